@@ -1,0 +1,132 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target of ours: warnings stop the build, imports are internal, a name comes only from a
+/// module that the file itself imports.
+let house: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// Above the C wrappers, where a C pointer would need the word `unsafe`; `TidyTests` bans the word.
+let safeHouse: [SwiftSetting] = house + [.strictMemorySafety()]
+
+let argumentParser = Target.Dependency.product(
+    name: "ArgumentParser", package: "swift-argument-parser")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "_CryptoExtras", package: "swift-crypto")
+let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
+let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let serviceLifecycle = Target.Dependency.product(
+    name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals = Target.Dependency.product(
+    name: "UnixSignals", package: "swift-service-lifecycle")
+let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
+
+let package = Package(
+    name: "renewald",
+    products: [
+        .executable(name: "renewald", targets: ["renewald"]),
+        .executable(name: "storesim", targets: ["storesim"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+    ],
+    targets: [
+        // C, and the wrappers that are the only ones to meet a C pointer.
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .target(name: "Threading", swiftSettings: house),
+        .target(name: "Curl", dependencies: ["CCurl", "Threading"], swiftSettings: house),
+        .target(name: "Postgres", dependencies: ["CPostgres", "Threading"], swiftSettings: house),
+
+        // The pure core.
+        .target(name: "Renewal", swiftSettings: safeHouse),
+
+        // The two sides of the world, and what carries a claim between them.
+        .target(
+            name: "Stores", dependencies: ["Renewal", "Curl", crypto, cryptoExtras, x509, asn1],
+            swiftSettings: safeHouse),
+        .target(
+            name: "Ledger", dependencies: ["Renewal", "Postgres"],
+            resources: [.embedInCode("Queries"), .embedInCode("Migrations")],
+            swiftSettings: safeHouse),
+        .target(
+            name: "Engine", dependencies: ["Renewal", logging, serviceLifecycle],
+            swiftSettings: safeHouse),
+
+        // The composition root and the executables.
+        .target(
+            name: "Daemon",
+            dependencies: [
+                "Curl", "Engine", "Ledger", "Postgres", "Renewal", "Stores", logging,
+                serviceLifecycle, unixSignals, toml,
+            ], swiftSettings: safeHouse),
+        .executableTarget(
+            name: "renewald", dependencies: ["Daemon", argumentParser], swiftSettings: safeHouse),
+        .target(
+            name: "StoreSimulator",
+            dependencies: [
+                crypto, cryptoExtras, x509, asn1, logging,
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdHTTP2", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ], swiftSettings: house),
+        .executableTarget(
+            name: "storesim", dependencies: ["StoreSimulator", argumentParser],
+            swiftSettings: safeHouse),
+
+        // One test target for each room.
+        .target(
+            name: "TestSupport", dependencies: ["Postgres"], path: "Tests/TestSupport",
+            swiftSettings: house),
+        .testTarget(
+            name: "CurlTests", dependencies: ["Curl", "TestSupport"], swiftSettings: house),
+        .testTarget(
+            name: "PostgresTests", dependencies: ["Postgres", "TestSupport"],
+            swiftSettings: house),
+        .testTarget(
+            name: "RenewalTests", dependencies: ["Renewal", "TestSupport"],
+            swiftSettings: safeHouse),
+        .testTarget(
+            name: "StoresTests",
+            dependencies: [
+                "Stores", "Curl", "Renewal", "TestSupport", crypto, cryptoExtras, x509, asn1,
+            ], swiftSettings: house),
+        .testTarget(
+            name: "LedgerTests", dependencies: ["Ledger", "Postgres", "Renewal", "TestSupport"],
+            swiftSettings: house),
+        .testTarget(
+            name: "EngineTests", dependencies: ["Engine", "Renewal", "TestSupport", logging],
+            swiftSettings: house),
+        .testTarget(
+            name: "DaemonTests", dependencies: ["Daemon", "Renewal", "TestSupport"],
+            swiftSettings: house),
+        .testTarget(
+            name: "StoreSimulatorTests", dependencies: ["StoreSimulator", "TestSupport", crypto],
+            swiftSettings: house),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["Postgres", "TestSupport"],
+            swiftSettings: house),
+        .testTarget(name: "TidyTests", swiftSettings: house),
+    ],
+    swiftLanguageModes: [.v6]
+)
