@@ -1,0 +1,96 @@
+/// What asking a store came to.
+///
+/// Only `.verdict` reaches the part of the decision that changes access (design rule 1); `.doubt`
+/// does so when it has been heard twice (rule 2); `.failure` never does.
+package enum Answer: Hashable, Sendable {
+    case verdict(Observation)
+    case doubt(Doubt)
+    case failure(StoreFailure)
+}
+
+/// Bad news that one answer does not prove.
+package enum Doubt: String, Hashable, Sendable, CaseIterable {
+    /// The store does not know it: Apple 4040001 and 4040010 in both environments, 21010, an
+    /// answer without the transaction.
+    case notFound = "not_found"
+    /// Google 410: no longer available.
+    case gone
+    /// Amazon 410: no longer valid, to be treated as cancelled.
+    case noLongerValid = "no_longer_valid"
+}
+
+/// No verdict: the store did not tell the state. Sorted by what must be done next.
+/// No case ever carries a token, a receipt, a body, an address or a secret.
+package enum StoreFailure: Error, Hashable, Sendable {
+    /// No usable reply: network, TLS, time-out, 5xx. Try again later.
+    case unreachable(reason: String)
+    /// The store asked us to slow down. Wait at least this long.
+    case throttled(retryAfter: Duration?)
+    /// Our credentials were refused. Ask rarely, and tell a person.
+    case refused(reason: String)
+    /// A reply that cannot be read. `field` says what was wrong with it.
+    case malformed(field: String)
+    /// A signature or a chain of certificates that does not hold.
+    case signature(reason: String)
+    /// A reply about another purchase, app or environment.
+    case mismatch(what: String)
+    /// The store does not accept this token.
+    case rejected(reason: String)
+    /// Nothing that can be asked with what is configured.
+    case unsupported(reason: String)
+}
+
+/// Why a purchase could not be judged, as `renewald.purchases.problem` shows it: a stable code, a
+/// colon and a sentence.
+package struct Problem: Hashable, Sendable, CustomStringConvertible {
+    package let code: Code
+    package let sentence: String
+
+    package enum Code: String, Hashable, Sendable, CaseIterable {
+        case unreachable, throttled, refused, malformed, signature, mismatch, rejected
+        case notFound = "not_found"
+        case secondOpinion = "second_opinion"
+        case unsupported, unacknowledged
+        /// Checking it has ended the process three times.
+        case setAside = "set_aside"
+    }
+
+    package init(_ code: Code, _ sentence: String) {
+        self.code = code
+        self.sentence = sentence
+    }
+
+    package var description: String { "\(code.rawValue): \(sentence)" }
+}
+
+extension StoreFailure {
+    package var problem: Problem {
+        switch self {
+        case .unreachable(let reason):
+            Problem(.unreachable, "the store gave no usable reply (\(reason))")
+        case .throttled:
+            Problem(.throttled, "the store asked for fewer calls")
+        case .refused(let reason):
+            Problem(.refused, "the store refused our credentials (\(reason))")
+        case .malformed(let field):
+            Problem(.malformed, "the reply could not be read (\(field))")
+        case .signature(let reason):
+            Problem(.signature, "the reply's signature does not hold (\(reason))")
+        case .mismatch(let what):
+            Problem(.mismatch, "the reply is about another \(what)")
+        case .rejected(let reason):
+            Problem(.rejected, "the store does not accept this token (\(reason))")
+        case .unsupported(let reason):
+            Problem(.unsupported, reason)
+        }
+    }
+
+    /// Whether it says something of the store or our credentials, not of this one purchase: such
+    /// failures open the circuit of the app.
+    package var concernsWholeApp: Bool {
+        switch self {
+        case .unreachable, .throttled, .refused, .malformed, .signature: true
+        case .mismatch, .rejected, .unsupported: false
+        }
+    }
+}

@@ -1,0 +1,115 @@
+/// What we tell others. Written in the transaction that changes the state it follows from.
+package struct Event: Hashable, Sendable {
+    package let told: Told
+    package let userID: String
+    /// Nil for a notice, which is about a purchase.
+    package let entitlement: String?
+    package let purchaseID: Int64
+    package let app: AppKey
+    package let environment: StoreEnvironment?
+    package let product: String
+    package let orderID: String?
+    /// When it took effect, by the store where it says so, otherwise the time of the decision.
+    package let effectiveAt: Timestamp
+    package let expiresAt: Timestamp?
+    package let detail: Detail
+
+    package init(
+        _ told: Told, userID: String, entitlement: String?, purchaseID: Int64, app: AppKey,
+        environment: StoreEnvironment?, product: String, orderID: String?,
+        effectiveAt: Timestamp, expiresAt: Timestamp?, detail: Detail = Detail()
+    ) {
+        self.told = told
+        self.userID = userID
+        self.entitlement = entitlement
+        self.purchaseID = purchaseID
+        self.app = app
+        self.environment = environment
+        self.product = product
+        self.orderID = orderID
+        self.effectiveAt = effectiveAt
+        self.expiresAt = expiresAt
+        self.detail = detail
+    }
+}
+
+/// Kind and reason of an event, as one: no kind can carry another kind's reason.
+package enum Told: Hashable, Sendable {
+    case grant(GrantReason)
+    case revoke(RevokeReason)
+    case notice(NoticeReason)
+
+    package var kind: String {
+        switch self {
+        case .grant: "grant"
+        case .revoke: "revoke"
+        case .notice: "notice"
+        }
+    }
+
+    package var reason: String {
+        switch self {
+        case .grant(let reason): reason.rawValue
+        case .revoke(let reason): reason.rawValue
+        case .notice(let reason): reason.rawValue
+        }
+    }
+}
+
+package enum GrantReason: String, Hashable, Sendable, CaseIterable {
+    case purchased, resubscribed, recovered, resumed
+    case refundReversed = "refund_reversed"
+    case transferred, manual
+    case productChanged = "product_changed"
+    case restored
+}
+
+package enum RevokeReason: String, Hashable, Sendable, CaseIterable {
+    case expired, cancelled
+    case paymentFailed = "payment_failed"
+    case paymentPending = "payment_pending"
+    case refunded
+    case familyRemoved = "family_removed"
+    case paused
+    case priceIncreaseDeclined = "price_increase_declined"
+    case productUnavailable = "product_unavailable"
+    case productChanged = "product_changed"
+    case transferred, manual, invalid, unverifiable
+}
+
+package enum NoticeReason: String, Hashable, Sendable, CaseIterable {
+    case renewed
+    case paymentPending = "payment_pending"
+    case paymentRecovered = "payment_recovered"
+    case autoRenewOff = "auto_renew_off"
+    case autoRenewOn = "auto_renew_on"
+    case pauseScheduled = "pause_scheduled"
+    case priceIncreasePending = "price_increase_pending"
+    case productChangeScheduled = "product_change_scheduled"
+    case extended
+    case trialConverted = "trial_converted"
+    case refundOfPastPeriod = "refund_of_past_period"
+    case refunded, unacknowledged
+    case sharedReceipt = "shared_receipt"
+    case environmentChanged = "environment_changed"
+    case tokenEnding = "token_ending"
+    case migrated
+}
+
+/// What `renewald.events.detail` holds.
+package struct Detail: Hashable, Sendable {
+    /// The store's own words, for people.
+    package var heard: String?
+    /// The expiry was moved unpaid (design rule 4).
+    package var falseRenewal: Bool?
+    /// The product before a product change.
+    package var previousProduct: String?
+
+    package init(
+        heard: String? = nil, falseRenewal: Bool? = nil, previousProduct: String? = nil
+    ) {
+        self.heard = heard
+        self.falseRenewal = falseRenewal
+        self.previousProduct = previousProduct
+    }
+}

@@ -1,0 +1,125 @@
+/// A verdict of a store in our own terms, the same for every store.
+package struct Observation: Hashable, Sendable {
+    package var environment: StoreEnvironment
+    package var kind: ProductKind
+    package var standing: Standing
+    /// What is in force now, the main product first. A store with one product gives one item.
+    package var items: [Item]
+    /// Apple's original transaction id, Google's base order id, Amazon's receipt id.
+    package var originalID: String?
+    /// The latest paid order.
+    package var orderID: String?
+    /// Names the latest paid period. Nil where the store does not; the date tells then.
+    package var period: String?
+    /// End of the last paid period. Nil when the answer does not tell: what was known stays.
+    package var paidThrough: Timestamp?
+    /// End of access as the store says now. Nil when the answer does not tell.
+    package var expiresAt: Timestamp?
+    package var willRenew: Bool?
+    package var phase: Phase?
+    /// When the current period or product was bought.
+    package var purchasedAt: Timestamp?
+    /// Conditions that hold now.
+    package var signals: Set<Signal>
+    /// The token of the link of the chain that this purchase continues.
+    package var predecessorToken: String?
+    /// When the store said it, where it says so; otherwise the time of the answer counts.
+    package var statedAt: Timestamp?
+    /// The answer in the store's own words, such as `status 2, expirationIntent 1`: for people.
+    /// Holds no token, receipt, name or address.
+    package var words: String
+
+    package init(
+        environment: StoreEnvironment, kind: ProductKind = .autoRenewable, standing: Standing,
+        items: [Item], originalID: String? = nil, orderID: String? = nil, period: String? = nil,
+        paidThrough: Timestamp? = nil, expiresAt: Timestamp? = nil, willRenew: Bool? = nil,
+        phase: Phase? = nil, purchasedAt: Timestamp? = nil, signals: Set<Signal> = [],
+        predecessorToken: String? = nil, statedAt: Timestamp? = nil, words: String = ""
+    ) {
+        self.environment = environment
+        self.kind = kind
+        self.standing = standing
+        self.items = items
+        self.originalID = originalID
+        self.orderID = orderID
+        self.period = period
+        self.paidThrough = paidThrough
+        self.expiresAt = expiresAt
+        self.willRenew = willRenew
+        self.phase = phase
+        self.purchasedAt = purchasedAt
+        self.signals = signals
+        self.predecessorToken = predecessorToken
+        self.statedAt = statedAt
+        self.words = words
+    }
+}
+
+/// One product of a purchase.
+package struct Item: Hashable, Sendable {
+    /// The names to look the product's rule up by, best first; Amazon has two (term, parent).
+    /// The last one is the product itself.
+    package let names: [String]
+    /// End of this item's access; nil is for ever, or as the purchase's own.
+    package let expiresAt: Timestamp?
+
+    package init(names: [String], expiresAt: Timestamp?) {
+        self.names = names
+        self.expiresAt = expiresAt
+    }
+}
+
+/// Where a purchase stands with its store.
+package enum Standing: Hashable, Sendable {
+    /// The first payment is awaited.
+    case pending
+    /// In force and paid; also when it has been cancelled and still runs.
+    case active
+    /// Payment failed, access goes on. `expiryMovedUnpaid`: the store has moved the expiry though
+    /// nothing was paid (Google's false renewal, design rule 4).
+    case grace(expiryMovedUnpaid: Bool)
+    /// Payment failed, access is suspended, the store still collects.
+    case hold
+    case paused(until: Timestamp?)
+    case ended(EndCause, at: Timestamp?)
+    case refunded(at: Timestamp?)
+    case removedFromFamily(at: Timestamp?)
+    /// Another link of the chain has replaced it.
+    case replaced(at: Timestamp?)
+}
+
+/// Why a paid period was not followed by another.
+package enum EndCause: Hashable, Sendable {
+    /// The store gives no other cause.
+    case periodEnded
+    case userCancelled
+    case paymentFailed
+    case priceIncreaseDeclined
+    case productUnavailable
+}
+
+/// A condition of a purchase that is told once, as a notice, when it begins.
+package enum Signal: String, Hashable, Sendable, CaseIterable {
+    case pauseScheduled = "pause_scheduled"
+    case priceIncreasePending = "price_increase_pending"
+    case productChangeScheduled = "product_change_scheduled"
+    case unacknowledged
+    case sharedReceipt = "shared_receipt"
+    case environmentChanged = "environment_changed"
+    case tokenEnding = "token_ending"
+    case pastPeriodRefunded = "refund_of_past_period"
+
+    /// The notice that tells it.
+    package var notice: NoticeReason {
+        switch self {
+        case .pauseScheduled: .pauseScheduled
+        case .priceIncreasePending: .priceIncreasePending
+        case .productChangeScheduled: .productChangeScheduled
+        case .unacknowledged: .unacknowledged
+        case .sharedReceipt: .sharedReceipt
+        case .environmentChanged: .environmentChanged
+        case .tokenEnding: .tokenEnding
+        case .pastPeriodRefunded: .refundOfPastPeriod
+        }
+    }
+}

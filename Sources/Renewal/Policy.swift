@@ -1,0 +1,70 @@
+/// What the operator has decided: `[policy]` and `[safety]` of the configuration.
+package struct Policy: Hashable, Sendable {
+    package enum Choice: String, Hashable, Sendable, CaseIterable { case keep, revoke }
+    package enum Sandbox: String, Hashable, Sendable, CaseIterable { case grant, ignore }
+    package enum Refund: String, Hashable, Sendable, CaseIterable {
+        case immediate
+        case periodEnd = "period_end"
+    }
+    package enum Shared: String, Hashable, Sendable, CaseIterable { case keep, move, allow }
+
+    /// Access while payment has failed and the store gives grace.
+    package var grace = Choice.keep
+    /// Access while Google says that payment is pending and still extends.
+    package var paymentPending = Choice.keep
+    /// Extra time before `expired` or `cancelled` revokes.
+    package var leniency = Duration.zero
+    /// Whether sandbox purchases grant.
+    package var sandbox = Sandbox.grant
+    package var refund = Refund.immediate
+    /// A token submitted for a second user.
+    package var shared = Shared.keep
+    /// Least time before the second opinion of design rule 2.
+    package var confirmAfter = Duration.minutes(10)
+    /// How long a replaced purchase keeps access while its successor has not been submitted.
+    package var successorWait = Duration.hours(1)
+    /// Without a verdict for this long, and with the paid time over, access ends (design rule 3).
+    package var maxStaleness = Duration.days(30)
+
+    package init() {}
+}
+
+/// Which product gives what.
+package struct Catalog: Hashable, Sendable {
+    package struct Product: Hashable, Sendable {
+        package let kind: ProductKind
+        /// For non-renewing products and trials sold at zero.
+        package let duration: Duration?
+        package let entitlements: [String]
+
+        package init(kind: ProductKind, duration: Duration? = nil, entitlements: [String]) {
+            self.kind = kind
+            self.duration = duration
+            self.entitlements = entitlements
+        }
+    }
+
+    private let products: [String: Product]
+
+    package init(_ products: [String: Product] = [:]) {
+        self.products = products
+    }
+
+    /// The configured product of the first name that has one.
+    package func product(named names: [String]) -> Product? {
+        for name in names {
+            if let product = products[name] { return product }
+        }
+        return nil
+    }
+
+    /// What the names give. A product that is not configured grants its own id, unless it is a
+    /// consumable, which never is an entitlement.
+    package func entitlements(named names: [String], kind: ProductKind) -> [String] {
+        if let product = product(named: names) {
+            return product.kind == .consumable ? [] : product.entitlements
+        }
+        guard kind != .consumable, let own = names.last else { return [] }
+        return [own]
+    }
+}

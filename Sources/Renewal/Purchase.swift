@@ -1,0 +1,91 @@
+/// One stored receipt, token or transaction id, and all that is known of it.
+package struct Purchase: Hashable, Sendable {
+    package let id: Int64
+    package let userID: String
+    package let app: AppKey
+    /// What a store is asked with. A secret: never in a log, an error or an event.
+    package let token: String
+    /// Amazon's user id; nil elsewhere.
+    package let storeUserID: String?
+    package let createdAt: Timestamp
+    /// Another user has handed in the same token.
+    package let isClaimedByOthers: Bool
+    package var facts: Facts
+
+    package init(
+        id: Int64, userID: String, app: AppKey, token: String, storeUserID: String? = nil,
+        createdAt: Timestamp, isClaimedByOthers: Bool = false, facts: Facts
+    ) {
+        self.id = id
+        self.userID = userID
+        self.app = app
+        self.token = token
+        self.storeUserID = storeUserID
+        self.createdAt = createdAt
+        self.isClaimedByOthers = isClaimedByOthers
+        self.facts = facts
+    }
+}
+
+/// What a check may change: stored whole, compared whole. Equal facts mean nothing to write.
+package struct Facts: Hashable, Sendable {
+    /// The current product as the store names it; what was submitted until a store has answered.
+    package var product: String
+    package var environment: StoreEnvironment?
+    package var kind: ProductKind?
+    package var state = PurchaseState.new
+    package var access = Access.none
+    /// End of the last period that was paid.
+    package var paidThrough: Timestamp?
+    /// End of access as the store says now; beyond `paidThrough` in grace.
+    package var expiresAt: Timestamp?
+    package var autoRenew: Bool?
+    /// The latest paid order: Google's order id, Apple's transaction id, Amazon's receipt id.
+    package var orderID: String?
+    package var originalID: String?
+    /// Names the latest paid period; a renewal changes it, an extension does not.
+    package var period: String?
+    package var phase: Phase?
+    /// The newest time at which the store stated what is stored here (design rule 11).
+    package var statedAt: Timestamp?
+    /// Why access was last lost; nil while it is granted or never was.
+    package var lapse: RevokeReason?
+    /// Conditions that have been told once and still hold.
+    package var signals: Set<Signal> = []
+    /// Ambiguous bad news that waits for its second opinion (design rule 2).
+    package var doubt: PendingDoubt?
+    /// What the purchase gives now. Empty without access.
+    package var holdings: [Holding] = []
+
+    package init(product: String) {
+        self.product = product
+    }
+
+    /// Whether access has ever been given.
+    package var wasGranted: Bool { access != .none || lapse != nil }
+}
+
+/// An entitlement that a purchase gives.
+package struct Holding: Hashable, Sendable {
+    package let entitlement: String
+    package let product: String
+    /// Nil is for ever.
+    package let expiresAt: Timestamp?
+
+    package init(entitlement: String, product: String, expiresAt: Timestamp?) {
+        self.entitlement = entitlement
+        self.product = product
+        self.expiresAt = expiresAt
+    }
+}
+
+/// The first of two opinions.
+package struct PendingDoubt: Hashable, Sendable {
+    package let doubt: Doubt
+    package let since: Timestamp
+
+    package init(doubt: Doubt, since: Timestamp) {
+        self.doubt = doubt
+        self.since = since
+    }
+}

@@ -1,0 +1,60 @@
+/// An instant, in whole microseconds since 1970-01-01 00:00 UTC: the resolution of the database.
+package struct Timestamp: Hashable, Comparable, Sendable {
+    package let microsecondsSinceEpoch: Int64
+
+    package init(microsecondsSinceEpoch: Int64) {
+        self.microsecondsSinceEpoch = microsecondsSinceEpoch
+    }
+
+    /// - Returns: nil when the value does not fit, as a nonsense date of a store may not.
+    package init?(millisecondsSinceEpoch: Int64) {
+        let (microseconds, overflow) = millisecondsSinceEpoch.multipliedReportingOverflow(by: 1000)
+        guard !overflow else { return nil }
+        self.init(microsecondsSinceEpoch: microseconds)
+    }
+
+    package static func < (left: Timestamp, right: Timestamp) -> Bool {
+        left.microsecondsSinceEpoch < right.microsecondsSinceEpoch
+    }
+
+    /// Stays at the first or last instant that can be represented instead of overflowing.
+    package static func + (instant: Timestamp, duration: Duration) -> Timestamp {
+        let (sum, overflow) = instant.microsecondsSinceEpoch.addingReportingOverflow(
+            duration.microseconds)
+        guard !overflow else {
+            return Timestamp(microsecondsSinceEpoch: duration < .zero ? .min : .max)
+        }
+        return Timestamp(microsecondsSinceEpoch: sum)
+    }
+
+    package static func - (instant: Timestamp, duration: Duration) -> Timestamp {
+        instant + (.zero - duration)
+    }
+
+    package static func - (later: Timestamp, earlier: Timestamp) -> Duration {
+        let (difference, overflow) = later.microsecondsSinceEpoch.subtractingReportingOverflow(
+            earlier.microsecondsSinceEpoch)
+        guard !overflow else { return .microseconds(later < earlier ? Int64.min : Int64.max) }
+        return .microseconds(difference)
+    }
+}
+
+extension Duration {
+    /// Whole microseconds, clamped to what 64 bits hold.
+    package var microseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        guard !overflow else { return seconds < 0 ? .min : .max }
+        let (sum, carry) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000)
+        guard !carry else { return seconds < 0 ? .min : .max }
+        return sum
+    }
+
+    package static func minutes(_ count: Int) -> Duration { .seconds(count * 60) }
+    package static func hours(_ count: Int) -> Duration { .seconds(count * 3600) }
+    package static func days(_ count: Int) -> Duration { .seconds(count * 86_400) }
+
+    package func clamped(_ least: Duration, _ most: Duration) -> Duration {
+        Swift.min(Swift.max(self, least), most)
+    }
+}
