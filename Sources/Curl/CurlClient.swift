@@ -1,0 +1,113 @@
+import CCurl
+import Glibc
+
+/// An HTTP client over libcurl's multi interface, <https://curl.se/libcurl/c/libcurl-multi.html>.
+///
+/// How to:
+///
+///     let client = try CurlClient(configuration: CurlConfiguration(userAgent: "renewald/1"))
+///     let answer = try await client.send(HTTPRequest(url: "https://store.example/v1/status"))
+///     await client.close()
+///
+/// One client serves the whole program: thousands of requests share one thread and, where the peer
+/// speaks HTTP/2, a few connections. Any status is an answer, also 3xx and 5xx: no redirect is
+/// followed, and nothing is tried again here, but that libcurl itself moves a request to a fresh
+/// connection when the peer had closed the old one without a byte of an answer. TLS is
+/// always verified. Variables of the environment such as `https_proxy` are ignored.
+package final class CurlClient: Sendable {
+    private let inbox: Inbox
+
+    /// Starts the client's thread; connections are made by the first requests.
+    ///
+    /// - Throws: `.unreachable` when the system's libcurl cannot do what is needed here.
+    package init(configuration: CurlConfiguration) throws(CurlError) {
+        try Self.library.get()
+        guard let multi = curl_multi_init() else { throw .unreachable(reason: "out of memory") }
+        let connections = max(1, configuration.maximumConnectionsPerHost)
+        renewald_curl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+        renewald_curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections)
+        renewald_curl_multi_set_long(
+            multi, CURLMOPT_MAX_CONCURRENT_STREAMS, max(1, configuration.maximumStreamsPerConnection))
+        // By default four for each transfer in flight: few transfers to many hosts would close
+        // each other's connections.
+        renewald_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 2 * connections)
+        // The pointer is shared on purpose: the inbox uses it for wake-ups only, which libcurl
+        // allows from any thread, and no longer than the loop lives.
+        nonisolated(unsafe) let shared = multi
+        inbox = Inbox(waking: shared)
+        let loop = Loop(multi: multi, inbox: inbox, configuration: configuration)
+        guard Self.startThread(loop) else {
+            inbox.end(freeing: multi)
+            throw .unreachable(reason: "no thread to be had")
+        }
+    }
+
+    deinit {
+        inbox.close(nil)
+    }
+
+    /// Sends a request and gives back whatever the peer answers.
+    ///
+    /// - Throws: see `CurlError`. A cancelled task gets `.cancelled` at once.
+    package func send(_ request: HTTPRequest) async throws(CurlError) -> HTTPResponse {
+        try request.check()
+        let job = Job(request)
+        let answer = await withTaskCancellationHandler {
+            await withCheckedContinuation { inbox.start(job, $0) }
+        } onCancel: {
+            inbox.cancel(job)
+        }
+        return try answer.get()
+    }
+
+    /// Ends every outstanding request with `.cancelled`, closes the connections and returns when
+    /// the thread is done. A closed client answers every request with `.cancelled`.
+    package func close() async {
+        await withCheckedContinuation { inbox.close($0) }
+    }
+
+    // MARK: Starting
+
+    /// Once for the program: makes libcurl ready, and says whether it can do what is needed.
+    private static let library: Result<Void, CurlError> = {
+        guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK,
+            let version = curl_version_info(CURLVERSION_FIRST)
+        else { return .failure(.unreachable(reason: "libcurl does not start")) }
+        let features = version.pointee.features
+        guard features & CURL_VERSION_HTTP2 != 0 else {
+            return .failure(.unreachable(reason: "this libcurl has no HTTP/2"))
+        }
+        guard features & CURL_VERSION_ASYNCHDNS != 0 else {
+            return .failure(.unreachable(reason: "this libcurl resolves names while all waits"))
+        }
+        return .success(())
+    }()
+
+    /// - Returns: false when the system has no thread left.
+    private static func startThread(_ loop: Loop) -> Bool {
+        let context = Unmanaged.passRetained(loop)
+        var thread = pthread_t()
+        let code = pthread_create(&thread, nil, runLoop, context.toOpaque())
+        guard code == 0 else {
+            context.release()
+            return false
+        }
+        pthread_detach(thread)
+        return true
+    }
+}
+
+private func runLoop(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let context else { return nil }
+    renewald_name_this_thread("renewald.curl")
+    blockSignals()
+    Unmanaged<Loop>.fromOpaque(context).takeRetainedValue().run()
+    return nil
+}
+
+/// Signals go to the program's other threads, and a write to a closed socket is just an error.
+private func blockSignals() {
+    var signals = sigset_t()
+    sigfillset(&signals)
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+}
