@@ -1,0 +1,161 @@
+import Renewal
+
+/// Reads a receipt in our words. There is no state in it: `cancelDate` alone says that access is
+/// over, and a `renewalDate` in the past does not.
+struct AmazonObservation: Sendable {
+    private let receipt: AmazonReceipt
+    private let environment: StoreEnvironment
+    private let facts: Facts
+    private let now: Timestamp
+    private let kind: ProductKind
+    private let product: String
+    private let receiptID: String
+    private let purchased: Timestamp?
+    private let renewal: Timestamp?
+    private let cancelled: Timestamp?
+    private let grace: Timestamp?
+    private let trialEnd: Timestamp?
+
+    /// - Parameter asked: the receipt id that was asked about.
+    /// - Throws: `.mismatch` when the answer is about another, `.malformed` with the wrong field.
+    init(
+        _ receipt: AmazonReceipt, asked: String, in environment: StoreEnvironment, facts: Facts,
+        at now: Timestamp
+    ) throws(StoreFailure) {
+        guard let receiptID = receipt.receiptId else { throw .malformed(field: "receiptId") }
+        guard receiptID == asked else { throw .mismatch(what: "receipt") }
+        guard let kind = receipt.kind else { throw .malformed(field: "productType") }
+        guard let product = receipt.productId, !product.isEmpty else {
+            throw .malformed(field: "productId")
+        }
+        let window = DateWindow(now: now)
+        self.receipt = receipt
+        self.environment = environment
+        self.facts = facts
+        self.now = now
+        self.kind = kind
+        self.product = product
+        self.receiptID = receiptID
+        purchased = try window.date(milliseconds: receipt.purchaseDate, field: "purchaseDate")
+        renewal = try window.date(milliseconds: receipt.renewalDate, field: "renewalDate")
+        cancelled = try window.date(milliseconds: receipt.cancelDate, field: "cancelDate")
+        let graceEnd = try window.date(
+            milliseconds: receipt.gracePeriodEndDate, field: "gracePeriodEndDate")
+        let trial = try window.date(
+            milliseconds: receipt.freeTrialEndDate, field: "freeTrialEndDate")
+        // Test receipts come with both ends set to the renewal, and are in neither.
+        let isTest = environment == .sandbox || receipt.isTest
+        grace = isTest && graceEnd == renewal ? nil : graceEnd
+        trialEnd = isTest && trial == renewal && graceEnd == renewal ? nil : trial
+    }
+
+    var observation: Observation {
+        let standing = standing
+        let end = expiresAt(standing)
+        return Observation(
+            environment: environment, kind: kind, standing: standing,
+            items: [Item(names: names, expiresAt: end)], originalID: receiptID,
+            orderID: receiptID, period: period(standing), paidThrough: paidThrough(standing),
+            expiresAt: end, willRenew: willRenew, phase: phase, purchasedAt: purchased,
+            signals: signals(standing), words: words)
+    }
+
+    private var standing: Standing {
+        guard let cancelled else {
+            return isInGrace ? .grace(expiryMovedUnpaid: false) : .active
+        }
+        guard kind == .autoRenewable else { return .refunded(at: cancelled) }
+        guard cancelled <= now else { return .active }
+        if receipt.cancelReason == 4 { return .replaced(at: cancelled) }
+        // There is no word for a refund: a term that ended more than a day early was taken back.
+        if let known = facts.paidThrough, cancelled < known - .days(1) {
+            return .refunded(at: cancelled)
+        }
+        return switch receipt.cancelReason {
+        case 1: .ended(.userCancelled, at: cancelled)
+        case 2: .ended(.paymentFailed, at: cancelled)
+        default: .ended(.periodEnded, at: cancelled)
+        }
+    }
+
+    private var isInGrace: Bool {
+        kind == .autoRenewable && (grace.map { $0 > now } ?? false)
+    }
+
+    private func expiresAt(_ standing: Standing) -> Timestamp? {
+        guard kind == .autoRenewable else { return nil }
+        return cancelled ?? (isInGrace ? grace : renewal)
+    }
+
+    /// The end of the paid term; in grace only where it cannot be one that was moved unpaid.
+    private func paidThrough(_ standing: Standing) -> Timestamp? {
+        switch standing {
+        case .active: cancelled == nil ? renewal : nil
+        case .grace: isRenewalDue ? renewal : nil
+        case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: nil
+        }
+    }
+
+    /// A renewal has no number, but its date moves on.
+    private func period(_ standing: Standing) -> String? {
+        if case .grace = standing, !isRenewalDue { return nil }
+        return receipt.renewalDate.map(String.init)
+    }
+
+    private var isRenewalDue: Bool { renewal.map { $0 <= now } ?? false }
+
+    private var names: [String] {
+        guard let term = receipt.termSku, !term.isEmpty, term != product else { return [product] }
+        return [term, product]
+    }
+
+    private var willRenew: Bool? {
+        guard kind == .autoRenewable else { return nil }
+        return cancelled == nil ? receipt.autoRenewing : false
+    }
+
+    private var phase: Phase? {
+        guard kind == .autoRenewable else { return nil }
+        if let trialEnd, trialEnd > now { return .trial }
+        return receipt.isIntroductory ? .introductory : .regular
+    }
+
+    private func signals(_ standing: Standing) -> Set<Signal> {
+        guard standing == .active || isInGrace, let next = receipt.deferredSku,
+            next != receipt.termSku
+        else { return [] }
+        return [.productChangeScheduled]
+    }
+
+    private var words: String {
+        var words: [String] = []
+        if let renews = receipt.autoRenewing { words.append("autoRenewing \(renews)") }
+        for (name, date) in [
+            ("renewalDate", renewal), ("gracePeriodEndDate", grace), ("cancelDate", cancelled),
+        ] {
+            if let date { words.append("\(name) \(CalendarTime.text(date))") }
+        }
+        if let reason = receipt.cancelReason { words.append("cancelReason \(reason)") }
+        return words.joined(separator: ", ")
+    }
+}
+
+extension AmazonReceipt {
+    fileprivate var kind: ProductKind? {
+        switch productType {
+        case "SUBSCRIPTION": .autoRenewable
+        case "ENTITLED": .nonConsumable
+        case "CONSUMABLE": .consumable
+        default: nil
+        }
+    }
+
+    fileprivate var isTest: Bool { testTransaction == true || betaProduct == true }
+
+    fileprivate var isIntroductory: Bool {
+        (promotions ?? []).contains { promotion in
+            promotion.promotionStatus?.lowercased() == "inprogress"
+                && promotion.promotionType?.lowercased().hasPrefix("introductory") == true
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Curl
+import Renewal
+
+/// What Amazon knows a developer and an app by.
+package struct AmazonCredentials: Sendable {
+    package let appID: String
+    /// One for the whole developer account. It is a segment of every URL, so no URL is ever shown.
+    package let sharedSecret: Secret
+    /// Whether a receipt that production does not know may be a tester's.
+    package let allowsSandbox: Bool
+
+    package init(appID: String, sharedSecret: Secret, allowsSandbox: Bool = false) {
+        self.appID = appID
+        self.sharedSecret = sharedSecret
+        self.allowsSandbox = allowsSandbox
+    }
+}
+
+/// The two segments that name a receipt.
+struct AmazonIdentifier: Sendable {
+    let user: PathSegment
+    let receipt: PathSegment
+
+    /// - Throws: `.rejected`; a receipt cannot be verified without its user.
+    init(_ purchase: Purchase) throws(StoreFailure) {
+        user = try PathSegment(purchase.storeUserID ?? "", what: "Amazon user id")
+        receipt = try PathSegment(purchase.token, what: "receipt id")
+    }
+}
+
+enum AmazonRequest {
+    /// `verifyReceiptId`, version 1.0. The sandbox takes any text for a secret and so never sees
+    /// the real one.
+    ///
+    /// <https://developer.amazon.com/docs/in-app-purchasing/iap-rvs-for-android-apps.html>
+    static func verification(
+        of identifier: AmazonIdentifier, in environment: StoreEnvironment, at host: StoreHost,
+        secret: Secret
+    ) throws(StoreFailure) -> HTTPRequest {
+        let prefix: String
+        let segment: String
+        switch environment {
+        case .production:
+            prefix = ""
+            segment = try PathSegment(secret.text, what: "shared secret").text
+        case .sandbox:
+            prefix = "/sandbox"
+            segment = "sandbox"
+        }
+        return host.request(
+            path: prefix + "/version/1.0/verifyReceiptId/developer/" + segment + "/user/"
+                + identifier.user.text + "/receiptId/" + identifier.receipt.text)
+    }
+}

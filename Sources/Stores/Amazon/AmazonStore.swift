@@ -1,0 +1,82 @@
+import Curl
+package import Renewal
+
+/// Asks the Amazon Appstore about purchases of one app.
+package final class AmazonStore: Sendable {
+    private let credentials: AmazonCredentials
+    private let production: StoreHost
+    private let sandbox: StoreHost?
+    private let transport: StoreTransport
+
+    /// - Parameter sandbox: nil when testers' receipts are not to be asked about.
+    package init(
+        credentials: AmazonCredentials, production: StoreHost, sandbox: StoreHost?,
+        transport: StoreTransport
+    ) {
+        self.credentials = credentials
+        self.production = production
+        self.sandbox = sandbox
+        self.transport = transport
+    }
+
+    /// Asks about one purchase. Every failure is an answer.
+    ///
+    /// - Parameter now: the database's time.
+    package func ask(_ purchase: Purchase, at now: Timestamp) async -> Answer {
+        do throws(StoreFailure) {
+            return try await answer(about: purchase, at: now)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func answer(
+        about purchase: Purchase, at now: Timestamp
+    ) async throws(StoreFailure) -> Answer {
+        let first = purchase.facts.environment ?? .production
+        let reply = try await reply(about: purchase, from: first, at: now)
+        guard reply == .unknownReceipt, purchase.facts.environment == nil,
+            credentials.allowsSandbox, sandbox != nil
+        else { return try answer(reply, from: first, about: purchase, at: now) }
+        await transport.beforeExtraCall()
+        let second = try await self.reply(about: purchase, from: .sandbox, at: now)
+        return try answer(second, from: .sandbox, about: purchase, at: now)
+    }
+
+    private func reply(
+        about purchase: Purchase, from environment: StoreEnvironment, at now: Timestamp
+    ) async throws(StoreFailure) -> AmazonReply {
+        let request = try AmazonRequest.verification(
+            of: try AmazonIdentifier(purchase), in: environment, at: try host(environment),
+            secret: credentials.sharedSecret)
+        return AmazonReply(try await transport.response(to: request), at: now)
+    }
+
+    private func host(_ environment: StoreEnvironment) throws(StoreFailure) -> StoreHost {
+        switch environment {
+        case .production: return production
+        case .sandbox:
+            guard let sandbox else {
+                throw .unsupported(reason: "the sandbox is not configured for this app")
+            }
+            return sandbox
+        }
+    }
+
+    private func answer(
+        _ reply: AmazonReply, from environment: StoreEnvironment, about purchase: Purchase,
+        at now: Timestamp
+    ) throws(StoreFailure) -> Answer {
+        switch reply {
+        case .answer(let body):
+            let receipt = try JSON.decode(AmazonReceipt.self, from: body)
+            return .verdict(
+                try AmazonObservation(
+                    receipt, asked: purchase.token, in: environment, facts: purchase.facts, at: now
+                ).observation)
+        case .gone: return .doubt(.noLongerValid)
+        case .unknownReceipt: throw .rejected(reason: "status 400, the receipt is not known")
+        case .failed(let failure): throw failure
+        }
+    }
+}

@@ -1,0 +1,72 @@
+/// The answer of Get All Subscription Statuses: every subscription of the customer in the app.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/statusresponse>
+struct AppleStatusResponse: Decodable, Sendable {
+    let environment: String?
+    let bundleId: String?
+    let data: [Group]
+
+    /// <https://developer.apple.com/documentation/appstoreserverapi/subscriptiongroupidentifieritem>
+    struct Group: Decodable, Sendable {
+        let subscriptionGroupIdentifier: String?
+        let lastTransactions: [Entry]?
+    }
+
+    /// <https://developer.apple.com/documentation/appstoreserverapi/lasttransactionsitem>
+    struct Entry: Decodable, Sendable {
+        let originalTransactionId: String?
+        /// 1 active, 2 expired, 3 billing retry, 4 grace, 5 revoked; others are kept as they are.
+        let status: Int
+        let signedTransactionInfo: String
+        let signedRenewalInfo: String?
+    }
+}
+
+/// The payload of `signedTransactionInfo`. Dates are milliseconds since 1970.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload>
+struct AppleTransaction: AppleSignedPayload, Hashable {
+    let transactionId: String?
+    let originalTransactionId: String?
+    let webOrderLineItemId: String?
+    /// Missing on a few old non-consumables.
+    let bundleId: String?
+    let productId: String?
+    let subscriptionGroupIdentifier: String?
+    let originalPurchaseDate: Int64?
+    let expiresDate: Int64?
+    let signedDate: Int64?
+    /// Such as `Auto-Renewable Subscription`.
+    let type: String?
+    let inAppOwnershipType: String?
+    let revocationDate: Int64?
+    let revocationType: String?
+    /// True only on a transaction that an upgrade has replaced.
+    let isUpgraded: Bool?
+    let offerType: Int?
+    let offerDiscountType: String?
+    let environment: String?
+}
+
+/// The payload of `signedRenewalInfo`. It names no bundle id: it counts only beside a verified
+/// transaction with the same original transaction id.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/jwsrenewalinfodecodedpayload>
+struct AppleRenewal: AppleSignedPayload, Hashable {
+    let originalTransactionId: String?
+    let productId: String?
+    let autoRenewProductId: String?
+    let autoRenewStatus: Int?
+    /// 1 customer, 2 billing, 3 price increase, 4 product not available, 5 other.
+    let expirationIntent: Int?
+    let gracePeriodExpiresDate: Int64?
+    /// 0 when the customer has not answered yet.
+    let priceIncreaseStatus: Int?
+    let signedDate: Int64?
+    let environment: String?
+}
+
+/// <https://developer.apple.com/documentation/appstoreserverapi/error-codes>
+struct AppleErrorBody: Decodable, Sendable {
+    let errorCode: Int64
+}

@@ -1,0 +1,187 @@
+import Renewal
+
+/// Dates as texts, in UTC, without a locale or a time zone database.
+enum CalendarTime {
+    /// Reads RFC 3339, such as `2026-02-15T10:20:28.912Z`: any number of fractional digits, an
+    /// offset or `Z`. Digits beyond microseconds are dropped.
+    ///
+    /// - Returns: nil when it is anything else, or not a date of the calendar.
+    static func timestamp(rfc3339 text: String) -> Timestamp? {
+        var reader = DigitReader(text)
+        guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2),
+            reader.skip("-"), let day = reader.number(2), reader.skipEither("T", "t"),
+            let hour = reader.number(2), reader.skip(":"), let minute = reader.number(2),
+            reader.skip(":"), let second = reader.number(2)
+        else { return nil }
+        guard let fraction = reader.fraction(), let offset = reader.offsetSeconds(), reader.isAtEnd
+        else { return nil }
+        guard let seconds = epochSeconds(year, month, day, hour, minute, second) else {
+            return nil
+        }
+        return Timestamp(microsecondsSinceEpoch: (seconds - offset) * 1_000_000 + fraction)
+    }
+
+    /// Reads the one form of an HTTP date that may be sent today, such as
+    /// `Sat, 21 Nov 2026 04:30:56 GMT`.
+    ///
+    /// <https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7>
+    static func timestamp(httpDate text: String) -> Timestamp? {
+        guard let comma = text.firstIndex(of: ",") else { return nil }
+        var reader = DigitReader(text[text.index(after: comma)...])
+        guard reader.skip(" "), let day = reader.number(2), reader.skip(" "),
+            let month = reader.month(), reader.skip(" "), let year = reader.number(4),
+            reader.skip(" "), let hour = reader.number(2), reader.skip(":"),
+            let minute = reader.number(2), reader.skip(":"), let second = reader.number(2),
+            reader.skip(" GMT"), reader.isAtEnd,
+            let seconds = epochSeconds(year, month, day, hour, minute, second)
+        else { return nil }
+        return Timestamp(microsecondsSinceEpoch: seconds * 1_000_000)
+    }
+
+    /// Writes RFC 3339 in whole seconds, such as `2026-02-01T00:00:00Z`.
+    static func text(_ instant: Timestamp) -> String {
+        let (days, second) = floorDivide(
+            floorDivide(instant.microsecondsSinceEpoch, 1_000_000).quotient, 86_400)
+        let (year, month, day) = civil(days)
+        let clock = [second / 3600, second / 60 % 60, second % 60].map(twoDigits)
+        return "\(year)-\(twoDigits(month))-\(twoDigits(day))T"
+            + clock.joined(separator: ":") + "Z"
+    }
+
+    private static func twoDigits(_ number: Int64) -> String {
+        number < 10 ? "0\(number)" : "\(number)"
+    }
+
+    private static func epochSeconds(
+        _ year: Int64, _ month: Int64, _ day: Int64, _ hour: Int64, _ minute: Int64,
+        _ second: Int64
+    ) -> Int64? {
+        // A leap second is written as 60, and counts as the first of the next minute.
+        guard (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60,
+            second <= 60
+        else { return nil }
+        let days = daysSinceEpoch(year, month, day)
+        guard civil(days) == (year, month, day) else { return nil }
+        return days * 86_400 + hour * 3600 + minute * 60 + second
+    }
+
+    /// Days of the Gregorian calendar, with years that begin in March so that the leap day is last.
+    private static func daysSinceEpoch(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year - 1 : year
+        let (era, yearOfEra) = floorDivide(shifted, 400)
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+
+    private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let (era, dayOfEra) = floorDivide(days + 719_468, 146_097)
+        let leaps = dayOfEra / 1460 - dayOfEra / 36_524 + dayOfEra / 146_096
+        let yearOfEra = (dayOfEra - leaps) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shifted = (5 * dayOfYear + 2) / 153
+        let month = shifted < 10 ? shifted + 3 : shifted - 9
+        let day = dayOfYear - (153 * shifted + 2) / 5 + 1
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+
+    private static func floorDivide(
+        _ dividend: Int64, _ divisor: Int64
+    ) -> (quotient: Int64, remainder: Int64) {
+        let (quotient, remainder) = dividend.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+}
+
+/// Reads a date's text from left to right.
+private struct DigitReader {
+    private var rest: Substring.UTF8View
+
+    init(_ text: some StringProtocol) {
+        rest = Substring(text).utf8
+    }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    /// Exactly `count` digits.
+    mutating func number(_ count: Int) -> Int64? {
+        let digits = rest.prefix(count)
+        guard digits.count == count, digits.allSatisfy(isDigit) else { return nil }
+        rest = rest.dropFirst(count)
+        return digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+    }
+
+    mutating func skip(_ text: String) -> Bool {
+        guard rest.starts(with: text.utf8) else { return false }
+        rest = rest.dropFirst(text.utf8.count)
+        return true
+    }
+
+    mutating func skipEither(_ one: String, _ other: String) -> Bool {
+        skip(one) || skip(other)
+    }
+
+    /// Microseconds; zero where there is no fraction; nil where a point has no digits.
+    mutating func fraction() -> Int64? {
+        guard skip(".") else { return 0 }
+        let digits = rest.prefix(while: isDigit)
+        guard !digits.isEmpty else { return nil }
+        rest = rest.dropFirst(digits.count)
+        let padded = Array(digits.prefix(6)) + Array("000000".utf8)
+        return padded.prefix(6).reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+    }
+
+    mutating func offsetSeconds() -> Int64? {
+        if skipEither("Z", "z") { return 0 }
+        let sign: Int64
+        if skip("+") {
+            sign = 1
+        } else if skip("-") {
+            sign = -1
+        } else {
+            return nil
+        }
+        guard let hours = number(2), skip(":"), let minutes = number(2), hours < 24, minutes < 60
+        else { return nil }
+        return sign * (hours * 3600 + minutes * 60)
+    }
+
+    mutating func month() -> Int64? {
+        let names = [
+            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+        ]
+        for (index, name) in names.enumerated() where skip(name) { return Int64(index + 1) }
+        return nil
+    }
+
+    private func isDigit(_ byte: UInt8) -> Bool {
+        byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+    }
+}
+
+/// Which dates a store may sensibly send: a nonsense date is a malformed answer, not a fact.
+struct DateWindow: Sendable {
+    private let first: Timestamp
+    private let last: Timestamp
+
+    /// From 2008, when the first of the stores opened, to 50 years after `now`.
+    init(now: Timestamp) {
+        first = Timestamp(microsecondsSinceEpoch: 1_199_145_600_000_000)
+        last = now + .days(50 * 365)
+    }
+
+    func date(milliseconds: Int64?, field: String) throws(StoreFailure) -> Timestamp? {
+        guard let milliseconds else { return nil }
+        return try checked(Timestamp(millisecondsSinceEpoch: milliseconds), field: field)
+    }
+
+    func date(rfc3339 text: String?, field: String) throws(StoreFailure) -> Timestamp? {
+        guard let text else { return nil }
+        return try checked(CalendarTime.timestamp(rfc3339: text), field: field)
+    }
+
+    private func checked(_ date: Timestamp?, field: String) throws(StoreFailure) -> Timestamp {
+        guard let date, first <= date, date <= last else { throw .malformed(field: field) }
+        return date
+    }
+}

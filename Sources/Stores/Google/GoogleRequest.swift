@@ -1,0 +1,16 @@
+import Curl
+import Renewal
+
+enum GoogleRequest {
+    /// `purchases.subscriptionsv2.get`.
+    ///
+    /// <https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2/get>
+    static func subscription(
+        _ token: PathSegment, of package: PathSegment, at host: StoreHost, accessToken: String
+    ) -> HTTPRequest {
+        host.request(
+            path: "/androidpublisher/v3/applications/" + package.text
+                + "/purchases/subscriptionsv2/tokens/" + token.text,
+            headers: [HTTPHeader("Authorization", "Bearer " + accessToken)])
+    }
+}

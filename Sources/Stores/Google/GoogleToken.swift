@@ -1,0 +1,193 @@
+import Crypto
+import Curl
+import Renewal
+import _CryptoExtras
+
+/// Access tokens of one service account: one at a time, shared by all checks. However many ask,
+/// one request is under way.
+///
+/// <https://developers.google.com/identity/protocols/oauth2/service-account>
+actor GoogleTokens {
+    private let account: GoogleServiceAccount
+    private let certificateAuthorityFile: String?
+    private let transport: StoreTransport
+
+    private var current: AccessToken?
+    private var trouble: Trouble?
+    private var isFetching = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    private struct AccessToken {
+        let text: String
+        let madeAt: Timestamp
+        let life: Duration
+
+        /// Replaced two minutes before its end, or after half of a shorter life.
+        func isFresh(at now: Timestamp) -> Bool {
+            now >= madeAt && now < madeAt + life - min(.minutes(2), life / 2)
+        }
+    }
+
+    /// A refusal or an outage is remembered for a moment: one request tells it to all.
+    private struct Trouble {
+        let failure: StoreFailure
+        let since: Timestamp
+
+        func isRecent(at now: Timestamp) -> Bool {
+            now >= since && now < since + .seconds(5)
+        }
+    }
+
+    init(
+        _ account: GoogleServiceAccount, certificateAuthorityFile: String?,
+        transport: StoreTransport
+    ) {
+        self.account = account
+        self.certificateAuthorityFile = certificateAuthorityFile
+        self.transport = transport
+    }
+
+    /// - Parameter refused: a token that the store does not take any more.
+    func token(replacing refused: String? = nil) async throws(StoreFailure) -> String {
+        for _ in 0..<Self.turnLimit {
+            let now = transport.wallClock()
+            if let current, current.text != refused, current.isFresh(at: now) {
+                return current.text
+            }
+            if let trouble, trouble.isRecent(at: now) { throw trouble.failure }
+            guard isFetching else { return try await fetch() }
+            await withCheckedContinuation { waiting.append($0) }
+        }
+        throw .unreachable(reason: "no access token")
+    }
+
+    /// How often one asker waits for others, who may be cancelled, before it gives up.
+    private static let turnLimit = 8
+
+    private func fetch() async throws(StoreFailure) -> String {
+        isFetching = true
+        defer {
+            isFetching = false
+            let woken = waiting
+            waiting = []
+            for waiter in woken { waiter.resume() }
+        }
+        do throws(StoreFailure) {
+            let token = try await exchange()
+            current = token
+            trouble = nil
+            return token.text
+        } catch {
+            // That one asker was cancelled is no news for the others.
+            if !Task.isCancelled {
+                trouble = Trouble(failure: error, since: transport.wallClock())
+            }
+            throw error
+        }
+    }
+
+    private func exchange() async throws(StoreFailure) -> AccessToken {
+        let now = transport.wallClock()
+        let request = try GoogleTokenRequest.request(
+            account, at: now, certificateAuthorityFile: certificateAuthorityFile)
+        let response = try await transport.response(to: request)
+        let grant = try GoogleTokenRequest.grant(response, at: now)
+        return AccessToken(text: grant.text, madeAt: now, life: grant.life)
+    }
+}
+
+/// The exchange of a signed assertion for an access token, as values.
+enum GoogleTokenRequest {
+    static let scope = "https://www.googleapis.com/auth/androidpublisher"
+
+    static func request(
+        _ account: GoogleServiceAccount, at now: Timestamp, certificateAuthorityFile: String?
+    ) throws(StoreFailure) -> HTTPRequest {
+        let grantType = "urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer"
+        let body = "grant_type=\(grantType)&assertion=\(try assertion(account, at: now))"
+        return HTTPRequest(
+            method: .post, url: account.tokenURL,
+            headers: [
+                HTTPHeader("Content-Type", "application/x-www-form-urlencoded"),
+                StoreHost.accept,
+            ],
+            body: Array(body.utf8), deadline: .seconds(10), bodyLimitBytes: 64 << 10,
+            certificateAuthorityFile: certificateAuthorityFile,
+            allowsPlainHTTP: URLText.isPlain(account.tokenURL))
+    }
+
+    /// Back-dated a little, because one from the future is refused; valid for an hour at most.
+    private static func assertion(
+        _ account: GoogleServiceAccount, at now: Timestamp
+    ) throws(StoreFailure) -> String {
+        let issuedAt = now.microsecondsSinceEpoch / 1_000_000 - 10
+        let claims = Claims(
+            iss: account.email, scope: scope, aud: account.tokenURL, iat: issuedAt,
+            exp: issuedAt + 3600)
+        do {
+            return try CompactJWS.text(
+                header: Header(alg: "RS256", typ: "JWT", kid: account.keyID), claims: claims
+            ) { bytes in
+                try account.key.signature(
+                    for: SHA256.hash(data: bytes), padding: .insecurePKCS1v1_5
+                ).rawRepresentation
+            }
+        } catch {
+            throw .refused(reason: "the private key cannot sign")
+        }
+    }
+
+    /// - Throws: `.refused` when the account or its key is at fault.
+    static func grant(
+        _ response: HTTPResponse, at now: Timestamp
+    ) throws(StoreFailure) -> (text: String, life: Duration) {
+        switch response.status {
+        case 200: break
+        case 429:
+            throw .throttled(retryAfter: RetryAfter.delay(response.retryAfter, at: now))
+        case 400, 401, 403: throw .refused(reason: "token endpoint: \(reason(response))")
+        case 300..<400, 404:
+            throw .malformed(field: "token endpoint: status \(response.status)")
+        default: throw .unreachable(reason: "token endpoint: status \(response.status)")
+        }
+        let grant = try JSON.decode(Grant.self, from: response.body, calling: "token endpoint")
+        guard grant.access_token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }),
+            (1...16_384).contains(grant.access_token.utf8.count)
+        else { throw .malformed(field: "token endpoint: access_token") }
+        let seconds = grant.expires_in?.value ?? 300
+        guard (1...86_400).contains(seconds) else {
+            throw .malformed(field: "token endpoint: expires_in")
+        }
+        return (grant.access_token, .seconds(seconds))
+    }
+
+    /// One of the known words, never what was sent.
+    private static func reason(_ response: HTTPResponse) -> String {
+        let sent = try? JSON.decode(Refusal.self, from: response.body).error
+        let known = ["invalid_grant", "invalid_scope", "unauthorized_client", "invalid_client"]
+        return known.first { $0 == sent } ?? "status \(response.status)"
+    }
+
+    private struct Header: Encodable {
+        let alg: String
+        let typ: String
+        let kid: String?
+    }
+
+    private struct Claims: Encodable {
+        let iss: String
+        let scope: String
+        let aud: String
+        let iat: Int64
+        let exp: Int64
+    }
+
+    private struct Grant: Decodable {
+        let access_token: String
+        let expires_in: LenientInteger?
+    }
+
+    private struct Refusal: Decodable {
+        let error: String
+    }
+}

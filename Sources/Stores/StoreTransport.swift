@@ -1,0 +1,101 @@
+package import Curl
+package import Renewal
+
+/// What a store needs of the world. The composition root fills it.
+package struct StoreTransport: Sendable {
+    /// Sends one request.
+    package var send: @Sendable (HTTPRequest) async throws(CurlError) -> HTTPResponse
+    /// The machine's clock: only for validity times inside signed requests and for the age of
+    /// tokens (design rule 12).
+    package var wallClock: @Sendable () -> Timestamp
+    /// Awaited before each call beyond the first of one check, so that the quota holds. A token
+    /// endpoint has no part in the quota.
+    package var beforeExtraCall: @Sendable () async -> Void
+
+    package init(
+        send: @escaping @Sendable (HTTPRequest) async throws(CurlError) -> HTTPResponse,
+        wallClock: @escaping @Sendable () -> Timestamp,
+        beforeExtraCall: @escaping @Sendable () async -> Void = {}
+    ) {
+        self.send = send
+        self.wallClock = wallClock
+        self.beforeExtraCall = beforeExtraCall
+    }
+}
+
+extension StoreTransport {
+    /// Sends, and puts what went wrong into the words of the core.
+    func response(to request: HTTPRequest) async throws(StoreFailure) -> HTTPResponse {
+        do throws(CurlError) {
+            return try await send(request)
+        } catch {
+            throw StoreFailure(error)
+        }
+    }
+}
+
+extension StoreFailure {
+    init(_ error: CurlError) {
+        self =
+            switch error {
+            case .unreachable(let reason): .unreachable(reason: reason)
+            case .tooLarge(let limitBytes): .malformed(field: "body over \(limitBytes) bytes")
+            case .refusedURL(let reason): .unreachable(reason: "the address is \(reason)")
+            case .cancelled: .unreachable(reason: "cancelled")
+            }
+    }
+}
+
+/// Where a store is asked: an origin, and whom to trust there.
+package struct StoreHost: Hashable, Sendable {
+    /// Such as `https://api.storekit.apple.com`, without a path and without a slash at its end.
+    package let baseURL: String
+    /// A PEM file of the only authorities to trust; nil is the system's.
+    package let certificateAuthorityFile: String?
+
+    /// - Parameter baseURL: an `https` or `http` origin; one slash at its end is taken off.
+    /// - Returns: nil when it is anything else, such as a URL with a path, a user or a blank.
+    package init?(baseURL: String, certificateAuthorityFile: String? = nil) {
+        var origin = Substring(baseURL)
+        if origin.hasSuffix("/") { origin.removeLast() }
+        guard let authority = URLText.authority(of: origin), authority.endIndex == origin.endIndex
+        else { return nil }
+        self.baseURL = String(origin)
+        self.certificateAuthorityFile = certificateAuthorityFile
+    }
+
+    /// Whether the configured origin is `http`.
+    package var allowsPlainHTTP: Bool { URLText.isPlain(baseURL) }
+
+    /// A request to this host, with the limits for answers about one purchase.
+    func request(path: String, headers: [HTTPHeader] = []) -> HTTPRequest {
+        HTTPRequest(
+            method: .get, url: baseURL + path, headers: headers + [StoreHost.accept],
+            body: nil, deadline: StoreHost.deadline, bodyLimitBytes: StoreHost.bodyLimitBytes,
+            certificateAuthorityFile: certificateAuthorityFile, allowsPlainHTTP: allowsPlainHTTP)
+    }
+
+    static let accept = HTTPHeader("Accept", "application/json")
+    static let deadline = Duration.seconds(20)
+    static let bodyLimitBytes = 1 << 20
+}
+
+/// The little that has to be known of a configured URL.
+enum URLText {
+    static func isPlain(_ url: some StringProtocol) -> Bool {
+        url.lowercased().hasPrefix("http://")
+    }
+
+    /// The `host:port` part of a URL of printable ASCII whose scheme is `https` or `http`.
+    static func authority<Text: StringProtocol>(of url: Text) -> Text.SubSequence? {
+        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { return nil }
+        guard let colon = url.firstIndex(of: ":") else { return nil }
+        guard ["https", "http"].contains(url[..<colon].lowercased()) else { return nil }
+        let rest = url[colon...]
+        guard rest.hasPrefix("://") else { return nil }
+        let authority = rest.dropFirst(3).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard !authority.isEmpty, !authority.contains(where: { "@\\\"<>^`{|}%".contains($0) })
+        else { return nil }
+        return authority
+    }
+}
