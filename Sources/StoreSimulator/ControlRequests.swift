@@ -1,0 +1,170 @@
+import FoundationEssentials
+
+/// The bodies of control calls. Names on the wire are in snake case.
+struct ClockRequest: Decodable {
+    var advance: String?
+    var set: String?
+}
+
+struct PurchaseRequest: Decodable {
+    var store: String
+    var app: String?
+    var product: String
+    var period: String?
+    var trial: String?
+    var grace: String?
+    var hold: String?
+    var renewsBefore: String?
+    var environment: String?
+    var count: Int?
+    var start: String?
+    var user: String?
+    var replaces: Int?
+    var pending: Bool?
+}
+
+struct DeedRequest: Decodable {
+    var `for`: String?
+    var product: String?
+    /// `renewal`: the product changes at the next renewal; only Apple.
+    var when: String?
+}
+
+struct FaultRequest: Decodable {
+    var store: String?
+    var purchase: Int?
+    var kind: String
+    var endpoint: String?
+    var status: Int?
+    var share: Double?
+    var latencyMs: Int64?
+    var count: Int?
+    var retryAfter: Int64?
+    var age: String?
+}
+
+struct LatencyRequest: Decodable {
+    var milliseconds: Int64
+}
+
+/// Why a control call is refused, in words for a person.
+struct ControlError: Error {
+    var status = 400
+    var message: String
+
+    init(_ message: String, status: Int = 400) {
+        self.status = status
+        self.message = message
+    }
+
+    var reply: Reply {
+        var json = JSONText(capacity: 120)
+        json.raw("{\"error\":")
+        json.string(message)
+        json.raw("}")
+        return Reply(status, json)
+    }
+}
+
+enum ControlReader {
+    /// The body as `type`; an empty body is an empty object.
+    static func read<Body: Decodable>(
+        _ type: Body.Type, _ bytes: [UInt8]
+    ) throws(ControlError) -> Body {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        do {
+            return try decoder.decode(type, from: Data(bytes.isEmpty ? Array("{}".utf8) : bytes))
+        } catch let DecodingError.keyNotFound(key, _) {
+            throw ControlError("\(key.stringValue) is missing")
+        } catch let DecodingError.typeMismatch(_, context) {
+            let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+            throw ControlError("\(path) has the wrong type")
+        } catch {
+            throw ControlError("the body is not a JSON object")
+        }
+    }
+
+    static func period(_ text: String?, _ name: String) throws(ControlError) -> Period? {
+        guard let text else { return nil }
+        guard let period = Period(text: text) else {
+            throw ControlError("\(name) is not an ISO 8601 duration such as P1M or PT12H")
+        }
+        return period
+    }
+
+    static func instant(_ text: String?, _ name: String) throws(ControlError) -> Instant? {
+        guard let text else { return nil }
+        guard let instant = Instant(text: text) else {
+            throw ControlError("\(name) is not a time such as 2026-01-31T12:00:00Z")
+        }
+        return instant
+    }
+
+    static func store(_ text: String) throws(ControlError) -> StoreName {
+        guard let store = StoreName(rawValue: text) else {
+            throw ControlError("store is not apple, google or amazon")
+        }
+        return store
+    }
+
+    static func fault(_ request: FaultRequest) throws(ControlError) -> Fault {
+        guard let kind = Fault.Kind(rawValue: request.kind) else {
+            let kinds = Fault.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ControlError("kind is none of \(kinds)")
+        }
+        var fault = Fault(kind: kind)
+        if let text = request.store { fault.store = try store(text) }
+        if fault.isForAppleOnly, let store = fault.store, store != .apple {
+            throw ControlError("only Apple signs its answers")
+        }
+        if let text = request.endpoint {
+            guard let endpoint = Fault.Endpoint(rawValue: text) else {
+                throw ControlError("endpoint is not read or token")
+            }
+            fault.endpoint = endpoint
+        }
+        if let share = request.share, !(0...1).contains(share) {
+            throw ControlError("share is not between 0 and 1")
+        }
+        if let status = request.status, !(200...599).contains(status) {
+            throw ControlError("status is not between 200 and 599")
+        }
+        fault.purchase = request.purchase
+        fault.status = request.status
+        fault.share = request.share ?? 1
+        fault.latencyMilliseconds = request.latencyMs
+        fault.remaining = request.count ?? fault.remaining
+        fault.retryAfterSeconds = request.retryAfter
+        fault.age = try period(request.age, "age") ?? fault.age
+        return fault
+    }
+
+    /// The deed that an action's name and body say, for a purchase of `store`.
+    static func deed(
+        _ action: Substring, _ request: DeedRequest, _ store: StoreName
+    ) throws(ControlError) -> Deed {
+        switch action {
+        case "renew": return .renew
+        case "cancel": return .cancel
+        case "uncancel": return .uncancel
+        case "fail_payment": return .failPayment
+        case "fix_payment": return .fixPayment
+        case "refund": return .refund
+        case "refund_past": return .refundPast
+        case "reverse_refund": return .reverseRefund
+        case "revoke": return .revoke
+        case "resume": return .resume
+        case "expire": return .expire
+        case "complete": return .complete
+        case "abandon": return .abandon
+        case "pause": return .pause(try period(request.for, "for") ?? .days(30))
+        case "change_product":
+            guard let product = request.product else { throw ControlError("product is missing") }
+            if store != .apple { return .supersede }
+            return request.when == "renewal"
+                ? .changeAtRenewal(product: product) : .upgrade(product: product)
+        default: throw ControlError("there is no such action", status: 404)
+        }
+    }
+}

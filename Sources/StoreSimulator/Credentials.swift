@@ -1,0 +1,133 @@
+import Crypto
+import CryptoExtras
+import FoundationEssentials
+import SwiftASN1
+import X509
+
+/// The keys of a simulator and its clients. Keys and certificates are new at each start; the
+/// names that go with them follow the seed.
+package struct Credentials: Sendable {
+    package let issuerID: String
+    package let keyID: String
+    package let amazonSecret: String
+    package let serviceAccount = "renewald@storesim.iam.gserviceaccount.example"
+
+    let appleKey: P256.Signing.PrivateKey
+    let googleKey: _RSA.Signing.PrivateKey
+    let googleKeyID: String
+    let signer: AppleSigner
+    let serverCertificates: [[UInt8]]
+    let serverKey: P256.Signing.PrivateKey
+    let authorityPEM: String
+
+    package init(seed: UInt64) throws {
+        var names = Seeded(seed: seed ^ 0x6372_6564)
+        issuerID = names.uuid()
+        keyID = names.appleKeyID()
+        amazonSecret = names.amazonSecret()
+        googleKeyID = names.uuid().filter { $0 != "-" }
+        appleKey = P256.Signing.PrivateKey()
+        googleKey = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+        signer = try AppleSigner()
+        serverKey = P256.Signing.PrivateKey()
+        let authority = try Authority(
+            name: try DistinguishedName {
+                CommonName("storesim CA")
+                OrganizationName("storesim")
+            }, key: Certificate.PrivateKey(P384.Signing.PrivateKey()))
+        let server = try authority.server(publicKey: Certificate.PublicKey(serverKey.publicKey))
+        serverCertificates = [try server.derBytes()]
+        authorityPEM = try authority.certificate.serializeAsPEM().pemString
+    }
+}
+
+/// What a client needs, written into a folder.
+package struct ClientFiles {
+    let credentials: Credentials
+    let directory: String
+    let app: String
+    let origin: String
+    let sandboxOrigin: String
+    let usesTLS: Bool
+
+    static func makeFolder(_ directory: String) throws {
+        try FileManager.default.createDirectory(
+            at: URL(fileURLWithPath: directory), withIntermediateDirectories: true)
+    }
+
+    /// Writes all files.
+    ///
+    /// - Throws: when the folder cannot be written.
+    func write() throws {
+        let folder = URL(fileURLWithPath: directory)
+        let signer = credentials.signer
+        try put(credentials.authorityPEM, "ca.pem")
+        try put(signer.rootPEM, "apple-root.pem")
+        try Data(signer.rootDER).write(to: folder.appendingPathComponent("apple-root.der"))
+        try put(credentials.appleKey.pemRepresentation, "apple.p8")
+        try put(serviceAccountText, "google.json")
+        try put(credentials.amazonSecret, "amazon.secret")
+        try put(app, "apple", "google", "amazon")
+        try put(origin, "url")
+        try put(sandboxOrigin, "sandbox-url")
+        try put(configurationText, "renewald.toml")
+    }
+
+    private func put(_ text: String, _ names: String...) throws {
+        for name in names {
+            let file = URL(fileURLWithPath: directory).appendingPathComponent(name)
+            try Data(text.utf8).write(to: file)
+        }
+    }
+
+    private var serviceAccountText: String {
+        var json = JSONText(capacity: 3000)
+        json.raw("{\"type\":\"service_account\",\"project_id\":\"storesim\",\"private_key_id\":")
+        json.string(credentials.googleKeyID)
+        json.raw(",\"private_key\":")
+        json.string(credentials.googleKey.pkcs8PEMRepresentation + "\n")
+        json.raw(",\"client_email\":")
+        json.string(credentials.serviceAccount)
+        json.raw(",\"client_id\":\"100200300400500600700\",\"token_uri\":")
+        json.string(origin + "/token")
+        json.raw(",\"universe_domain\":\"googleapis.com\"}")
+        return json.text
+    }
+
+    private var configurationText: String {
+        let authority = usesTLS ? "\ntls_ca = \"file:\(directory)/ca.pem\"" : ""
+        return """
+            # Points renewald at the simulator. Credentials are those that it generated.
+
+            [[app]]
+            store = "apple"
+            id = "\(app)"
+            issuer_id = "\(credentials.issuerID)"
+            key_id = "\(credentials.keyID)"
+            private_key = "file:\(directory)/apple.p8"
+
+            [[app]]
+            store = "google"
+            id = "\(app)"
+            service_account = "file:\(directory)/google.json"
+
+            [[app]]
+            store = "amazon"
+            id = "\(app)"
+            shared_secret = "file:\(directory)/amazon.secret"
+
+            [store.apple]
+            base_url = "\(origin)"
+            sandbox_url = "\(sandboxOrigin)"
+            root_certificate = "file:\(directory)/apple-root.pem"\(authority)
+
+            [store.google]
+            base_url = "\(origin)"\(authority)
+
+            [store.amazon]
+            base_url = "\(origin)"
+            sandbox_url = "\(sandboxOrigin)"\(authority)
+
+            """
+    }
+}

@@ -1,0 +1,94 @@
+import NIOCore
+
+/// Which of the two listening ports was asked: they are different hosts to a client.
+package enum Host: String, Hashable, Sendable {
+    case production
+    case sandbox
+}
+
+/// A request as both versions of HTTP bring it.
+struct Request {
+    var method: String
+    /// Path and query as sent, percent-encoded.
+    var target: String
+    var authorization: String?
+    var body: [UInt8] = []
+
+    /// The segments of the path, still percent-encoded, without empty ones.
+    var segments: [Substring] {
+        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
+        return path.split(separator: UInt8(ascii: "/")).compactMap { Substring($0) }
+    }
+
+    /// The first value of a query parameter, percent-decoded.
+    func query(_ name: String) -> String? {
+        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
+        for pair in target[target.index(after: mark)...].split(separator: "&") {
+            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if sides.count == 2, sides[0] == name { return PercentCoding.decode(sides[1]) }
+        }
+        return nil
+    }
+}
+
+/// What goes back, and how well it is delivered.
+struct Reply {
+    enum Delivery: Hashable {
+        case whole
+        /// The head promises the whole body; half of it comes, then the stream ends.
+        case cut
+        /// Nothing ever comes.
+        case hang
+        /// The connection is closed at once.
+        case reset
+    }
+
+    var status: Int
+    var contentType = "application/json"
+    var headers: [(String, String)] = []
+    var body: ByteBuffer
+    var delivery = Delivery.whole
+    var delayMilliseconds: Int64 = 0
+
+    init(_ status: Int, _ body: ByteBuffer) {
+        self.status = status
+        self.body = body
+    }
+
+    init(_ status: Int, _ json: JSONText) {
+        self.init(status, ByteBuffer(bytes: json.bytes))
+    }
+
+    init(_ status: Int, text: String) {
+        self.init(status, ByteBuffer(string: text))
+        contentType = "text/plain"
+    }
+
+    static func html(_ status: Int) -> Reply {
+        let page = "<!DOCTYPE html><html><body><h1>Be right back.</h1></body></html>\n"
+        var reply = Reply(status, ByteBuffer(string: page))
+        reply.contentType = "text/html; charset=utf-8"
+        return reply
+    }
+}
+
+enum PercentCoding {
+    /// The text with every `%XX` replaced by its byte; nil when that is not valid UTF-8 or a
+    /// percent sign is followed by something else.
+    static func decode(_ text: Substring) -> String? {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst(), let low = rest.popFirst(),
+                let value = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16)
+            else { return nil }
+            bytes.append(value)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,91 @@
+/// The stores' own bodies for what goes wrong.
+enum Failures {
+    static func status(_ status: Int, _ store: StoreName) -> Reply {
+        switch (store, status) {
+        case (_, 401): unauthorized(store)
+        case (_, 404): notFound(store)
+        case (_, 410): gone(store)
+        case (.apple, 500...):
+            Reply(
+                status,
+                Apple.failure(5_000_001, "An unknown error occurred. Please try again."))
+        case (.apple, _): Reply(status, Apple.failure(Int64(status) * 10_000, "Bad request."))
+        case (.google, 500...):
+            Reply(
+                status,
+                Google.failure(Int64(status), "backendError", "Backend Error", domain: "global"))
+        case (.google, _):
+            Reply(
+                status,
+                Google.failure(Int64(status), "invalid", "Invalid Value", domain: "global"))
+        case (.amazon, 496): Reply(status, Amazon.failure("Invalid developerSecret"))
+        case (.amazon, 497): Reply(status, Amazon.failure("Purchase token/app user mismatch"))
+        case (.amazon, 400): Reply(status, Amazon.failure("Failed to parse receipt Id"))
+        case (.amazon, _): Reply(status, Amazon.failure("Internal error"))
+        }
+    }
+
+    static func notFound(_ store: StoreName) -> Reply {
+        switch store {
+        case .apple: Reply(404, Apple.failure(4_040_010, "Transaction id not found."))
+        case .google:
+            Reply(
+                404,
+                Google.failure(
+                    404, "purchaseTokenNotFound", "The purchase token was not found.",
+                    domain: "global", location: "token"))
+        case .amazon: Reply(400, Amazon.failure("Failed to parse receipt Id"))
+        }
+    }
+
+    static func gone(_ store: StoreName) -> Reply {
+        switch store {
+        case .apple: Reply(404, Apple.failure(4_040_001, "Account not found."))
+        case .google:
+            Reply(
+                410,
+                Google.failure(
+                    410, "subscriptionPurchaseNoLongerAvailable",
+                    "The subscription purchase is no longer available for query because it has been "
+                        + "expired for too long."))
+        case .amazon: Reply(410, Amazon.failure("Transaction is no longer valid"))
+        }
+    }
+
+    static func unauthorized(_ store: StoreName) -> Reply {
+        switch store {
+        case .apple: Reply(401, text: "Unauthenticated\n")
+        case .google:
+            Reply(
+                401,
+                Google.failure(
+                    401, "authError", "Invalid Credentials", domain: "global",
+                    status: "UNAUTHENTICATED"))
+        case .amazon: Reply(496, Amazon.failure("Invalid developerSecret"))
+        }
+    }
+
+    /// Apple says when to come back in milliseconds since 1970, the others in seconds from now.
+    static func throttled(_ store: StoreName, after seconds: Int64?, now: Instant) -> Reply {
+        switch store {
+        case .apple:
+            var reply = Reply(429, Apple.failure(4_290_000, "Rate limit exceeded."))
+            let instant = now + (seconds ?? 30) * 1000
+            reply.headers = [("retry-after", String(instant.milliseconds))]
+            return reply
+        case .google:
+            let message = "Quota exceeded for quota metric 'Queries' and limit 'Queries per minute'"
+            var reply = Reply(
+                429,
+                Google.failure(
+                    429, "rateLimitExceeded", message, domain: "usageLimits",
+                    status: "RESOURCE_EXHAUSTED"))
+            if let seconds { reply.headers = [("retry-after", String(seconds))] }
+            return reply
+        case .amazon:
+            var reply = Reply(429, Amazon.failure("Too many requests"))
+            if let seconds { reply.headers = [("retry-after", String(seconds))] }
+            return reply
+        }
+    }
+}

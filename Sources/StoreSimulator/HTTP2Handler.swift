@@ -1,0 +1,88 @@
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+
+/// One stream of HTTP/2: gathers a request, writes the reply. Lives on its event loop.
+final class HTTP2Handler: ChannelInboundHandler {
+    typealias InboundIn = HTTP2Frame.FramePayload
+    typealias OutboundOut = HTTP2Frame.FramePayload
+
+    private let reception: Reception
+    private let host: Host
+    private let connection: any Channel
+    private let bodyLimitBytes: Int
+    private var request: Request?
+
+    init(
+        _ reception: Reception, _ host: Host, connection: any Channel, bodyLimitBytes: Int
+    ) {
+        self.reception = reception
+        self.host = host
+        self.connection = connection
+        self.bodyLimitBytes = bodyLimitBytes
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .headers(let frame):
+            if request == nil {
+                request = Request(
+                    method: frame.headers.first(name: ":method") ?? "",
+                    target: frame.headers.first(name: ":path") ?? "",
+                    authorization: frame.headers.first(name: "authorization"))
+            }
+            if frame.endStream { finish(context) }
+        case .data(let frame):
+            if case .byteBuffer(let buffer) = frame.data {
+                guard (request?.body.count ?? 0) + buffer.readableBytes <= bodyLimitBytes else {
+                    return context.close(promise: nil)
+                }
+                request?.body.append(contentsOf: buffer.readableBytesView)
+            }
+            if frame.endStream { finish(context) }
+        default: break
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    private func finish(_ context: ChannelHandlerContext) {
+        guard let request else { return }
+        self.request = nil
+        let reply = reception.answer(request, at: host)
+        guard reply.delayMilliseconds > 0 else { return deliver(reply, context) }
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: .milliseconds(reply.delayMilliseconds)) {
+            let (handler, context) = bound.value
+            handler.deliver(reply, context)
+        }
+    }
+
+    private func deliver(_ reply: Reply, _ context: ChannelHandlerContext) {
+        switch reply.delivery {
+        case .hang: return
+        case .reset: return connection.close(promise: nil)
+        case .whole, .cut: break
+        }
+        var headers = HPACKHeaders([
+            (":status", String(reply.status)), ("content-type", reply.contentType),
+            ("content-length", String(reply.body.readableBytes)),
+            ("date", reception.dateText()), ("server", "storesim"),
+        ])
+        for (name, value) in reply.headers { headers.add(name: name, value: value) }
+        context.write(wrapOutboundOut(.headers(.init(headers: headers))), promise: nil)
+        var body = reply.body
+        if reply.delivery == .cut {
+            body.moveWriterIndex(to: body.writerIndex / 2)
+            context.writeAndFlush(
+                wrapOutboundOut(.data(.init(data: .byteBuffer(body)))), promise: nil)
+            // Closing before END_STREAM sends RST_STREAM.
+            return context.close(promise: nil)
+        }
+        context.writeAndFlush(
+            wrapOutboundOut(.data(.init(data: .byteBuffer(body), endStream: true))),
+            promise: nil)
+    }
+}

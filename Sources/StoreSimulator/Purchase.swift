@@ -1,0 +1,95 @@
+/// One purchase in one of the stores: who it is to the outside, and its timeline.
+package struct Purchase: Sendable {
+    package enum Environment: String, Sendable {
+        case production
+        case sandbox
+    }
+
+    /// From 1; also what control calls name it by.
+    package let number: Int
+    package let store: StoreName
+    package let app: String
+    package let environment: Environment
+    /// What the app set as the account of its user; nil when it set none.
+    package let user: String?
+    /// What a client stores: original transaction id, purchase token, receipt id.
+    package let token: String
+    /// Amazon's user id; empty for the others.
+    package let storeUser: String
+    /// Google's order id without `..n`; empty for the others.
+    package let order: String
+    /// The token of the purchase that this one replaced.
+    package let replaces: String?
+    package private(set) var timeline: Timeline
+
+    private var life: Life
+
+    init(
+        number: Int, app: String, environment: Environment, user: String?, timeline: Timeline,
+        replaces: String?, ids: inout Seeded
+    ) {
+        self.number = number
+        store = timeline.store
+        self.app = app
+        self.environment = environment
+        self.user = user
+        self.replaces = replaces
+        self.timeline = timeline
+        life = Life(of: timeline)
+        switch timeline.store {
+        case .apple:
+            token = String(AppleNumbers.original(number, environment))
+            (storeUser, order) = ("", "")
+        case .google:
+            token = ids.googleToken()
+            (storeUser, order) = ("", ids.googleOrder())
+        case .amazon:
+            token = ids.amazonReceipt(sandbox: environment == .sandbox)
+            (storeUser, order) = (ids.amazonUser(), "")
+        }
+    }
+
+    /// The life at `now`, kept between calls so that a long one is not lived again for each answer.
+    package mutating func life(at now: Instant) -> Life {
+        if !life.canAdvance(to: now) {
+            life = Life(of: timeline)
+        }
+        life.advance(along: timeline, to: now)
+        return life
+    }
+
+    mutating func add(_ deed: Deed, at instant: Instant) {
+        timeline.add(deed, at: instant)
+        life = Life(of: timeline)
+    }
+}
+
+/// Apple's decimal ids: each purchase owns a block of numbers, so that an id of any of its
+/// transactions leads to it without a table.
+enum AppleNumbers {
+    static let blockSize: Int64 = 100_000
+    private static let production: Int64 = 420_000_000_000_000
+    private static let sandbox: Int64 = 2_000_000_000_000_000
+    private static let lineItems: Int64 = 80_000_000_000_000
+
+    static func original(_ number: Int, _ environment: Purchase.Environment) -> Int64 {
+        (environment == .production ? production : sandbox) + Int64(number) * blockSize
+    }
+
+    /// The id of the charge with this number; that of the sign-up is the original id.
+    static func transaction(_ purchase: Purchase, charge: Int) -> Int64 {
+        original(purchase.number, purchase.environment) + Int64(charge)
+    }
+
+    static func lineItem(_ purchase: Purchase, charge: Int) -> Int64 {
+        transaction(purchase, charge: charge) + lineItems
+    }
+
+    /// Purchase number, environment and charge that a transaction id belongs to.
+    static func find(_ id: Int64) -> (number: Int, Purchase.Environment, charge: Int)? {
+        guard id > production else { return nil }
+        let environment: Purchase.Environment = id > sandbox ? .sandbox : .production
+        let offset = id - (environment == .sandbox ? sandbox : production)
+        return (Int(offset / blockSize), environment, Int(offset % blockSize))
+    }
+}

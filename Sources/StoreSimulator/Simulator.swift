@@ -1,0 +1,99 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// The three stores on loopback: one process, one clock, two ports (the second is what the
+/// sandboxes listen on).
+package struct Simulator: Sendable {
+    /// How a simulator is started.
+    package struct Options: Sendable {
+        /// The folder that gets everything a client needs; it is made when missing.
+        package var directory: String
+        /// The production port; 0 for one that is free.
+        package var port = 0
+        /// Where the clock begins; nil for the machine's time.
+        package var clock: Instant?
+        /// A file for libfaketime, rewritten at every move of the clock.
+        package var clockFile: String?
+        /// http instead of https.
+        package var isPlain = false
+        /// The same seed gives the same ids, tokens, orders and choices of faults.
+        package var seed: UInt64 = 1
+        package var app = "com.example.reader"
+        /// Event loops.
+        package var threads = 1
+        /// How old, in milliseconds, a signed answer may be while the state is the same.
+        package var signingWindow: Int64 = 1000
+
+        package init(directory: String) {
+            self.directory = directory
+        }
+    }
+
+    /// `https://127.0.0.1:PORT`, and the same of the sandboxes.
+    package let origin: String
+    package let sandboxOrigin: String
+    package let credentials: Credentials
+
+    let reception: Reception
+    private let group: MultiThreadedEventLoopGroup
+    private let channels: [any Channel]
+    private let quitting: AsyncStream<Never>
+    private let quitter: AsyncStream<Never>.Continuation
+
+    /// Starts to listen and writes the client's files. When it returns, both ports answer.
+    ///
+    /// - Throws: when a port is taken or the folder cannot be written.
+    package static func start(_ options: Options) async throws -> Simulator {
+        let credentials = try Credentials(seed: options.seed)
+        let machine = SimulatedClock.machineNow
+        var clock = SimulatedClock(wholeSeconds: options.clockFile != nil)
+        if let instant = options.clock { clock.set(instant, machine: machine) }
+        let world = World(clock: clock, seed: options.seed, apps: [options.app])
+        let (quitting, quitter) = AsyncStream.makeStream(of: Never.self)
+        let reception = Reception(
+            world: world, credentials: credentials, clockFile: options.clockFile,
+            signingWindow: options.signingWindow, quit: { quitter.finish() })
+        try ClientFiles.makeFolder(options.directory)
+        try reception.writeClockFile(clock)
+        let tls = options.isPlain ? nil : try NIOSSLContext.server(credentials)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: options.threads)
+        let server = Server(group: group, reception: reception, tls: tls)
+        do {
+            let production = try await server.listen(port: options.port, as: .production)
+            let sandbox = try await server.listen(port: 0, as: .sandbox)
+            let simulator = Simulator(
+                origin: Self.origin(production, options),
+                sandboxOrigin: Self.origin(sandbox, options), credentials: credentials,
+                reception: reception, group: group, channels: [production, sandbox],
+                quitting: quitting, quitter: quitter)
+            try simulator.writeClientFiles(options)
+            return simulator
+        } catch {
+            try await group.shutdownGracefully()
+            throw error
+        }
+    }
+
+    private func writeClientFiles(_ options: Options) throws {
+        try ClientFiles(
+            credentials: credentials, directory: options.directory, app: options.app,
+            origin: origin, sandboxOrigin: sandboxOrigin, usesTLS: !options.isPlain
+        ).write()
+    }
+
+    private static func origin(_ channel: any Channel, _ options: Options) -> String {
+        let port = channel.localAddress?.port ?? 0
+        return "\(options.isPlain ? "http" : "https")://127.0.0.1:\(port)"
+    }
+
+    /// Asks it to end, as `POST /control/quit` does.
+    package func quit() { quitter.finish() }
+
+    /// Waits until it was asked to end, and ends it.
+    package func run() async throws {
+        for await _ in quitting {}
+        for channel in channels { try await channel.close() }
+        try await group.shutdownGracefully()
+    }
+}

@@ -1,0 +1,133 @@
+/// One of the three stores that are played here.
+package enum StoreName: String, CaseIterable, Hashable, Sendable {
+    case apple
+    case google
+    case amazon
+}
+
+/// What was agreed when a subscription was bought.
+package struct Terms: Hashable, Sendable {
+    /// What one charge pays for.
+    package var period: Period
+    /// A free time before the first charge; nil for none.
+    package var trial: Period?
+    /// How long access goes on after a failed charge, once the store admits the failure.
+    package var grace: Period
+    /// How long the store tries to collect after grace, without access. Amazon has no such time.
+    package var hold: Period
+    /// How long before its end a period is renewed: up to a day at Apple, zero elsewhere.
+    package var renewsBefore: Period
+    /// Google's silent day: the charge has failed, the state is still ACTIVE.
+    package var silence: Period
+    /// Sold with a payment that is still to come; only Google.
+    package var isPending: Bool
+
+    /// The terms of `store` where nothing else was said: six days of grace; then Google holds for
+    /// thirty days, Apple retries until sixty days after the end, Amazon gives up.
+    package init(
+        store: StoreName, period: Period, trial: Period? = nil, grace: Period? = nil,
+        hold: Period? = nil, renewsBefore: Period? = nil, isPending: Bool = false
+    ) {
+        self.period = period
+        self.trial = trial
+        let grace = grace ?? .days(6)
+        self.grace = grace
+        self.isPending = isPending && store == .google
+        switch store {
+        case .apple:
+            let retry = max(0, 60 * Instant.day - grace.milliseconds)
+            self.hold = hold ?? Period(milliseconds: retry)
+            self.renewsBefore = renewsBefore ?? Period(milliseconds: Instant.hour)
+            silence = .none
+        case .google:
+            self.hold = hold ?? .days(30)
+            self.renewsBefore = .none
+            silence = .days(1)
+        case .amazon:
+            self.hold = .none
+            self.renewsBefore = .none
+            silence = .none
+        }
+    }
+}
+
+/// What somebody does to a subscription.
+package enum Deed: Hashable, Sendable {
+    /// One more period is paid now; a lapsed Apple subscription is bought again.
+    case renew
+    /// Automatic renewal off, and on again.
+    case cancel
+    case uncancel
+    /// The means of payment stops working, and works again.
+    case failPayment
+    case fixPayment
+    /// The newest charge is given back and access ends.
+    case refund
+    /// The charge before the newest is given back; access goes on.
+    case refundPast
+    case reverseRefund
+    /// Access is taken away: family sharing ended (Apple), the developer revoked (Google),
+    /// customer service cancelled (Amazon).
+    case revoke
+    /// At the end of the paid period, for so long; only Google.
+    case pause(Period)
+    case resume
+    /// The paid period ends now.
+    case expire
+    /// Another product of the group from now on, in the same subscription; only Apple.
+    case upgrade(product: String)
+    /// Another product from the next renewal on; only Apple.
+    case changeAtRenewal(product: String)
+    /// Another purchase has taken this one's place.
+    case supersede
+    /// The pending payment arrives, or never will.
+    case complete
+    case abandon
+}
+
+/// A deed and when it was done.
+package struct Act: Hashable, Sendable {
+    package var at: Instant
+    package var deed: Deed
+}
+
+/// The whole life of one purchase, as values only. Every answer of a store, and the truth about
+/// access, is a function of a timeline and an instant.
+package struct Timeline: Hashable, Sendable {
+    package var store: StoreName
+    package var product: String
+    package var start: Instant
+    package var terms: Terms
+    /// Where the first period ends when a predecessor's time is carried over.
+    package var firstEnd: Instant?
+    /// In order of time.
+    package private(set) var acts: [Act] = []
+
+    package init(
+        store: StoreName, product: String, start: Instant, terms: Terms, firstEnd: Instant? = nil
+    ) {
+        self.store = store
+        self.product = product
+        self.start = start
+        self.terms = terms
+        self.firstEnd = firstEnd
+    }
+
+    /// Adds a deed; those of the same instant keep the order in which they were added.
+    package mutating func add(_ deed: Deed, at instant: Instant) {
+        let place = acts.lastIndex { $0.at <= instant }.map { $0 + 1 } ?? 0
+        acts.insert(Act(at: instant, deed: deed), at: place)
+    }
+
+    /// All that is true of the purchase at `instant`.
+    package func life(at instant: Instant) -> Life {
+        var life = Life(of: self)
+        life.advance(along: self, to: instant)
+        return life
+    }
+
+    /// The ground truth: does this purchase give access at `instant`?
+    package func entitled(at instant: Instant) -> Bool {
+        instant >= start && life(at: instant).isEntitled
+    }
+}

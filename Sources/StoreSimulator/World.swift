@@ -1,0 +1,87 @@
+/// Everything that changes while the simulator runs. A value behind one lock.
+struct World: Sendable {
+    var clock: SimulatedClock
+    var faults: FaultBook
+    var calls = CallBook()
+    var latencyMilliseconds: Int64 = 0
+    /// Google's access tokens and when they end.
+    var bearers: [String: Instant] = [:]
+    private(set) var purchases: [Purchase] = []
+    private(set) var apps: Set<String>
+    private var ids: Seeded
+    private var byToken: [String: Int] = [:]
+
+    init(clock: SimulatedClock, seed: UInt64, apps: Set<String>) {
+        self.clock = clock
+        self.apps = apps
+        ids = Seeded(seed: seed)
+        faults = FaultBook(seed: seed)
+    }
+
+    func now(_ machine: Instant) -> Instant { clock.now(machine: machine) }
+
+    mutating func add(
+        app: String, environment: Purchase.Environment, user: String?, timeline: Timeline,
+        replaces: String? = nil
+    ) -> Purchase {
+        let purchase = Purchase(
+            number: purchases.count + 1, app: app, environment: environment, user: user,
+            timeline: timeline, replaces: replaces, ids: &ids)
+        apps.insert(app)
+        purchases.append(purchase)
+        if purchase.store != .apple { byToken[purchase.token] = purchase.number }
+        return purchase
+    }
+
+    /// Purchases are numbered from 1.
+    func has(_ number: Int) -> Bool { number >= 1 && number <= purchases.count }
+
+    func purchase(_ number: Int) -> Purchase { purchases[number - 1] }
+
+    /// The number of the purchase with this Google token or Amazon receipt.
+    func find(_ store: StoreName, token: String) -> Int? {
+        guard let number = byToken[token], purchase(number).store == store else { return nil }
+        return number
+    }
+
+    /// The number of the purchase that one of Apple's ids belongs to, and which of its charges.
+    func find(transaction: Substring) -> (number: Int, charge: Int)? {
+        guard let id = Int64(transaction), let found = AppleNumbers.find(id),
+            has(found.number), purchase(found.number).store == .apple,
+            purchase(found.number).environment == found.1
+        else { return nil }
+        return (found.number, found.charge)
+    }
+
+    /// The life of a purchase at `instant`, kept for the next call.
+    mutating func life(_ number: Int, at instant: Instant) -> Life {
+        purchases[number - 1].life(at: instant)
+    }
+
+    mutating func add(_ deed: Deed, to number: Int, at instant: Instant) {
+        purchases[number - 1].add(deed, at: instant)
+    }
+
+    /// The next purchase of the same store and environment, for an answer about another one.
+    func neighbour(of number: Int) -> Int {
+        let own = purchase(number)
+        for step in 1..<max(2, purchases.count) {
+            let other = (number - 1 + step) % purchases.count + 1
+            let candidate = purchase(other)
+            if other != number, candidate.store == own.store,
+                candidate.environment == own.environment
+            {
+                return other
+            }
+        }
+        return number
+    }
+
+    mutating func issueBearer(until end: Instant) -> String {
+        if bearers.count > 10_000 { bearers = [:] }
+        let token = ids.bearerToken()
+        bearers[token] = end
+        calls.issuedToken()
+        return token
+    }
+}

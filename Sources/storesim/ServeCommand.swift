@@ -1,0 +1,73 @@
+import ArgumentParser
+import Dispatch
+import Foundation
+import StoreSimulator
+
+/// `storesim serve`: runs until SIGTERM, SIGINT or `POST /control/quit`.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Runs the three stores and writes what a client needs into a folder.",
+        discussion: """
+            Example: storesim serve --directory /tmp/stores --clock 2026-01-01T00:00:00Z
+
+            When it is ready it prints one line, "storesim: listening on ORIGIN".
+            """)
+
+    @Option(help: "The folder for certificates, keys and renewald.toml.")
+    var directory: String
+
+    @Option(help: "The port at 127.0.0.1; 0 takes one that is free.")
+    var port = 0
+
+    @Option(help: "When the clock begins, such as 2026-01-01T00:00:00Z; default is now.")
+    var clock: String?
+
+    @Option(help: "A file for libfaketime (FAKETIME_TIMESTAMP_FILE), kept up to date.")
+    var clockFile: String?
+
+    @Flag(help: "http instead of https.")
+    var plain = false
+
+    @Option(help: "The same seed gives the same tokens, orders and faults.")
+    var seed: UInt64 = 1
+
+    @Option(help: "The app's bundle id or package name.")
+    var app = "com.example.reader"
+
+    @Option(help: "Event loops.")
+    var threads = 1
+
+    @Option(help: "How old a signed answer may be, in milliseconds.")
+    var signingWindow: Int64 = 1000
+
+    mutating func run() async throws {
+        let folder = URL(fileURLWithPath: directory).standardizedFileURL.path
+        var options = Simulator.Options(directory: folder)
+        if let clock {
+            guard let instant = Instant(text: clock) else {
+                throw ValidationError("--clock is not a time such as 2026-01-01T00:00:00Z.")
+            }
+            options.clock = instant
+        }
+        options.port = port
+        options.clockFile = clockFile
+        options.isPlain = plain
+        options.seed = seed
+        options.app = app
+        options.threads = max(1, threads)
+        options.signingWindow = signingWindow
+        let simulator = try await Simulator.start(options)
+        let sources = [SIGTERM, SIGINT].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number)
+            source.setEventHandler { simulator.quit() }
+            source.resume()
+            return source
+        }
+        FileHandle.standardOutput.write(
+            Data("storesim: listening on \(simulator.origin)\n".utf8))
+        try await simulator.run()
+        sources.forEach { $0.cancel() }
+    }
+}

@@ -1,0 +1,10 @@
+import ArgumentParser
+
+@main
+struct StoresimCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "storesim",
+        abstract: "Plays Apple's, Google's and Amazon's subscription APIs on loopback.",
+        discussion: "Example: storesim serve --directory /tmp/stores --clock 2026-01-01T00:00:00Z",
+        subcommands: [ServeCommand.self])
+}
