@@ -21,9 +21,7 @@ struct CompactJWS: Sendable {
     var payload: [UInt8]? { Base64.decodeURLSafe(payloadText) }
     var signature: [UInt8]? { Base64.decodeURLSafe(signatureText) }
 
-    /// Writes one.
-    ///
-    /// - Parameter sign: from the bytes to sign to the raw signature.
+    /// Writes one. `sign` makes the raw signature of the bytes it is given.
     static func text(
         header: some Encodable, claims: some Encodable,
         sign: ([UInt8]) throws -> some Sequence<UInt8>

@@ -40,7 +40,7 @@ extension StoreFailure {
             switch error {
             case .unreachable(let reason): .unreachable(reason: reason)
             case .tooLarge(let limitBytes): .malformed(field: "body over \(limitBytes) bytes")
-            case .refusedURL(let reason): .unreachable(reason: "the address is \(reason)")
+            case .refusedURL(let reason): .unreachable(reason: "not sent: \(reason)")
             case .cancelled: .unreachable(reason: "cancelled")
             }
     }
@@ -53,8 +53,8 @@ package struct StoreHost: Hashable, Sendable {
     /// A PEM file of the only authorities to trust; nil is the system's.
     package let certificateAuthorityFile: String?
 
-    /// - Parameter baseURL: an `https` or `http` origin; one slash at its end is taken off.
-    /// - Returns: nil when it is anything else, such as a URL with a path, a user or a blank.
+    /// An `https` or `http` origin; one slash at its end is taken off. Nil when it is anything
+    /// else, such as a URL with a path, a user or a blank.
     package init?(baseURL: String, certificateAuthorityFile: String? = nil) {
         var origin = Substring(baseURL)
         if origin.hasSuffix("/") { origin.removeLast() }

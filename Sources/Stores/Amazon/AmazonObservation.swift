@@ -16,8 +16,8 @@ struct AmazonObservation: Sendable {
     private let grace: Timestamp?
     private let trialEnd: Timestamp?
 
-    /// - Parameter asked: the receipt id that was asked about.
-    /// - Throws: `.mismatch` when the answer is about another, `.malformed` with the wrong field.
+    /// Fails with `.mismatch` when the answer is not about the receipt that was asked about, and
+    /// with `.malformed` and the wrong field.
     init(
         _ receipt: AmazonReceipt, asked: String, in environment: StoreEnvironment, facts: Facts,
         at now: Timestamp

@@ -11,7 +11,7 @@ enum AmazonReply: Hashable, Sendable {
     case unknownReceipt
     case failed(StoreFailure)
 
-    /// - Parameter now: what a point in time in `Retry-After` is measured from.
+    /// `now` is what a point in time in `Retry-After` is measured from.
     init(_ response: HTTPResponse, at now: Timestamp) {
         self =
             switch response.status {

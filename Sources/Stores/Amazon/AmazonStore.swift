@@ -8,7 +8,7 @@ package final class AmazonStore: Sendable {
     private let sandbox: StoreHost?
     private let transport: StoreTransport
 
-    /// - Parameter sandbox: nil when testers' receipts are not to be asked about.
+    /// Without a sandbox, testers' receipts are not asked about.
     package init(
         credentials: AmazonCredentials, production: StoreHost, sandbox: StoreHost?,
         transport: StoreTransport
@@ -19,9 +19,7 @@ package final class AmazonStore: Sendable {
         self.transport = transport
     }
 
-    /// Asks about one purchase. Every failure is an answer.
-    ///
-    /// - Parameter now: the database's time.
+    /// Asks about one purchase. Every failure is an answer. `now` is the database's time.
     package func ask(_ purchase: Purchase, at now: Timestamp) async -> Answer {
         do throws(StoreFailure) {
             return try await answer(about: purchase, at: now)

@@ -1,6 +1,6 @@
 /// What Apple knows an app by.
 ///
-/// <https://developer.apple.com/documentation/appstoreserverapi/creating-api-keys-to-authorize-api-requests>
+/// App Store Server API, *Creating API keys to authorize API requests*.
 package struct AppleCredentials: Sendable {
     package let bundleID: String
     /// The issuer id of the In-App Purchase key section.

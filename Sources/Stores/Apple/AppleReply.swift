@@ -15,7 +15,7 @@ enum AppleReply: Hashable, Sendable {
     case unauthorized
     case failed(StoreFailure)
 
-    /// - Parameter now: what a point in time in `Retry-After` is measured from.
+    /// `now` is what a point in time in `Retry-After` is measured from.
     init(_ response: HTTPResponse, at now: Timestamp) {
         self =
             switch response.status {

@@ -8,7 +8,7 @@ enum AppleIdentifier: Hashable, Sendable {
     /// A signed transaction of StoreKit 2.
     case signed(String)
 
-    /// - Throws: `.unsupported` for receipts, `.rejected` for what can be nothing at all.
+    /// Fails with `.unsupported` for receipts and for whatever else may be there.
     init(token: String) throws(StoreFailure) {
         let bytes = token.utf8.filter { !Self.isBlank($0) }
         guard !bytes.isEmpty else { throw .rejected(reason: "the token is empty") }
@@ -21,10 +21,8 @@ enum AppleIdentifier: Hashable, Sendable {
                 throw .rejected(reason: "the signed transaction is too long")
             }
             self = .signed(String(decoding: bytes, as: UTF8.self))
-        } else if bytes.allSatisfy(Self.isBase64) {
-            throw .unsupported(reason: "app receipts cannot be asked about yet")
         } else {
-            throw .rejected(reason: "neither a transaction id nor a signed transaction")
+            throw .unsupported(reason: "neither a transaction id nor a signed transaction")
         }
     }
 
@@ -39,18 +37,10 @@ enum AppleIdentifier: Hashable, Sendable {
     private static func isDigit(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
-
-    private static func isBase64(_ byte: UInt8) -> Bool {
-        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-            || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-            || "+/=-_".utf8.contains(byte)
-    }
 }
 
 enum AppleRequest {
-    /// Get All Subscription Statuses.
-    ///
-    /// <https://developer.apple.com/documentation/appstoreserverapi/get-v1-subscriptions-_transactionid_>
+    /// App Store Server API, *Get All Subscription Statuses*.
     static func statuses(
         of transaction: PathSegment, at host: StoreHost, token: AppleToken
     ) -> HTTPRequest {

@@ -19,7 +19,7 @@ final class AppleVerifier: Sendable {
     private let roots: CertificateStore
     private let chains = Mutex<[TrustedChain]>([])
 
-    /// - Parameter roots: certificates in DER.
+    /// `roots` are certificates in DER.
     init(roots: [[UInt8]]) throws(CredentialFault) {
         guard !roots.isEmpty else {
             throw CredentialFault(field: "root_certificate", sentence: "is empty")
@@ -32,13 +32,11 @@ final class AppleVerifier: Sendable {
         }
     }
 
-    /// Verifies a signed text and reads its payload.
+    /// Verifies a signed text and reads its payload. `what` is the member it came in; `now` stands
+    /// in for a missing `signedDate`, as it does in Apple's libraries.
     ///
-    /// - Parameters:
-    ///   - what: the member it came in, for errors.
-    ///   - now: stands in for a missing `signedDate`, as it does in Apple's libraries.
-    /// - Throws: `.signature` for all that does not hold; `.malformed` for a field of a payload
-    ///   whose signature holds.
+    /// Fails with `.signature` for all that does not hold, and with `.malformed` for a field of a
+    /// payload whose signature holds.
     func read<Payload: AppleSignedPayload>(
         _ type: Payload.Type, from text: String, calling what: String, at now: Timestamp
     ) async throws(StoreFailure) -> Payload {

@@ -9,9 +9,8 @@ package final class AppleStore: Sendable {
     private let verifier: AppleVerifier
     private let transport: StoreTransport
 
-    /// - Parameters:
-    ///   - roots: trusted certificates in DER; Apple Root CA - G3 unless others are given.
-    /// - Throws: when the key or a root cannot be used.
+    /// `roots` are the trusted certificates in DER: Apple Root CA - G3 unless others are given.
+    /// Fails when the key or a root cannot be used.
     package init(
         credentials: AppleCredentials, production: StoreHost, sandbox: StoreHost,
         roots: [[UInt8]] = [AppleRoots.g3], transport: StoreTransport
@@ -23,9 +22,7 @@ package final class AppleStore: Sendable {
         self.transport = transport
     }
 
-    /// Asks about one purchase. Every failure is an answer.
-    ///
-    /// - Parameter now: the database's time.
+    /// Asks about one purchase. Every failure is an answer. `now` is the database's time.
     package func ask(_ purchase: Purchase, at now: Timestamp) async -> Answer {
         do throws(StoreFailure) {
             return try await answer(about: purchase, at: now)

@@ -10,7 +10,7 @@ struct AppleToken: Hashable, Sendable {
 
 /// Makes tokens: one for each lifetime, shared by all checks of an app.
 ///
-/// <https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests>
+/// App Store Server API, *Generating JSON Web Tokens for API requests*.
 final class AppleTokens: Sendable {
     private let credentials: AppleCredentials
     private let key: P256.Signing.PrivateKey
@@ -54,8 +54,7 @@ final class AppleTokens: Sendable {
 
     /// A token made by Apple's clock, after Apple has refused `refused`: a host whose clock is
     /// fast makes tokens of the future. When another check has replaced it already, that one.
-    ///
-    /// - Parameter date: the `Date` header of the refusal.
+    /// `date` is the `Date` header of the refusal.
     func token(
         replacing refused: AppleToken, date: String?, at wallClock: Timestamp
     ) throws(StoreFailure) -> AppleToken {

@@ -6,7 +6,7 @@ struct AppleStatusResponse: Decodable, Sendable {
     let bundleId: String?
     let data: [Group]
 
-    /// <https://developer.apple.com/documentation/appstoreserverapi/subscriptiongroupidentifieritem>
+    /// App Store Server API, *SubscriptionGroupIdentifierItem*.
     struct Group: Decodable, Sendable {
         let subscriptionGroupIdentifier: String?
         let lastTransactions: [Entry]?

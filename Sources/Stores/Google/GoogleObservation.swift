@@ -152,7 +152,7 @@ struct GoogleObservation: Sendable {
     }
 }
 
-/// <https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#SubscriptionState>
+/// Google Play Developer API, `SubscriptionState` of *purchases.subscriptionsv2*.
 enum GoogleState: String, Hashable, Sendable, CaseIterable {
     case pending = "PENDING"
     case active = "ACTIVE"

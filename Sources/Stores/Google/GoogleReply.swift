@@ -10,7 +10,7 @@ enum GoogleReply: Hashable, Sendable {
     case gone
     case failed(StoreFailure)
 
-    /// - Parameter now: what a point in time in `Retry-After` is measured from.
+    /// `now` is what a point in time in `Retry-After` is measured from.
     init(_ response: HTTPResponse, at now: Timestamp) {
         let delay = RetryAfter.delay(response.retryAfter, at: now)
         switch response.status {

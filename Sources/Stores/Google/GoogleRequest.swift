@@ -2,9 +2,7 @@ import Curl
 import Renewal
 
 enum GoogleRequest {
-    /// `purchases.subscriptionsv2.get`.
-    ///
-    /// <https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2/get>
+    /// Google Play Developer API, *purchases.subscriptionsv2.get*.
     static func subscription(
         _ token: PathSegment, of package: PathSegment, at host: StoreHost, accessToken: String
     ) -> HTTPRequest {

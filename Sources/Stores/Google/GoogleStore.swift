@@ -24,9 +24,7 @@ package final class GoogleStore: Sendable {
             transport: transport)
     }
 
-    /// Asks about one purchase. Every failure is an answer.
-    ///
-    /// - Parameter now: the database's time.
+    /// Asks about one purchase. Every failure is an answer. `now` is the database's time.
     package func ask(_ purchase: Purchase, at now: Timestamp) async -> Answer {
         do throws(StoreFailure) {
             return try await answer(about: purchase, at: now)

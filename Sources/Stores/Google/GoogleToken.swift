@@ -47,7 +47,7 @@ actor GoogleTokens {
         self.transport = transport
     }
 
-    /// - Parameter refused: a token that the store does not take any more.
+    /// The current token or a new one; never `refused`, which the store does not take any more.
     func token(replacing refused: String? = nil) async throws(StoreFailure) -> String {
         for _ in 0..<Self.turnLimit {
             let now = transport.wallClock()
