@@ -17,6 +17,9 @@ package enum Doubt: String, Hashable, Sendable, CaseIterable {
     case gone
     /// Amazon 410: no longer valid, to be treated as cancelled.
     case noLongerValid = "no_longer_valid"
+    /// A store refuses the token of a purchase that never was granted. Made by the decision from
+    /// `.failure(.rejected)`; a store's own answer is never this.
+    case rejected
 }
 
 /// No verdict: the store did not tell the state. Sorted by what must be done next.

@@ -13,6 +13,10 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         self.init(microsecondsSinceEpoch: microseconds)
     }
 
+    /// 9999-12-31 00:00 UTC: when a purchase is due that is never asked about again. The database
+    /// holds it like any other time, which infinity is not.
+    package static let never = Timestamp(microsecondsSinceEpoch: 253_402_214_400_000_000)
+
     package static func < (left: Timestamp, right: Timestamp) -> Bool {
         left.microsecondsSinceEpoch < right.microsecondsSinceEpoch
     }

@@ -1,0 +1,169 @@
+import Logging
+import Renewal
+import Synchronization
+
+/// Gathers outcomes and commits them in batches, by size or age.
+final class Committer: Sendable {
+    private struct State {
+        var queue: [Outcome] = []
+        var full: [CheckedContinuation<Void, Never>] = []
+        var isClosed = false
+        var hasEnded = false
+        var enders: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+    private let bell = Doorbell()
+    private let settings: EngineSettings
+    private let ports: Ports
+    private let leases: LeaseBook
+    private let inHand: InHand
+    private let tally: Tally
+    private let log: Logger
+
+    init(
+        _ settings: EngineSettings, _ ports: Ports, _ leases: LeaseBook, _ inHand: InHand,
+        _ tally: Tally, _ log: Logger
+    ) {
+        self.settings = settings
+        self.ports = ports
+        self.leases = leases
+        self.inHand = inHand
+        self.tally = tally
+        self.log = log
+    }
+
+    /// Hands an outcome over; waits while the queue is full.
+    func submit(_ outcome: Outcome) async {
+        let rings = state.withLock { state in
+            state.queue.append(outcome)
+            return state.queue.count == 1 || state.queue.count == settings.batchLimit
+        }
+        if rings { bell.ring() }
+        guard state.withLock({ $0.queue.count > 4 * settings.batchLimit }) else { return }
+        await withCheckedContinuation { continuation in
+            let goesOn = state.withLock { state in
+                guard state.queue.count > 4 * settings.batchLimit else { return true }
+                state.full.append(continuation)
+                return false
+            }
+            if goesOn { continuation.resume() }
+        }
+    }
+
+    /// No outcome follows: returns when what is left has been committed.
+    func close() async {
+        state.withLock { $0.isClosed = true }
+        bell.ring()
+        await withCheckedContinuation { continuation in
+            let hasEnded = state.withLock { state in
+                if !state.hasEnded { state.enders.append(continuation) }
+                return state.hasEnded
+            }
+            if hasEnded { continuation.resume() }
+        }
+    }
+
+    func run() async {
+        await commitUntilClosed()
+        let enders = state.withLock { state in
+            state.hasEnded = true
+            return state.enders
+        }
+        for ender in enders { ender.resume() }
+    }
+
+    private func commitUntilClosed() async {
+        while true {
+            let (waiting, isClosed) = state.withLock { ($0.queue.count, $0.isClosed) }
+            if waiting == 0 {
+                if isClosed { return }
+                await bell.wait(upTo: .seconds(60))
+                continue
+            }
+            if waiting < settings.batchLimit, !isClosed { await bell.wait(upTo: settings.batchAge) }
+            await commit(next())
+        }
+    }
+
+    private func next() -> [Outcome] {
+        let (batch, full) = state.withLock { state in
+            let count = min(state.queue.count, settings.batchLimit)
+            let batch = Array(state.queue.prefix(count))
+            state.queue.removeFirst(count)
+            defer { state.full.removeAll() }
+            return (batch, state.full)
+        }
+        for waiter in full { waiter.resume() }
+        return batch
+    }
+
+    /// Commits a batch, again and again while the database is away and the lease may still hold:
+    /// an answer is worth keeping as long as no other worker can have asked again.
+    func commit(_ batch: [Outcome]) async {
+        defer { inHand.remove(batch.map(\.claim)) }
+        guard let now = batch.map(\.claim.claimedAt).max() else { return }
+        let giveUpAt = ContinuousClock.now + settings.lease
+        var attempts = 0
+        while true {
+            do {
+                let report = try await ports.commit(batch, leases.lease, now)
+                if attempts > 0 { log.notice("the database is back; nothing was lost") }
+                account(report)
+                return
+            } catch {
+                attempts += 1
+                if attempts == 1 {
+                    log.warning("a commit waits for the database: \(error.sentence)")
+                }
+                guard ContinuousClock.now < giveUpAt, !Task.isCancelled else {
+                    log.warning(
+                        "\(batch.count) answers are dropped and will be asked for again")
+                    return
+                }
+                try? await Task.sleep(
+                    for: retryDelay(attempts: 1, jitter: 0) / 20
+                        * (1 + min(attempts, 8)))
+            }
+        }
+    }
+
+    private func account(_ report: CommitReport) {
+        tally.add(report)
+        for claim in report.refused {
+            log.error(
+                "the database refuses to store the outcome of purchase \(claim.purchase.id)")
+        }
+        ports.committed(report)
+    }
+}
+
+/// What a run has come to so far.
+final class Tally: Sendable {
+    private let report = Mutex(RunReport())
+
+    func add(_ commit: CommitReport) {
+        report.withLock { report in
+            report.checked += commit.committed.count
+            report.events += commit.events.count
+            for outcome in commit.committed {
+                if outcome.decision.isVerdict {
+                    report.verdicts += 1
+                } else {
+                    report.unjudged += 1
+                }
+            }
+        }
+    }
+
+    func leftToOthers(_ shards: Int) {
+        report.withLock { $0.shardsLeftToOthers = shards }
+    }
+
+    /// Purchases that were due and were not even asked about.
+    func leftDue(_ purchases: Int) {
+        report.withLock { $0.unjudged += purchases }
+    }
+
+    var current: RunReport { report.withLock { $0 } }
+}

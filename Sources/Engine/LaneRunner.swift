@@ -1,0 +1,307 @@
+import Logging
+import Renewal
+
+/// One app's queue: claims what is due, starts checks within the rate, the circuit and the slots,
+/// and hands each outcome to the committer.
+///
+/// Checks are carried by a fixed number of workers that wait here for a claim; whatever may let one
+/// start (a claim, a slot, a permit, a success) calls `supply`.
+actor LaneRunner {
+    nonisolated let lane: Lane
+    private let mode: RunMode
+    private let settings: EngineSettings
+    private let ports: Ports
+    private let slots: Slots
+    private let leases: LeaseBook
+    private let inHand: InHand
+    private let committer: Committer
+    private let budget: Budget
+    private let log: Logger
+    private nonisolated let refillBell = Doorbell()
+    private nonisolated let paceBell = Doorbell()
+
+    private var buffer: [Claim] = []
+    private var places: [Int16: Place] = [:]
+    /// In one pass: what becomes due after it began is left to the next.
+    private var cutoff: Timestamp?
+    private var waiters: [CheckedContinuation<Claim?, Never>] = []
+    private var inFlight = 0
+    /// Claims handed to workers and not yet handed to the committer.
+    private var unsettled = 0
+    private var window = firstWindow
+    private var circuit = Circuit()
+    private var permits: PermitRow?
+    private var interval = Duration.zero
+    private var hasEnded = false
+    private let startedAt = ContinuousClock.now
+
+    /// Checks under way at once until the store has shown that it answers.
+    private static let firstWindow = 8
+
+    init(
+        _ lane: Lane, mode: RunMode, settings: EngineSettings, ports: Ports, slots: Slots,
+        leases: LeaseBook, inHand: InHand, committer: Committer, budget: Budget, log: Logger
+    ) {
+        self.lane = lane
+        self.mode = mode
+        self.settings = settings
+        self.ports = ports
+        self.slots = slots
+        self.leases = leases
+        self.inHand = inHand
+        self.committer = committer
+        self.budget = budget
+        self.log = log
+        if let rate = settings.callsPerSecond[lane.app] {
+            interval = .seconds(1) / rate
+            permits = PermitRow(interval: interval)
+        }
+        slots.enter(lane.number)
+    }
+
+    /// Runs until `stop`, or until one pass is done.
+    func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.refillLoop() }
+            group.addTask { await self.paceLoop() }
+            for _ in 0..<settings.inFlight {
+                group.addTask { await self.work() }
+            }
+        }
+        inHand.remove(buffer)
+        buffer = []
+    }
+
+    /// No further check is started; those in hand are finished.
+    func stop() {
+        hasEnded = true
+        for waiter in waiters { waiter.resume(returning: nil) }
+        waiters = []
+        refillBell.ring()
+        paceBell.ring()
+    }
+
+    /// Something may be due.
+    nonisolated func wake() { refillBell.ring() }
+
+    /// Waits for a place in the row of calls, for a call beyond the first of a check.
+    func extraCall() async {
+        while permits?.take(at: .now) == false, !hasEnded {
+            await waitForPermit(wanted: 1)
+        }
+    }
+
+    // MARK: Checking
+
+    private nonisolated func work() async {
+        while let claim = await next() {
+            let began = ContinuousClock.now
+            let answer = await ports.ask(claim)
+            let jitter = Double.random(in: 0..<1)
+            await finish(answer, jitter: jitter)
+            // A check that a stop has cut short has not failed: it is simply asked again.
+            if !Task.isCancelled {
+                let moment = Moment(
+                    now: claim.claimedAt + (ContinuousClock.now - began), jitter: jitter)
+                let decision = decide(claim, hearing: answer, at: moment, under: settings.rules)
+                await committer.submit(Outcome(claim: claim, decision: decision))
+            } else {
+                inHand.remove(CollectionOfOne(claim))
+            }
+            await settled()
+        }
+    }
+
+    private func next() async -> Claim? {
+        if let claim = start() { return claim }
+        if hasEnded { return nil }
+        return await withCheckedContinuation { waiters.append($0) }
+    }
+
+    /// The next claim, if everything lets it start now.
+    private func start() -> Claim? {
+        guard !hasEnded, inFlight < window else { return nil }
+        while let claim = buffer.last, !leases.mayStart(claim.shard) {
+            buffer.removeLast()
+            inHand.remove(CollectionOfOne(claim))
+        }
+        guard !buffer.isEmpty else {
+            refillBell.ring()
+            return nil
+        }
+        let now = ContinuousClock.now
+        guard circuit.wouldAdmit(at: engineTime), permits?.wouldTake(at: now) ?? true else {
+            paceBell.ring()
+            return nil
+        }
+        guard slots.take(lane.number, orCall: { [weak self] in self?.supplyLater() }) else {
+            return nil
+        }
+        _ = permits?.take(at: now)
+        _ = circuit.admits(at: engineTime)
+        inFlight += 1
+        unsettled += 1
+        if buffer.count <= lowWater { refillBell.ring() }
+        return buffer.removeLast()
+    }
+
+    /// Starts as many checks as may start.
+    private func supply() {
+        while !waiters.isEmpty, let claim = start() {
+            waiters.removeLast().resume(returning: claim)
+        }
+    }
+
+    private nonisolated func supplyLater() { paceBell.ring() }
+
+    private func finish(_ answer: Answer, jitter: Double) {
+        inFlight -= 1
+        slots.give(lane.number)
+        let before = circuit.position
+        switch answer {
+        case .verdict, .doubt:
+            circuit.succeeded()
+            window = min(window + 1, settings.inFlight)
+        case .failure(let failure):
+            circuit.failed(failure, at: engineTime, jitter: jitter)
+            if failure.concernsWholeApp { window = max(window / 2, 1) }
+            if before == .closed, circuit.position == .open {
+                log.warning("\(lane.title): \(failure.problem.sentence); asking rarely until it answers")
+            }
+        }
+        if before != .closed, circuit.position == .closed {
+            log.notice("\(lane.title): answers again")
+        }
+        if circuit.position == .closed { supply() } else { paceBell.ring() }
+    }
+
+    private func settled() {
+        unsettled -= 1
+        if unsettled == 0 { refillBell.ring() }
+    }
+
+    // MARK: Claiming
+
+    /// The buffer is filled up when it holds no more than this.
+    private var lowWater: Int { settings.inFlight }
+
+    private func refillLoop() async {
+        while !hasEnded {
+            guard buffer.count <= lowWater, mayAsk else {
+                await refillBell.wait(upTo: settings.poll)
+                continue
+            }
+            let found = await refill()
+            supply()
+            if found == .more { continue }
+            if case .onePass = mode {
+                if passIsDone(found) { return stop() }
+                await refillBell.wait(upTo: min(settings.poll, .milliseconds(50)))
+            } else {
+                await refillBell.wait(upTo: settings.poll)
+            }
+        }
+    }
+
+    private enum Found { case more, nothingNew, nothing, fault }
+
+    /// Whether the pass is over: nothing is left, or the store is down, or the budget is spent.
+    private func passIsDone(_ found: Found) -> Bool {
+        guard unsettled == 0, buffer.isEmpty || !mayAsk || budget.isSpent else { return false }
+        return found == .nothing || !mayAsk || budget.isSpent || leases.lease.epochs.isEmpty
+    }
+
+    /// Whether the circuit lets any call start, now or as a probe.
+    private var mayAsk: Bool {
+        switch circuit.position {
+        case .closed, .probing: true
+        case .open: mode == .forever && circuit.wouldAdmit(at: engineTime)
+        }
+    }
+
+    private func refill() async -> Found {
+        let shards = leases.openShards
+        guard !shards.isEmpty, !budget.isSpent else { return .nothing }
+        let wanted = circuit.position == .closed ? max(2 * lowWater - buffer.count, 16) : 1
+        let from = shards.shuffled().map { places[$0] ?? .start(of: $0) }
+        do {
+            let perShard = max(2 * wanted / shards.count, 16)
+            var claims = try await ports.claim(lane, from, perShard, wanted)
+            guard !claims.isEmpty else {
+                defer { places = [:] }
+                return places.isEmpty ? .nothing : .nothingNew
+            }
+            for claim in claims { advance(beyond: claim) }
+            if mode != .forever {
+                let end = cutoff ?? claims[0].claimedAt
+                cutoff = end
+                claims = budget.take(claims.filter { $0.dueAt <= end })
+            }
+            let fresh = inHand.add(claims)
+            guard !fresh.isEmpty else { return .nothing }
+            let touched = Set(fresh.map(\.shard))
+            let owned = try await ports.mark(inHand.ids(ofShards: touched), leases.lease)
+            inHand.remove(fresh.filter { !owned.contains($0.shard) })
+            // The buffer is emptied from its end: the oldest last.
+            let kept = fresh.filter { owned.contains($0.shard) }.sorted { $0.dueAt > $1.dueAt }
+            buffer.insert(contentsOf: kept, at: 0)
+            return .more
+        } catch {
+            log.debug("\(lane.title): cannot claim: \(error.sentence)")
+            return .fault
+        }
+    }
+
+    private func advance(beyond claim: Claim) {
+        let place = places[claim.shard] ?? .start(of: claim.shard)
+        let id = claim.purchase.id
+        if (claim.dueAt, id) > (place.dueAt, place.id) {
+            places[claim.shard] = Place(shard: claim.shard, dueAt: claim.dueAt, id: id)
+        }
+    }
+
+    // MARK: Pacing
+
+    private func paceLoop() async {
+        while !hasEnded {
+            if buffer.isEmpty || waiters.isEmpty || inFlight >= window {
+                await paceBell.wait(upTo: settings.poll)
+            } else if !circuit.wouldAdmit(at: engineTime) {
+                let pause = (circuit.opensUntil ?? engineTime) - engineTime
+                await paceBell.wait(upTo: pause.clamped(.milliseconds(10), settings.poll))
+            } else if permits?.wouldTake(at: .now) == false {
+                await waitForPermit(wanted: min(buffer.count, window - inFlight))
+            } else {
+                await paceBell.wait(upTo: settings.poll)
+            }
+            supply()
+        }
+    }
+
+    /// Waits until the next place in the row, reserving more where there is none.
+    private func waitForPermit(wanted: Int) async {
+        if let opensAt = permits?.opensAt() {
+            let now = ContinuousClock.now
+            if opensAt > now { try? await Task.sleep(until: opensAt) }
+            return
+        }
+        let count = PermitRow.slice(wanted: wanted, interval: interval)
+        let asked = ContinuousClock.now
+        do {
+            let wait = try await ports.reserve(lane.app, count, interval)
+            permits?.reserve(count, from: asked + wait)
+        } catch {
+            log.debug("\(lane.title): cannot reserve calls: \(error.sentence)")
+            await paceBell.wait(upTo: settings.poll)
+        }
+    }
+
+    /// The circuit's clock: monotonic, since the start.
+    private var engineTime: Timestamp {
+        Timestamp(microsecondsSinceEpoch: (ContinuousClock.now - startedAt).microseconds)
+    }
+}
+
+extension Lane {
+    var title: String { "\(app.store.rawValue) \(app.id)" }
+}

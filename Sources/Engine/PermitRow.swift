@@ -1,0 +1,54 @@
+import Renewal
+
+/// Calls that may start, one after the other, each at its own time: reserved from the row that all
+/// workers share. Pure arithmetic over one clock.
+struct PermitRow {
+    private var nextAt: ContinuousClock.Instant
+    private var left = 0
+    private let interval: Duration
+
+    /// A place in the row that was not used by then is lost: used later it would be a burst.
+    static let tolerance = Duration.milliseconds(100)
+
+    init(interval: Duration) {
+        self.interval = interval
+        nextAt = .now
+    }
+
+    /// Enters a reservation: so many calls, the first at the given time.
+    mutating func reserve(_ count: Int, from start: ContinuousClock.Instant) {
+        nextAt = start
+        left = count
+    }
+
+    /// Takes the next place, if its time has come.
+    mutating func take(at now: ContinuousClock.Instant) -> Bool {
+        guard left > 0 else { return false }
+        let late = now - nextAt
+        if late > Self.tolerance {
+            let lost = min(Int((late - Self.tolerance) / interval) + 1, left)
+            left -= lost
+            nextAt += interval * lost
+        }
+        guard left > 0, nextAt <= now else { return false }
+        left -= 1
+        nextAt += interval
+        return true
+    }
+
+    /// Whether `take` would give a place.
+    func wouldTake(at now: ContinuousClock.Instant) -> Bool {
+        var copy = self
+        return copy.take(at: now)
+    }
+
+    /// When the next place comes; nil when all are used.
+    func opensAt() -> ContinuousClock.Instant? { left > 0 ? nextAt : nil }
+
+    /// How many calls to reserve at once: a tenth of a second's worth, as many as are wanted within
+    /// one second's worth at most.
+    static func slice(wanted: Int, interval: Duration) -> Int {
+        let perSecond = max(Int(Duration.seconds(1) / interval), 1)
+        return min(max(wanted, perSecond / 10, 1), perSecond)
+    }
+}

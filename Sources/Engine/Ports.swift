@@ -1,0 +1,74 @@
+package import Renewal
+
+/// The engine's doors to the world: closures that the composition root fills.
+package struct Ports: Sendable {
+    /// Asks the store of the claim's app. Never fails: a failure is an answer.
+    package var ask: @Sendable (Claim) async -> Answer
+    /// All lanes that exist.
+    package var lanes: @Sendable () async throws(PortError) -> [Lane]
+    /// Due claims of a lane from the given places on: most of one shard, most in all.
+    package var claim: @Sendable (Lane, [Place], Int, Int) async throws(PortError) -> [Claim]
+    /// Notes what is in hand, by shard; gives the shards that are still owned.
+    package var mark: @Sendable ([Int16: [Int64]], Lease) async throws(PortError) -> Set<Int16>
+    package var commit: @Sendable ([Outcome], Lease, Timestamp) async throws(PortError) -> CommitReport
+    /// Says that the worker is alive for the given time; gives the number of workers.
+    package var beat: @Sendable (WorkerID, Duration) async throws(PortError) -> Int
+    /// Leases free shards, so many at most.
+    package var take: @Sendable (WorkerID, Int, Duration) async throws(PortError) -> [TakenShard]
+    /// Renews; gives the shards that are still owned.
+    package var renew: @Sendable (Lease, Duration) async throws(PortError) -> Set<Int16>
+    package var release: @Sendable (Lease) async throws(PortError) -> Void
+    package var leave: @Sendable (WorkerID) async throws(PortError) -> Void
+    /// Reserves calls: how many, time between two; gives the wait until the first may start.
+    package var reserve: @Sendable (AppKey, Int, Duration) async throws(PortError) -> Duration
+    /// Lets no worker call an app's store for a while.
+    package var block: @Sendable (AppKey, Duration) async throws(PortError) -> Void
+    /// Waits for news of due purchases; gives the lane, or nil when it may be any.
+    package var news: (@Sendable () async throws(PortError) -> Int16?)?
+    /// Told after each commit.
+    package var committed: @Sendable (CommitReport) -> Void
+
+    package init(
+        ask: @escaping @Sendable (Claim) async -> Answer,
+        lanes: @escaping @Sendable () async throws(PortError) -> [Lane],
+        claim: @escaping @Sendable (Lane, [Place], Int, Int) async throws(PortError) -> [Claim],
+        mark: @escaping @Sendable ([Int16: [Int64]], Lease) async throws(PortError) -> Set<Int16>,
+        commit:
+            @escaping @Sendable ([Outcome], Lease, Timestamp) async throws(PortError) ->
+            CommitReport,
+        beat: @escaping @Sendable (WorkerID, Duration) async throws(PortError) -> Int,
+        take:
+            @escaping @Sendable (WorkerID, Int, Duration) async throws(PortError) -> [TakenShard],
+        renew: @escaping @Sendable (Lease, Duration) async throws(PortError) -> Set<Int16>,
+        release: @escaping @Sendable (Lease) async throws(PortError) -> Void,
+        leave: @escaping @Sendable (WorkerID) async throws(PortError) -> Void,
+        reserve: @escaping @Sendable (AppKey, Int, Duration) async throws(PortError) -> Duration,
+        block: @escaping @Sendable (AppKey, Duration) async throws(PortError) -> Void,
+        news: (@Sendable () async throws(PortError) -> Int16?)? = nil,
+        committed: @escaping @Sendable (CommitReport) -> Void = { _ in }
+    ) {
+        self.ask = ask
+        self.lanes = lanes
+        self.claim = claim
+        self.mark = mark
+        self.commit = commit
+        self.beat = beat
+        self.take = take
+        self.renew = renew
+        self.release = release
+        self.leave = leave
+        self.reserve = reserve
+        self.block = block
+        self.news = news
+        self.committed = committed
+    }
+}
+
+/// A door did not open. The sentence is fit for a log.
+package struct PortError: Error, Hashable, Sendable {
+    package let sentence: String
+
+    package init(_ sentence: String) {
+        self.sentence = sentence
+    }
+}

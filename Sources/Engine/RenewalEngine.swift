@@ -1,0 +1,73 @@
+package import Logging
+package import Renewal
+import ServiceLifecycle
+import Synchronization
+
+/// Carries each claim through the stages: claim, ask, decide, commit. Paces, retries, leases, stops.
+package final class RenewalEngine: Service {
+    private let settings: EngineSettings
+    private let ports: Ports
+    private let log: Logger
+    private let tally = Tally()
+    private let crew = Mutex<Crew?>(nil)
+
+    package init(_ settings: EngineSettings, _ ports: Ports, log: Logger) {
+        self.settings = settings
+        self.ports = ports
+        self.log = log
+    }
+
+    /// Runs until a graceful shutdown, then stops in steps: claims no more, finishes what is in
+    /// hand, commits it, gives the leases back. Waits for a database that is not there.
+    package func run() async throws {
+        try await run(.forever)
+    }
+
+    /// Runs in the given mode.
+    ///
+    /// - Throws: `PortError` when the database is not there at the start of one pass.
+    @discardableResult
+    package func run(_ mode: RunMode) async throws(PortError) -> RunReport {
+        let worker = WorkerID.random()
+        let leases = LeaseBook(worker: worker)
+        let inHand = InHand()
+        let committer = Committer(settings, ports, leases, inHand, tally, log)
+        let crew = Crew(
+            mode: mode, settings: settings, ports: ports, leases: leases, inHand: inHand,
+            committer: committer, log: log)
+        self.crew.withLock { $0 = crew }
+        let keeper = ShardKeeper(
+            worker, mode: mode, settings: settings, ports: ports, leases: leases,
+            inHand: inHand, log: log, crew: crew)
+        if mode != .forever {
+            let taken = try await keeper.join()
+            tally.leftToOthers(ShardKeeper.shardCount - leases.lease.epochs.count)
+            await crew.clear(taken)
+        }
+        let (stops, stopper) = AsyncStream.makeStream(of: Void.self)
+        await withGracefulShutdownHandler {
+            await withDiscardingTaskGroup { group in
+                group.addTask { await keeper.run() }
+                group.addTask { await committer.run() }
+                group.addTask { for await _ in stops { await crew.stop() } }
+                await crew.run()
+                await committer.close()
+                await keeper.stop()
+                stopper.finish()
+            }
+        } onGracefulShutdown: {
+            self.log.info("stopping: finishing the checks in hand")
+            stopper.yield()
+        }
+        self.crew.withLock { $0 = nil }
+        return tally.current
+    }
+
+    /// Waits for a place in the row of calls of an app, for a call beyond the first of a check.
+    package func extraCall(_ app: AppKey) async {
+        await crew.withLock { $0?.runner(of: app) }?.extraCall()
+    }
+
+    /// What the run has come to so far.
+    package var progress: RunReport { tally.current }
+}

@@ -1,0 +1,134 @@
+import Logging
+import Renewal
+
+/// Keeps this worker's share of the shards: takes free ones, renews, gives back what others shall
+/// have. After a crash it first clears the suspects of a shard, then opens it.
+actor ShardKeeper {
+    private let settings: EngineSettings
+    private let mode: RunMode
+    private let ports: Ports
+    private let leases: LeaseBook
+    private let inHand: InHand
+    private let log: Logger
+    private let worker: WorkerID
+    private let crew: Crew
+    private let bell = Doorbell()
+    private var hasEnded = false
+    private var workers = 1
+    private var renewedAt: ContinuousClock.Instant?
+    private var isLost = false
+
+    /// All shards, always: the hash of a user id gives one byte.
+    static let shardCount = 256
+
+    init(
+        _ worker: WorkerID, mode: RunMode, settings: EngineSettings, ports: Ports,
+        leases: LeaseBook, inHand: InHand, log: Logger, crew: Crew
+    ) {
+        self.worker = worker
+        self.mode = mode
+        self.settings = settings
+        self.ports = ports
+        self.leases = leases
+        self.inHand = inHand
+        self.log = log
+        self.crew = crew
+    }
+
+    /// Joins: says that this worker is here and takes its share.
+    ///
+    /// - Returns: the shards that a crash has left suspects in.
+    func join() async throws(PortError) -> [TakenShard] {
+        try await renew()
+        return try await take()
+    }
+
+    /// Keeps the leases until `stop`, then gives them back.
+    func run() async {
+        while !hasEnded {
+            do {
+                if renewalIsDue { try await renew() }
+                if mode == .forever { crew.clearLater(try await take()) }
+                if isLost {
+                    isLost = false
+                    log.notice("the database is back; shards are taken again")
+                }
+            } catch {
+                if !isLost { log.warning("leases cannot be kept: \(error.sentence)") }
+                isLost = true
+            }
+            await bell.wait(upTo: settings.poll)
+        }
+        await giveBack()
+    }
+
+    func stop() {
+        hasEnded = true
+        bell.ring()
+    }
+
+    private var renewalIsDue: Bool {
+        guard let renewedAt else { return true }
+        return ContinuousClock.now - renewedAt >= settings.lease / 3
+    }
+
+    private var share: Int {
+        mode == .forever
+            ? (Self.shardCount + workers - 1) / workers : Self.shardCount
+    }
+
+    private func renew() async throws(PortError) {
+        // Counted from before the request was sent: the database's lease ends later than ours.
+        let sent = ContinuousClock.now
+        workers = max(try await ports.beat(worker, settings.lease), 1)
+        let owned = try await ports.renew(leases.lease, settings.lease)
+        let lost = leases.keep(owned, reliableUntil: sent + settings.lease * 2 / 3)
+        renewedAt = sent
+        if !lost.isEmpty { log.notice("\(lost.count) shards were taken over by another worker") }
+        try await shed()
+        crew.announce(try await ports.lanes())
+    }
+
+    private func take() async throws(PortError) -> [TakenShard] {
+        let missing = share - leases.lease.epochs.count
+        guard missing > 0 else { return [] }
+        let sent = ContinuousClock.now
+        let taken = try await ports.take(worker, missing, settings.lease)
+        guard !taken.isEmpty else { return [] }
+        if leases.lease.epochs.isEmpty { leases.relyUntil(sent + settings.lease * 2 / 3) }
+        leases.add(taken)
+        log.debug("\(taken.count) shards leased")
+        let crashed = taken.filter { !$0.suspects.isEmpty }
+        for shard in crashed {
+            log.warning(
+                "shard \(shard.shard) was left by a crash with \(shard.suspects.count) checks in hand")
+        }
+        return crashed
+    }
+
+    /// Gives surplus shards back, those first that have nothing in hand; the others stop claiming and
+    /// follow when they are idle.
+    private func shed() async throws(PortError) {
+        let lease = leases.lease
+        let surplus = lease.epochs.count - share
+        guard mode == .forever, surplus > 0 else { return }
+        let candidates = lease.epochs.keys.sorted { left, right in
+            (inHand.count(ofShard: left), left) < (inHand.count(ofShard: right), right)
+        }.prefix(surplus)
+        leases.close(Set(candidates))
+        let idle = Set(candidates.filter { inHand.count(ofShard: $0) == 0 })
+        guard !idle.isEmpty else { return }
+        try await ports.release(leases.drop(idle))
+        log.debug("\(idle.count) shards given to other workers")
+    }
+
+    private func giveBack() async {
+        let lease = leases.drop(Set(leases.lease.epochs.keys))
+        do {
+            if !lease.epochs.isEmpty { try await ports.release(lease) }
+            try await ports.leave(worker)
+        } catch {
+            log.notice("leases could not be given back; they run out by themselves")
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Synchronization
+
+/// The limit on checks under way at once, over all lanes. A few slots stay free for each lane, so
+/// that a store that hangs cannot take them all.
+final class Slots: Sendable {
+    private struct State {
+        var total = 0
+        var byLane: [Int16: Int] = [:]
+        var starved: [Int16: @Sendable () -> Void] = [:]
+    }
+
+    private let limit: Int
+    /// Slots that no other lane may take.
+    private static let reservePerLane = 4
+    private let state = Mutex(State())
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    func enter(_ lane: Int16) {
+        state.withLock { $0.byLane[lane] = $0.byLane[lane] ?? 0 }
+    }
+
+    /// Takes a slot, or remembers to call when one is free.
+    func take(_ lane: Int16, orCall whenFree: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
+            let own = state.byLane[lane] ?? 0
+            let reserve = min(Self.reservePerLane, limit / max(state.byLane.count, 1))
+            let reservedForOthers = state.byLane.reduce(0) { sum, other in
+                other.key == lane ? sum : sum + max(0, reserve - other.value)
+            }
+            guard state.total + reservedForOthers < limit || (own == 0 && state.total < limit)
+            else {
+                state.starved[lane] = whenFree
+                return false
+            }
+            state.total += 1
+            state.byLane[lane] = own + 1
+            return true
+        }
+    }
+
+    func give(_ lane: Int16) {
+        let starved = state.withLock { state in
+            state.total -= 1
+            state.byLane[lane, default: 1] -= 1
+            defer { state.starved.removeAll(keepingCapacity: true) }
+            return Array(state.starved.values)
+        }
+        for call in starved { call() }
+    }
+}

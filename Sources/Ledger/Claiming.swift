@@ -1,0 +1,75 @@
+import Postgres
+package import Renewal
+
+extension PostgresLedger {
+    /// The due purchases of one app in the given shards, from the given places on.
+    ///
+    /// - Parameters:
+    ///   - perShard: most of one shard.
+    ///   - limit: most in all.
+    package func claim(
+        _ lane: Lane, from places: [Place], perShard: Int, limit: Int
+    ) async throws(LedgerError) -> [Claim] {
+        try await attempt {
+            let rows = try await self.reads.query(
+                SQL.claimDue(
+                    .int16s(places.map(\.shard)),
+                    .timestamps(places.map(\.dueAt.microsecondsSinceEpoch)),
+                    .int64s(places.map(\.id)), .int16(lane.number), .int32(Int32(perShard)),
+                    .int32(Int32(limit))))
+            return try rows.rows.map { try $0.claim(of: lane.app) }
+        }
+    }
+
+    /// Notes what is about to be asked about, so that after a crash it is known.
+    ///
+    /// - Returns: the shards that are still owned.
+    package func mark(
+        _ inHand: [Int16: [Int64]], under lease: Lease
+    ) async throws(LedgerError) -> Set<Int16> {
+        try await attempt {
+            let shards = inHand.keys.filter { lease.epochs[$0] != nil }.sorted()
+            let rows = try await self.writes.query(
+                SQL.markInHand(
+                    .uuid(lease.worker.uuid), .int16s(shards),
+                    .int64s(shards.map { lease.epochs[$0] ?? 0 }),
+                    .texts(shards.map { arrayLiteral((inHand[$0] ?? []).map(Optional.some)) })))
+            return try Set(rows.rows.map { try $0.int16("shard") })
+        }
+    }
+
+    /// All purchases of a user, due or not.
+    package func claims(ofUser userID: String) async throws(LedgerError) -> [Claim] {
+        try await attempt {
+            var claims: [Claim] = []
+            for row in try await self.reads.query(SQL.userClaims(.text(userID))).rows {
+                let app = try await self.app(ofLane: try row.int16("lane"))
+                claims.append(try row.claim(of: app))
+            }
+            return claims
+        }
+    }
+
+    /// Reserves places in the row of calls that all workers share.
+    ///
+    /// - Parameter interval: time between two calls.
+    /// - Returns: how long from now until the first may start.
+    package func reserveCalls(
+        _ count: Int, from bucket: String, every interval: Duration
+    ) async throws(LedgerError) -> Duration {
+        try await attempt {
+            let rows = try await self.reads.query(
+                SQL.reserveCalls(
+                    .text(bucket), .int64(interval.microseconds), .int32(Int32(count))))
+            return .microseconds(try rows[0].int64("wait_microseconds"))
+        }
+    }
+
+    /// Lets no worker start a call of a bucket for a while: the store has asked for it.
+    package func block(_ bucket: String, for duration: Duration) async throws(LedgerError) {
+        try await attempt {
+            _ = try await self.reads.query(
+                SQL.blockBucket(.text(bucket), .int64(duration.microseconds)))
+        }
+    }
+}

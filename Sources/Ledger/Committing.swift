@@ -1,0 +1,183 @@
+import Postgres
+package import Renewal
+
+extension PostgresLedger {
+    /// Rounds in which claims that another has moved are taken out of a batch.
+    private static let commitRounds = 4
+
+    /// Commits decisions: state, events, union and schedule in one transaction and one round trip,
+    /// fenced by the lease and compared with what was claimed. Claims that another has moved
+    /// meanwhile are dropped, and the rest is committed.
+    ///
+    /// - Parameter lease: nil for a check outside of any lease; the versions decide then.
+    /// - Throws: `.unavailable` when it is not known whether anything was committed or nothing was;
+    ///   calling again with the same outcomes is safe.
+    package func commit(
+        _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp
+    ) async throws(LedgerError) -> CommitReport {
+        var report = CommitReport()
+        var pending = outcomes.sorted {
+            ($0.claim.shard, $0.claim.purchase.id) < ($1.claim.shard, $1.claim.purchase.id)
+        }
+        var lost = LedgerError.unavailable(reason: "the batch kept changing under our hands")
+        for round in 0..<Self.commitRounds {
+            if round > 0 || !isHeld(pending, by: lease) {
+                pending = try await standing(pending, under: lease, dropping: &report)
+            }
+            guard !pending.isEmpty else { return report }
+            let batch = try await compose(pending, under: lease, at: now)
+            do {
+                _ = try await writes.pipeline(batch.statements)
+                report.committed += pending
+                report.events += batch.events
+                return report
+            } catch .rejected(sqlState: "22012", _, _), .conflict, .commitUnknown {
+                lost = .unavailable(reason: "the claims kept changing during the commit")
+            } catch .rejected(let state, let message, _) where refusesContent(state) {
+                return try await commitHalves(
+                    pending, under: lease, at: now, into: report,
+                    because: .refused(sqlState: state, message: message))
+            } catch {
+                throw LedgerError(error)
+            }
+        }
+        throw lost
+    }
+
+    /// Data exceptions and violated constraints: one outcome is at fault, not the database.
+    private func refusesContent(_ sqlState: String) -> Bool {
+        sqlState.hasPrefix("22") || sqlState.hasPrefix("23") || sqlState.hasPrefix("54")
+    }
+
+    /// One bad outcome must not hold up the others: the batch is halved until it stands alone.
+    private func commitHalves(
+        _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp,
+        into report: CommitReport, because fault: LedgerError
+    ) async throws(LedgerError) -> CommitReport {
+        var report = report
+        guard outcomes.count > 1 else {
+            report.refused += outcomes.map(\.claim)
+            return report
+        }
+        let middle = outcomes.count / 2
+        for half in [Array(outcomes[..<middle]), Array(outcomes[middle...])] {
+            let part = try await commit(half, under: lease, at: now)
+            report.committed += part.committed
+            report.dropped += part.dropped
+            report.refused += part.refused
+            report.events += part.events
+        }
+        return report
+    }
+
+    private func isHeld(_ outcomes: [Outcome], by lease: Lease?) -> Bool {
+        guard let lease else { return true }
+        return outcomes.allSatisfy { lease.epochs[$0.claim.shard] != nil }
+    }
+
+    /// The outcomes whose claim still stands; the others are dropped.
+    private func standing(
+        _ outcomes: [Outcome], under lease: Lease?, dropping report: inout CommitReport
+    ) async throws(LedgerError) -> [Outcome] {
+        let claims = outcomes.map(\.claim)
+        let known = try await attempt {
+            var owned: Set<Int16>?
+            if let lease {
+                let (shards, epochs) = lease.columns
+                let rows = try await self.writes.query(
+                    SQL.ownedShards(
+                        .uuid(lease.worker.uuid), .int16s(shards), .int64s(epochs)))
+                owned = try Set(rows.rows.map { try $0.int16("shard") })
+            }
+            let rows = try await self.writes.query(
+                SQL.marks(
+                    .int16s(claims.map(\.shard)), .int16s(claims.map(\.lane)),
+                    .int64s(claims.map(\.purchase.id)),
+                    .timestamps(claims.map(\.dueAt.microsecondsSinceEpoch))))
+            var versions: [Int64: Int64] = [:]
+            for row in rows.rows { versions[try row.int64("id")] = try row.int64("version") }
+            return (owned, versions)
+        }
+        var standing: [Outcome] = []
+        for outcome in outcomes {
+            let claim = outcome.claim
+            if known.0?.contains(claim.shard) ?? true,
+                known.1[claim.purchase.id] == claim.version
+            {
+                standing.append(outcome)
+            } else {
+                report.dropped.append(claim)
+            }
+        }
+        return standing
+    }
+
+    /// Settles the outcomes in their users' books and makes the statements of the transaction.
+    private func compose(
+        _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp
+    ) async throws(LedgerError) -> CommitBatch {
+        var batch = CommitBatch(lease: lease)
+        let changed = outcomes.filter(\.changesFacts)
+        var books = try await books(of: changed)
+        for outcome in outcomes {
+            batch.move(outcome)
+            let purchase = outcome.claim.purchase
+            // Taken over by a newer link of its chain within this very batch: that one decides.
+            guard outcome.changesFacts, !batch.hasTakenOver(purchase.id),
+                var book = books[purchase.userID]
+            else { continue }
+            let settlement = book.settle(purchase, outcome.decision, at: now)
+            books[purchase.userID] = book
+            batch.enter(settlement, outcome, book)
+        }
+        return batch.finished(notifies: notifies)
+    }
+
+    private func books(
+        of outcomes: [Outcome]
+    ) async throws(LedgerError) -> [String: Book] {
+        guard !outcomes.isEmpty else { return [:] }
+        var shards: [String: Int16] = [:]
+        for outcome in outcomes { shards[outcome.claim.purchase.userID] = outcome.claim.shard }
+        let users = shards.keys.sorted()
+        let columns: [PostgresValue] = [
+            .int16s(users.map { shards[$0] ?? 0 }), .texts(users),
+        ]
+        return try await attempt {
+            let results = try await self.writes.pipeline([
+                SQL.bookAccounts.with(columns), SQL.bookPurchases.with(columns),
+                SQL.bookEntitlements.with(columns),
+            ])
+            var entries: [String: [Book.Entry]] = [:]
+            for row in results[1].rows {
+                let app = try await self.app(ofLane: try row.int16("lane"))
+                let purchase = try row.purchase(of: app)
+                entries[purchase.userID, default: []].append(
+                    Book.Entry(purchase: purchase, version: try row.int64("version")))
+            }
+            var held: [String: [Entitlement]] = [:]
+            for row in results[2].rows {
+                held[try row.text("user_id"), default: []].append(try row.entitlement())
+            }
+            var books: [String: Book] = [:]
+            for row in results[0].rows {
+                let user = try row.text("user_id")
+                books[user] = Book(
+                    userID: user, version: try row.int64("version"),
+                    purchases: entries[user] ?? [], entitlements: held[user] ?? [])
+            }
+            return books
+        }
+    }
+}
+
+extension PostgresRow {
+    fileprivate func entitlement() throws(PostgresError) -> Entitlement {
+        Entitlement(
+            entitlement: try text("entitlement"), active: try bool("active"),
+            expiresAt: try optionalInstant("expires_at"),
+            willRenew: try optionalBool("will_renew"), inGrace: try bool("in_grace"),
+            reason: try text("reason"), store: try word("store"), product: try text("product"),
+            purchaseID: try int64("purchase_id"))
+    }
+}

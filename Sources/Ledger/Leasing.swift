@@ -1,0 +1,103 @@
+import Postgres
+package import Renewal
+
+extension PostgresLedger {
+    /// Says that the worker is alive, and counts all that are.
+    ///
+    /// - Parameter lease: how long it counts as alive without another word.
+    package func beat(
+        _ worker: WorkerID, name: String, lease: Duration
+    ) async throws(LedgerError) -> Int {
+        try await attempt {
+            let results = try await self.writes.pipeline([
+                SQL.beatWorker(.uuid(worker.uuid), .text(name), .int64(lease.microseconds)),
+                SQL.countWorkers(),
+            ])
+            return Int(try results[1][0].int64("workers"))
+        }
+    }
+
+    /// Leases up to `limit` free shards. Purchases that were in hand when the last owner crashed
+    /// have that counted against them, and are set aside at the third time.
+    package func takeShards(
+        _ worker: WorkerID, limit: Int, lease: Duration
+    ) async throws(LedgerError) -> [TakenShard] {
+        try await attempt {
+            let rows = try await self.writes.query(
+                SQL.takeShards(
+                    .uuid(worker.uuid), .int64(lease.microseconds), .int32(Int32(limit)))
+            ).rows
+            var taken: [TakenShard] = []
+            for row in rows {
+                let isClean = try row.bool("clean")
+                taken.append(
+                    TakenShard(
+                        shard: try row.int16("shard"), epoch: try row.int64("epoch"),
+                        suspects: isClean ? [] : try row.int64s("in_hand")))
+            }
+            try await self.countCrash(taken)
+            return taken
+        }
+    }
+
+    /// Times that a purchase may be in hand when the process ends, before it is set aside.
+    package static let crashLimit = 3
+
+    private func countCrash(_ taken: [TakenShard]) async throws {
+        let suspects = taken.flatMap { shard in shard.suspects.map { (shard.shard, $0) } }
+        guard !suspects.isEmpty else { return }
+        let problem = Problem(
+            .setAside, "the process ended three times while it was being checked")
+        _ = try await writes.query(
+            SQL.suspect(
+                .int16s(suspects.map(\.0)), .int64s(suspects.map(\.1)),
+                .int16(Int16(Self.crashLimit)), .text(problem.description)))
+    }
+
+    /// - Returns: the shards that are still owned; the others are lost, and their work with them.
+    package func renew(
+        _ lease: Lease, for duration: Duration
+    ) async throws(LedgerError) -> Set<Int16> {
+        try await attempt {
+            let (shards, epochs) = lease.columns
+            let rows = try await self.writes.query(
+                SQL.renewShards(
+                    .uuid(lease.worker.uuid), .int64(duration.microseconds), .int16s(shards),
+                    .int64s(epochs)))
+            return try Set(rows.rows.map { try $0.int16("shard") })
+        }
+    }
+
+    /// Gives shards back: nothing of them is in hand any more.
+    package func release(_ lease: Lease) async throws(LedgerError) {
+        try await attempt {
+            let (shards, epochs) = lease.columns
+            _ = try await self.writes.query(
+                SQL.releaseShards(.uuid(lease.worker.uuid), .int16s(shards), .int64s(epochs)))
+        }
+    }
+
+    /// Takes the worker off the list.
+    package func leave(_ worker: WorkerID) async throws(LedgerError) {
+        try await attempt {
+            _ = try await self.writes.query(SQL.leaveWorker(.uuid(worker.uuid)))
+        }
+    }
+}
+
+extension Lease {
+    /// Shards and epochs side by side, by shard: all workers lock in the same order.
+    var columns: (shards: [Int16], epochs: [Int64]) {
+        let sorted = epochs.sorted { $0.key < $1.key }
+        return (sorted.map(\.key), sorted.map(\.value))
+    }
+
+    /// The part of the lease that the given shards need. A shard that is not held gets an epoch
+    /// that no shard ever has, so that its fence fails.
+    func covering(_ shards: Set<Int16>) -> Lease {
+        Lease(
+            worker: worker,
+            epochs: Dictionary(
+                shards.map { ($0, epochs[$0] ?? -1) }, uniquingKeysWith: { first, _ in first }))
+    }
+}

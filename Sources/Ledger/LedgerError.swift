@@ -1,0 +1,48 @@
+import Postgres
+
+/// What went wrong with the database, by what the caller must do next.
+package enum LedgerError: Error, Hashable, Sendable {
+    /// Not there, or overloaded: wait and try again. Nothing is lost.
+    case unavailable(reason: String)
+    /// There is no schema: run `renewald migrate`.
+    case schemaMissing
+    /// The schema is of another version than this program needs.
+    case schemaVersion(found: Int, needed: Int)
+    /// The database refuses a statement: a fault of ours, of the rights or of the schema.
+    case refused(sqlState: String, message: String)
+
+    init(_ error: PostgresError) {
+        self =
+            switch error {
+            case .unreachable(let reason): .unavailable(reason: reason)
+            case .commitUnknown: .unavailable(reason: "the connection was lost during a commit")
+            case .conflict(let state), .overloaded(let state):
+                .unavailable(reason: "the database is overloaded (SQLSTATE \(state))")
+            case .rejected(sqlState: "3F000", _, _), .rejected(sqlState: "42P01", _, _):
+                .schemaMissing
+            case .rejected(let state, let message, _):
+                .refused(sqlState: state, message: message)
+            case .decoding(let column):
+                .refused(sqlState: "", message: "column \(column) is not of the expected type")
+            case .cancelled: .unavailable(reason: "cancelled")
+            }
+    }
+
+    /// What an operator is told.
+    package var sentence: String {
+        switch self {
+        case .unavailable(let reason):
+            "the database is not available: \(reason)"
+        case .schemaMissing:
+            "the database has no renewald schema: run `renewald migrate`"
+        case .schemaVersion(let found, let needed) where found < needed:
+            "the database's schema is version \(found), this program needs \(needed): "
+                + "run `renewald migrate`"
+        case .schemaVersion(let found, let needed):
+            "the database's schema is version \(found), newer than the \(needed) of this program: "
+                + "install the newer renewald"
+        case .refused(let state, let message):
+            "the database refuses: \(message) (SQLSTATE \(state))"
+        }
+    }
+}

@@ -1,0 +1,399 @@
+-- The schema of renewald: tables of the ledger, and the public contract over them (functions,
+-- views, roles). shard = hash of the user id: all rows of a user are in one shard.
+
+CREATE FUNCTION renewald.shard_of(user_id text) RETURNS int2
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$ SELECT get_byte(decode(md5(user_id), 'hex'), 0)::int2 $$;
+COMMENT ON FUNCTION renewald.shard_of(text) IS 'The shard of a user: 0 to 255, for ever.';
+
+-- One app in one store. The lane is its own queue in the schedule.
+CREATE TABLE renewald.app (
+    lane int2 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    store text NOT NULL CHECK (store IN ('apple', 'google', 'amazon')),
+    app text NOT NULL CHECK (app <> ''),
+    UNIQUE (store, app)
+);
+
+-- The lease of each shard. A worker owns it until lease_until, by this database's clock; the epoch
+-- rises with each owner and fences every commit. in_hand names the purchases being asked about: after
+-- a crash they are the suspects.
+CREATE TABLE renewald.shard (
+    shard int2 PRIMARY KEY,
+    owner uuid,
+    epoch int8 NOT NULL DEFAULT 0,
+    lease_until timestamptz NOT NULL DEFAULT 'epoch',
+    clean boolean NOT NULL DEFAULT true,
+    in_hand int8[] NOT NULL DEFAULT '{}'
+) WITH (fillfactor = 10);
+INSERT INTO renewald.shard (shard) SELECT number FROM generate_series(0, 255) AS number;
+
+-- Who is at work: shards are divided by the number of workers seen.
+CREATE TABLE renewald.worker (
+    id uuid PRIMARY KEY,
+    name text NOT NULL,
+    started_at timestamptz NOT NULL DEFAULT now(),
+    seen_until timestamptz NOT NULL
+);
+
+-- One row a user. Its version is compared and raised by each commit that changes the user's union.
+CREATE TABLE renewald.account (
+    shard int2 NOT NULL,
+    user_id text NOT NULL CHECK (user_id <> ''),
+    version int8 NOT NULL DEFAULT 0,
+    PRIMARY KEY (shard, user_id)
+) WITH (fillfactor = 80);
+
+-- What is known of each purchase. No index on a column that a check changes.
+CREATE SEQUENCE renewald.purchase_id AS int8;
+CREATE TABLE renewald.purchase (
+    shard int2 NOT NULL,
+    id int8 NOT NULL,
+    lane int2 NOT NULL,
+    user_id text NOT NULL,
+    product text NOT NULL CHECK (product <> ''),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    claimed_by_others boolean NOT NULL DEFAULT false,
+    version int8 NOT NULL DEFAULT 0,
+    environment text CHECK (environment IN ('production', 'sandbox')),
+    kind text CHECK (kind IN ('auto_renewable', 'non_renewing', 'non_consumable', 'consumable')),
+    state text NOT NULL DEFAULT 'new' CHECK (state IN (
+        'new', 'pending', 'active', 'grace', 'hold', 'paused', 'expired', 'refunded', 'revoked',
+        'superseded', 'invalid')),
+    access text NOT NULL DEFAULT 'none' CHECK (access IN ('granted', 'none', 'held')),
+    paid_through timestamptz CHECK (isfinite(paid_through)),
+    expires_at timestamptz CHECK (isfinite(expires_at)),
+    auto_renew boolean,
+    order_id text,
+    original_id text,
+    period text,
+    phase text CHECK (phase IN ('trial', 'introductory', 'regular')),
+    stated_at timestamptz,
+    lapse text,
+    signals text[] NOT NULL DEFAULT '{}',
+    doubt text,
+    doubt_since timestamptz,
+    -- What it gives now, three arrays side by side; an end is microseconds since 1970, null for ever.
+    holding_entitlements text[] NOT NULL DEFAULT '{}',
+    holding_products text[] NOT NULL DEFAULT '{}',
+    holding_ends int8[] NOT NULL DEFAULT '{}',
+    PRIMARY KEY (shard, id),
+    CHECK ((doubt IS NULL) = (doubt_since IS NULL)),
+    CHECK (access <> 'none' OR cardinality(holding_entitlements) = 0),
+    CHECK (cardinality(holding_entitlements) = cardinality(holding_products)
+        AND cardinality(holding_entitlements) = cardinality(holding_ends))
+) WITH (fillfactor = 85);
+CREATE INDEX purchase_user ON renewald.purchase (user_id);
+
+-- What a store is asked with. Apart from the purchase, and written once.
+CREATE TABLE renewald.credential (
+    shard int2 NOT NULL,
+    id int8 NOT NULL,
+    token text NOT NULL CHECK (token <> ''),
+    store_user_id text,
+    PRIMARY KEY (shard, id)
+);
+
+-- One token is one purchase, whoever submits it: unique over all users.
+CREATE TABLE renewald.token_key (
+    lane int2 NOT NULL,
+    digest bytea NOT NULL CHECK (octet_length(digest) = 32),
+    shard int2 NOT NULL,
+    id int8 NOT NULL,
+    PRIMARY KEY (lane, digest)
+);
+
+-- Other users who have submitted a token.
+CREATE TABLE renewald.claimant (
+    shard int2 NOT NULL,
+    id int8 NOT NULL,
+    user_id text NOT NULL,
+    claimed_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (shard, id, user_id)
+);
+
+-- When each purchase is asked about next: one row each, and one index that is the primary key.
+-- A check that finds nothing new writes only here.
+CREATE TABLE renewald.schedule (
+    shard int2 NOT NULL,
+    lane int2 NOT NULL,
+    due_at timestamptz NOT NULL CHECK (isfinite(due_at)),
+    id int8 NOT NULL,
+    attempts int2 NOT NULL DEFAULT 0,
+    crashes int2 NOT NULL DEFAULT 0,
+    checked_at timestamptz,
+    problem text,
+    PRIMARY KEY (shard, lane, due_at, id)
+) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05);
+
+-- The union: what a user holds or held.
+CREATE TABLE renewald.entitlement (
+    shard int2 NOT NULL,
+    user_id text NOT NULL,
+    entitlement text NOT NULL,
+    active boolean NOT NULL,
+    expires_at timestamptz,
+    will_renew boolean,
+    in_grace boolean NOT NULL,
+    reason text NOT NULL,
+    store text NOT NULL,
+    product text NOT NULL,
+    purchase_id int8 NOT NULL,
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (shard, user_id, entitlement)
+) WITH (fillfactor = 85);
+CREATE INDEX entitlement_user ON renewald.entitlement (user_id);
+
+-- What was told. The counter's row stays locked until the commit, so ids rise in the order of the
+-- commits and a reader that goes on from an id never misses one.
+CREATE TABLE renewald.event_counter (
+    only boolean PRIMARY KEY DEFAULT true CHECK (only),
+    last_id int8 NOT NULL
+) WITH (fillfactor = 10);
+INSERT INTO renewald.event_counter (last_id) VALUES (0);
+CREATE TABLE renewald.event (
+    shard int2 NOT NULL,
+    key uuid NOT NULL,
+    id int8 NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    kind text NOT NULL CHECK (kind IN ('grant', 'revoke', 'notice')),
+    reason text NOT NULL,
+    user_id text NOT NULL,
+    entitlement text,
+    purchase_id int8 NOT NULL,
+    purchase_version int8 NOT NULL,
+    store text NOT NULL,
+    app text NOT NULL,
+    environment text,
+    product text NOT NULL,
+    order_id text,
+    effective_at timestamptz NOT NULL,
+    expires_at timestamptz,
+    detail jsonb NOT NULL DEFAULT '{}',
+    PRIMARY KEY (shard, key),
+    CHECK ((kind = 'notice') = (entitlement IS NULL))
+);
+CREATE INDEX event_id ON renewald.event (id);
+CREATE INDEX event_user ON renewald.event (user_id, id);
+
+-- A key made from the content alone (UUID version 8): the same event has the same key, also when it
+-- is decided again after a restore.
+CREATE FUNCTION renewald.event_key(VARIADIC content text[]) RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+        SELECT encode(set_byte(set_byte(digest, 6, get_byte(digest, 6) & 15 | 128),
+            8, get_byte(digest, 8) & 63 | 128), 'hex')::uuid
+        FROM (SELECT substring(sha256(convert_to(content::text, 'UTF8')) FROM 1 FOR 16)) AS d (digest)
+    $$;
+
+-- What a user may be offered in each group of subscriptions.
+CREATE TABLE renewald.offer (
+    shard int2 NOT NULL,
+    user_id text NOT NULL,
+    store text NOT NULL,
+    app text NOT NULL,
+    subscription_group text NOT NULL,
+    introductory_eligible boolean NOT NULL,
+    promotional_eligible boolean NOT NULL,
+    reason text NOT NULL,
+    as_of timestamptz NOT NULL,
+    PRIMARY KEY (shard, user_id, store, app, subscription_group)
+);
+
+-- The share of a store's quota that all workers draw from: the time at which the next call may start.
+CREATE TABLE renewald.bucket (
+    bucket text PRIMARY KEY,
+    free_at timestamptz NOT NULL DEFAULT 'epoch',
+    blocked_until timestamptz NOT NULL DEFAULT 'epoch'
+) WITH (fillfactor = 10);
+
+-- The public contract ----------------------------------------------------------------------------
+
+CREATE FUNCTION renewald.submit(
+    user_id text, store text, app text, product text, token text, store_user_id text DEFAULT NULL)
+    RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    AS $$
+#variable_conflict use_variable
+DECLARE
+    kept_token text := btrim(token, E' \t\r\n');
+    kept_lane int2;
+    kept_digest bytea;
+    kept_shard int2;
+    kept_id int8;
+    owner text;
+BEGIN
+    IF store IS NULL OR store NOT IN ('apple', 'google', 'amazon') THEN
+        RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+            MESSAGE = format('renewald.submit: unknown store %L', left(store, 40)),
+            HINT = 'The store is apple, google or amazon.';
+    END IF;
+    PERFORM renewald.require_text('user_id', user_id, 1024);
+    PERFORM renewald.require_text('app', app, 512);
+    PERFORM renewald.require_text('product', product, 512);
+    PERFORM renewald.require_text('token', kept_token, 4194304);
+    IF store = 'amazon' OR store_user_id IS NOT NULL THEN
+        PERFORM renewald.require_text('store_user_id', store_user_id, 1024);
+    END IF;
+
+    SELECT known.lane INTO kept_lane
+        FROM renewald.app AS known WHERE known.store = store AND known.app = app;
+    IF kept_lane IS NULL THEN
+        INSERT INTO renewald.app (store, app) VALUES (store, app) ON CONFLICT DO NOTHING;
+        SELECT known.lane INTO kept_lane
+            FROM renewald.app AS known WHERE known.store = store AND known.app = app;
+    END IF;
+
+    kept_digest := sha256(convert_to(kept_token, 'UTF8'));
+    SELECT known.shard, known.id INTO kept_shard, kept_id
+        FROM renewald.token_key AS known
+        WHERE known.lane = kept_lane AND known.digest = kept_digest;
+    IF kept_id IS NULL THEN
+        kept_shard := renewald.shard_of(user_id);
+        INSERT INTO renewald.token_key (lane, digest, shard, id)
+            VALUES (kept_lane, kept_digest, kept_shard, nextval('renewald.purchase_id'))
+            ON CONFLICT DO NOTHING RETURNING id INTO kept_id;
+        IF kept_id IS NOT NULL THEN
+            INSERT INTO renewald.account (shard, user_id) VALUES (kept_shard, user_id)
+                ON CONFLICT DO NOTHING;
+            INSERT INTO renewald.purchase (shard, id, lane, user_id, product)
+                VALUES (kept_shard, kept_id, kept_lane, user_id, product);
+            INSERT INTO renewald.credential (shard, id, token, store_user_id)
+                VALUES (kept_shard, kept_id, kept_token, store_user_id);
+            INSERT INTO renewald.schedule (shard, lane, due_at, id)
+                VALUES (kept_shard, kept_lane, now(), kept_id);
+            PERFORM pg_notify('renewald_due', kept_lane::text);
+            RETURN kept_id;
+        END IF;
+        SELECT known.shard, known.id INTO STRICT kept_shard, kept_id
+            FROM renewald.token_key AS known
+            WHERE known.lane = kept_lane AND known.digest = kept_digest;
+    END IF;
+
+    -- A known token. It is asked about again where that can change anything: another user claims it, or
+    -- it gives no access; but not more than once in ten seconds.
+    SELECT known.user_id INTO STRICT owner
+        FROM renewald.purchase AS known WHERE known.shard = kept_shard AND known.id = kept_id;
+    IF owner <> user_id THEN
+        INSERT INTO renewald.claimant (shard, id, user_id) VALUES (kept_shard, kept_id, user_id)
+            ON CONFLICT DO NOTHING;
+        IF FOUND THEN
+            UPDATE renewald.purchase AS known
+                SET claimed_by_others = true, version = known.version + 1
+                WHERE known.shard = kept_shard AND known.id = kept_id;
+            PERFORM renewald.wake(kept_shard, kept_lane, kept_id, now());
+            RETURN kept_id;
+        END IF;
+    END IF;
+    IF EXISTS (SELECT FROM renewald.purchase AS known
+        WHERE known.shard = kept_shard AND known.id = kept_id AND known.access = 'none')
+    THEN
+        PERFORM renewald.wake(kept_shard, kept_lane, kept_id, now() - interval '10 seconds');
+    END IF;
+    RETURN kept_id;
+END $$;
+COMMENT ON FUNCTION renewald.submit(text, text, text, text, text, text) IS
+    'Stores a receipt or token and has it checked at once. The same token again gives the same id.';
+
+CREATE FUNCTION renewald.require_text(name text, value text, limit_bytes int) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+BEGIN
+    IF value IS NULL OR btrim(value, E' \t\r\n') = '' THEN
+        RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+            MESSAGE = format('renewald.submit: %s is empty', name);
+    END IF;
+    IF octet_length(value) > limit_bytes THEN
+        RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+            MESSAGE = format('renewald.submit: %s has %s bytes, more than the %s allowed',
+                name, octet_length(value), limit_bytes);
+    END IF;
+END $$;
+
+-- Makes a purchase due now, if it was last checked before the given time.
+CREATE FUNCTION renewald.wake(of_shard int2, of_lane int2, of_id int8, unless_checked_since timestamptz)
+    RETURNS boolean LANGUAGE plpgsql
+    AS $$
+BEGIN
+    UPDATE renewald.schedule AS kept
+        SET due_at = now(), attempts = 0, crashes = 0
+        WHERE kept.shard = of_shard AND kept.lane = of_lane AND kept.id = of_id AND kept.due_at > now()
+            AND (kept.checked_at IS NULL OR kept.checked_at <= unless_checked_since);
+    IF FOUND THEN
+        PERFORM pg_notify('renewald_due', of_lane::text);
+    END IF;
+    RETURN FOUND;
+END $$;
+
+CREATE FUNCTION renewald.has(user_id text, entitlement text) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    AS $$
+        SELECT coalesce((
+            SELECT held.active FROM renewald.entitlement AS held
+            WHERE held.shard = renewald.shard_of($1) AND held.user_id = $1 AND held.entitlement = $2),
+            false)
+    $$;
+COMMENT ON FUNCTION renewald.has(text, text) IS 'Whether the user holds the entitlement now.';
+
+CREATE VIEW renewald.entitlements AS
+    SELECT user_id, entitlement, active, expires_at, will_renew, in_grace, reason, store, product,
+        purchase_id, updated_at
+    FROM renewald.entitlement;
+
+CREATE VIEW renewald.events AS
+    SELECT id, key, created_at, kind, reason, user_id, entitlement, purchase_id, store, app,
+        environment, product, order_id, effective_at, expires_at, detail
+    FROM renewald.event;
+
+CREATE VIEW renewald.purchases AS
+    SELECT purchase.id, purchase.user_id, app.store, app.app, purchase.environment, purchase.product,
+        purchase.kind, purchase.state, purchase.access, purchase.paid_through, purchase.expires_at,
+        purchase.auto_renew, purchase.order_id, purchase.original_id, schedule.checked_at,
+        CASE WHEN schedule.due_at < '9999-12-31 00:00+00' THEN schedule.due_at END AS next_check_at,
+        schedule.problem, purchase.created_at
+    FROM renewald.purchase
+    JOIN renewald.app USING (lane)
+    LEFT JOIN renewald.schedule USING (shard, lane, id);
+
+CREATE VIEW renewald.offers AS
+    SELECT user_id, store, app, subscription_group, introductory_eligible, promotional_eligible, reason,
+        as_of
+    FROM renewald.offer;
+
+CREATE FUNCTION renewald.events_after(cursor bigint, max_rows int DEFAULT 1000)
+    RETURNS SETOF renewald.events
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    AS $$
+        SELECT * FROM renewald.events AS event
+        WHERE event.id > coalesce($1, 0) ORDER BY event.id LIMIT least(greatest($2, 0), 100000)
+    $$;
+COMMENT ON FUNCTION renewald.events_after(bigint, int) IS
+    'The events after an id, in the order of their commits; none is ever skipped.';
+
+-- Roles: neither owns the schema. They are of the whole cluster, so another database may have them.
+DO $$
+DECLARE
+    role text;
+BEGIN
+    FOREACH role IN ARRAY ARRAY['renewald_app', 'renewald_worker'] LOOP
+        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role) THEN
+            BEGIN
+                EXECUTE format('CREATE ROLE %I NOLOGIN', role);
+            EXCEPTION
+                WHEN duplicate_object OR unique_violation THEN NULL;
+                WHEN insufficient_privilege THEN
+                    RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege',
+                        MESSAGE = format('the role %s is missing and may not be created by this user', role),
+                        HINT = format('As a superuser: CREATE ROLE %s NOLOGIN;', role);
+            END;
+        END IF;
+    END LOOP;
+END $$;
+
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA renewald FROM PUBLIC;
+GRANT USAGE ON SCHEMA renewald TO renewald_app, renewald_worker;
+GRANT EXECUTE ON FUNCTION renewald.submit(text, text, text, text, text, text),
+    renewald.has(text, text), renewald.events_after(bigint, int) TO renewald_app, renewald_worker;
+GRANT SELECT ON renewald.entitlements, renewald.events, renewald.purchases, renewald.offers
+    TO renewald_app, renewald_worker;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA renewald TO renewald_worker;
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA renewald TO renewald_worker;
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA renewald TO renewald_worker;

@@ -1,0 +1,61 @@
+import Postgres
+package import Renewal
+
+/// An event as it stands in `renewald.events`.
+package struct StoredEvent: Hashable, Sendable {
+    package let id: Int64
+    package let key: String
+    package let createdAt: Timestamp
+    package let kind: String
+    package let reason: String
+    package let userID: String
+    package let entitlement: String?
+    package let purchaseID: Int64
+    package let store: String
+    package let app: String
+    package let environment: String?
+    package let product: String
+    package let orderID: String?
+    package let effectiveAt: Timestamp
+    package let expiresAt: Timestamp?
+    /// A JSON object.
+    package let detail: String
+
+    fileprivate init(_ row: PostgresRow) throws(PostgresError) {
+        id = try row.int64("id")
+        key = try row.text("key")
+        createdAt = try row.instant("created_at")
+        kind = try row.text("kind")
+        reason = try row.text("reason")
+        userID = try row.text("user_id")
+        entitlement = try row.optionalText("entitlement")
+        purchaseID = try row.int64("purchase_id")
+        store = try row.text("store")
+        app = try row.text("app")
+        environment = try row.optionalText("environment")
+        product = try row.text("product")
+        orderID = try row.optionalText("order_id")
+        effectiveAt = try row.instant("effective_at")
+        expiresAt = try row.optionalInstant("expires_at")
+        detail = try row.text("detail")
+    }
+}
+
+extension PostgresLedger {
+    /// Events after an id, in the order of their commits; none is ever skipped.
+    package func events(
+        after id: Int64, limit: Int
+    ) async throws(LedgerError) -> [StoredEvent] {
+        try await attempt {
+            try await self.reads.query(SQL.eventsAfter(.int64(id), .int32(Int32(limit)))).rows
+                .map(StoredEvent.init)
+        }
+    }
+
+    /// The id of the newest event, 0 when there is none.
+    package func lastEventID() async throws(LedgerError) -> Int64 {
+        try await attempt {
+            try await self.reads.query(SQL.lastEvent())[0].int64("last_id")
+        }
+    }
+}

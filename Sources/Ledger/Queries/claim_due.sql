@@ -1,0 +1,26 @@
+-- The due purchases of one lane in the given shards, oldest first in each shard. A plain read.
+-- $1 int2[], $2 timestamptz[], $3 int8[] (shards, and for each the place after which to go on); $4 int2
+-- (lane); $5 int4 (most of one shard); $6 int4 (most in all). One row a purchase.
+SELECT
+    due.shard, due.lane, due.due_at, due.id, due.attempts, due.crashes, due.checked_at,
+    now() AS claimed_at, purchase.user_id, purchase.product, purchase.created_at,
+    purchase.claimed_by_others, purchase.version, purchase.environment, purchase.kind,
+    purchase.state, purchase.access, purchase.paid_through, purchase.expires_at,
+    purchase.auto_renew, purchase.order_id, purchase.original_id, purchase.period,
+    purchase.phase, purchase.stated_at, purchase.lapse, purchase.signals, purchase.doubt,
+    purchase.doubt_since, purchase.holding_entitlements, purchase.holding_products,
+    purchase.holding_ends, credential.token, credential.store_user_id
+FROM unnest($1::int2[], $2::timestamptz[], $3::int8[]) AS place (shard, due_at, id)
+CROSS JOIN LATERAL (
+    SELECT schedule.*
+    FROM renewald.schedule
+    WHERE schedule.shard = place.shard
+      AND schedule.lane = $4
+      AND schedule.due_at <= now()
+      AND (schedule.due_at, schedule.id) > (place.due_at, place.id)
+    ORDER BY schedule.due_at, schedule.id
+    LIMIT $5
+) AS due
+JOIN renewald.purchase ON purchase.shard = due.shard AND purchase.id = due.id
+JOIN renewald.credential ON credential.shard = due.shard AND credential.id = due.id
+LIMIT $6

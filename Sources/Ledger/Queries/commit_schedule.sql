@@ -1,0 +1,20 @@
+-- Moves each purchase to its next check; fails (division by zero) when one was made due anew or moved
+-- by another since it was claimed.
+-- $1 int2[], $2 int2[], $3 int8[], $4 timestamptz[] (shards, lanes, ids, the due times of the claim);
+-- $5 timestamptz[] (next due), $6 int2[] (attempts), $7 bool[] (a verdict was heard), $8 text[]
+-- (problems). One row.
+WITH moved AS (
+    UPDATE renewald.schedule
+    SET due_at = next.due_at, attempts = next.attempts, crashes = 0, problem = next.problem,
+        checked_at = CASE WHEN next.heard THEN now() ELSE schedule.checked_at END
+    FROM unnest(
+        $1::int2[], $2::int2[], $3::int8[], $4::timestamptz[], $5::timestamptz[], $6::int2[],
+        $7::bool[], $8::text[]
+    ) AS next (shard, lane, id, claimed_due_at, due_at, attempts, heard, problem)
+    WHERE schedule.shard = next.shard
+      AND schedule.lane = next.lane
+      AND schedule.due_at = next.claimed_due_at
+      AND schedule.id = next.id
+    RETURNING 1
+)
+SELECT count(*) / (count(*) = cardinality($1))::int AS checked FROM moved

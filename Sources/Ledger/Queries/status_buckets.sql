@@ -1,0 +1,6 @@
+-- The quota buckets. No parameters. One row a bucket.
+SELECT
+    bucket, greatest(extract(epoch FROM free_at - now()), 0)::float8 AS ahead_seconds,
+    CASE WHEN blocked_until > now() THEN blocked_until END AS blocked_until
+FROM renewald.bucket
+ORDER BY bucket

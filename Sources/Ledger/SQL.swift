@@ -1,0 +1,64 @@
+import Postgres
+
+/// The statements of the folder `Queries`, built into the program. Each is prepared once for each
+/// connection, under the name of its file.
+struct SQL: Sendable {
+    let name: String
+    private let text: String
+
+    private init(_ name: String, _ bytes: [UInt8]) {
+        self.name = name
+        text = String(decoding: bytes, as: UTF8.self)
+    }
+
+    func callAsFunction(_ parameters: PostgresValue...) -> PostgresStatement {
+        PostgresStatement(text, parameters, name: name)
+    }
+
+    /// For statements that must not be prepared: they run once.
+    func once(_ parameters: PostgresValue...) -> PostgresStatement {
+        PostgresStatement(text, parameters)
+    }
+
+    func with(_ parameters: [PostgresValue]) -> PostgresStatement {
+        PostgresStatement(text, parameters, name: name)
+    }
+
+    static let apps = SQL("apps", PackageResources.apps_sql)
+    static let beatWorker = SQL("beat_worker", PackageResources.beat_worker_sql)
+    static let blockBucket = SQL("block_bucket", PackageResources.block_bucket_sql)
+    static let bookAccounts = SQL("book_accounts", PackageResources.book_accounts_sql)
+    static let bookEntitlements = SQL("book_entitlements", PackageResources.book_entitlements_sql)
+    static let bookPurchases = SQL("book_purchases", PackageResources.book_purchases_sql)
+    static let claimDue = SQL("claim_due", PackageResources.claim_due_sql)
+    static let commitAccounts = SQL("commit_accounts", PackageResources.commit_accounts_sql)
+    static let commitEntitlements = SQL(
+        "commit_entitlements", PackageResources.commit_entitlements_sql)
+    static let commitEvents = SQL("commit_events", PackageResources.commit_events_sql)
+    static let commitFence = SQL("commit_fence", PackageResources.commit_fence_sql)
+    static let commitNotify = SQL("commit_notify", PackageResources.commit_notify_sql)
+    static let commitPurchases = SQL("commit_purchases", PackageResources.commit_purchases_sql)
+    static let commitSchedule = SQL("commit_schedule", PackageResources.commit_schedule_sql)
+    static let countWorkers = SQL("count_workers", PackageResources.count_workers_sql)
+    static let eventsAfter = SQL("events_after", PackageResources.events_after_sql)
+    static let lastEvent = SQL("last_event", PackageResources.last_event_sql)
+    static let leaveWorker = SQL("leave_worker", PackageResources.leave_worker_sql)
+    static let lockMigrations = SQL("lock_migrations", PackageResources.lock_migrations_sql)
+    static let markInHand = SQL("mark_in_hand", PackageResources.mark_in_hand_sql)
+    static let marks = SQL("marks", PackageResources.marks_sql)
+    static let ownedShards = SQL("owned_shards", PackageResources.owned_shards_sql)
+    static let recordMigration = SQL("record_migration", PackageResources.record_migration_sql)
+    static let registerApp = SQL("register_app", PackageResources.register_app_sql)
+    static let releaseShards = SQL("release_shards", PackageResources.release_shards_sql)
+    static let renewShards = SQL("renew_shards", PackageResources.renew_shards_sql)
+    static let reserveCalls = SQL("reserve_calls", PackageResources.reserve_calls_sql)
+    static let schemaExists = SQL("schema_exists", PackageResources.schema_exists_sql)
+    static let schemaVersion = SQL("schema_version", PackageResources.schema_version_sql)
+    static let statusBuckets = SQL("status_buckets", PackageResources.status_buckets_sql)
+    static let statusProblems = SQL("status_problems", PackageResources.status_problems_sql)
+    static let statusQueue = SQL("status_queue", PackageResources.status_queue_sql)
+    static let statusWorkers = SQL("status_workers", PackageResources.status_workers_sql)
+    static let suspect = SQL("suspect", PackageResources.suspect_sql)
+    static let takeShards = SQL("take_shards", PackageResources.take_shards_sql)
+    static let userClaims = SQL("user_claims", PackageResources.user_claims_sql)
+}

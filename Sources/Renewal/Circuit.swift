@@ -1,0 +1,67 @@
+/// Whether an app's store is asked at all: after a row of failures that are not one purchase's
+/// own, single probes only, so that an outage costs a few calls and not a storm. Pure.
+package struct Circuit: Hashable, Sendable {
+    package enum Position: String, Hashable, Sendable { case closed, open, probing }
+
+    package private(set) var position = Position.closed
+    package private(set) var opensUntil: Timestamp?
+    private var failures = 0
+    private var openings = 0
+
+    /// Failures in a row that open it.
+    package static let failureLimit = 5
+    private static let firstPause = Duration.seconds(2)
+    private static let longestPause = Duration.minutes(1)
+
+    package init() {}
+
+    /// Whether `admits` would say yes.
+    package func wouldAdmit(at now: Timestamp) -> Bool {
+        var copy = self
+        return copy.admits(at: now)
+    }
+
+    /// Whether a call may start now. While open, one probe at a time once the pause is over.
+    package mutating func admits(at now: Timestamp) -> Bool {
+        switch position {
+        case .closed: return true
+        case .probing: return false
+        case .open:
+            guard let until = opensUntil, until <= now else { return false }
+            position = .probing
+            return true
+        }
+    }
+
+    /// A call that was admitted has ended without saying anything of the store.
+    package mutating func abandonProbe() {
+        if position == .probing { position = .open }
+    }
+
+    package mutating func succeeded() {
+        self = Circuit()
+    }
+
+    /// - Parameter jitter: 0 to 1; the pause is drawn from its upper half.
+    package mutating func failed(
+        _ failure: StoreFailure, at now: Timestamp, jitter: Double
+    ) {
+        guard failure.concernsWholeApp else { return abandonProbe() }
+        failures += 1
+        var pause = Self.firstPause * (1 << min(openings, 5)) * (0.5 + 0.5 * jitter)
+        switch failure {
+        case .throttled(let retryAfter):
+            // The store has spoken for the whole app: no second call is needed to believe it.
+            pause = max(retryAfter ?? pause, pause)
+        case .refused:
+            guard failures >= Self.failureLimit || position == .probing else { return }
+            pause = Self.longestPause
+        case .unreachable, .malformed, .signature, .mismatch, .rejected, .unsupported:
+            guard failures >= Self.failureLimit || position == .probing else { return }
+            pause = min(pause, Self.longestPause)
+        }
+        position = .open
+        openings += 1
+        opensUntil = max(opensUntil ?? now, now + pause)
+    }
+}

@@ -1,0 +1,133 @@
+/// A due purchase of a shard that this worker holds, with the marks by which the database knows
+/// at the commit that nothing has moved meanwhile.
+package struct Claim: Hashable, Sendable {
+    package let purchase: Purchase
+    package let shard: Int16
+    /// The app's number: each app has its own queue, so that one cannot hold up another.
+    package let lane: Int16
+    /// When it was due. Compared at the commit: a purchase that was made due anew is asked again.
+    package let dueAt: Timestamp
+    /// Compared at the commit: facts that were changed by another are not overwritten.
+    package let version: Int64
+    /// Checks without a verdict in a row.
+    package let attempts: Int
+    /// Times the process has ended while this purchase was in hand.
+    package let crashes: Int
+    /// When the last verdict was heard.
+    package let checkedAt: Timestamp?
+    /// The database's time of the claim.
+    package let claimedAt: Timestamp
+
+    package init(
+        purchase: Purchase, shard: Int16, lane: Int16, dueAt: Timestamp, version: Int64,
+        attempts: Int, crashes: Int, checkedAt: Timestamp?, claimedAt: Timestamp
+    ) {
+        self.purchase = purchase
+        self.shard = shard
+        self.lane = lane
+        self.dueAt = dueAt
+        self.version = version
+        self.attempts = attempts
+        self.crashes = crashes
+        self.checkedAt = checkedAt
+        self.claimedAt = claimedAt
+    }
+}
+
+/// Shards that a worker owns, and the epoch of each: the fence of its commits.
+package struct Lease: Hashable, Sendable {
+    /// Drawn at random at each start of the process: 16 bytes.
+    package let worker: WorkerID
+    package var epochs: [Int16: Int64]
+
+    package init(worker: WorkerID, epochs: [Int16: Int64] = [:]) {
+        self.worker = worker
+        self.epochs = epochs
+    }
+}
+
+package struct WorkerID: Hashable, Sendable {
+    package let high: UInt64
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    package static func random() -> WorkerID {
+        WorkerID(
+            high: .random(in: .min ... .max), low: .random(in: .min ... .max))
+    }
+}
+
+/// A shard that has just been leased.
+package struct TakenShard: Hashable, Sendable {
+    package let shard: Int16
+    package let epoch: Int64
+    /// Purchases that the last owner had in hand when it ended without giving the shard back.
+    package let suspects: [Int64]
+
+    package init(shard: Int16, epoch: Int64, suspects: [Int64]) {
+        self.shard = shard
+        self.epoch = epoch
+        self.suspects = suspects
+    }
+}
+
+/// Where a claim goes on in a shard.
+package struct Place: Hashable, Sendable {
+    package let shard: Int16
+    package var dueAt: Timestamp
+    package var id: Int64
+
+    package static func start(of shard: Int16) -> Place {
+        Place(shard: shard, dueAt: Timestamp(microsecondsSinceEpoch: 0), id: 0)
+    }
+
+    package init(shard: Int16, dueAt: Timestamp, id: Int64) {
+        self.shard = shard
+        self.dueAt = dueAt
+        self.id = id
+    }
+}
+
+/// One app as the ledger numbers it.
+package struct Lane: Hashable, Sendable {
+    package let number: Int16
+    package let app: AppKey
+
+    package init(number: Int16, app: AppKey) {
+        self.number = number
+        self.app = app
+    }
+}
+
+/// A claim and what has been decided about it.
+package struct Outcome: Hashable, Sendable {
+    package let claim: Claim
+    package let decision: Decision
+
+    package init(claim: Claim, decision: Decision) {
+        self.claim = claim
+        self.decision = decision
+    }
+
+    /// Whether there is more to store than the next check.
+    package var changesFacts: Bool {
+        decision.facts != claim.purchase.facts || !decision.notices.isEmpty
+    }
+}
+
+/// What became of a batch.
+package struct CommitReport: Hashable, Sendable {
+    /// Claims that were committed.
+    package var committed: [Outcome] = []
+    /// Claims that another has moved meanwhile: their answers are dropped.
+    package var dropped: [Claim] = []
+    /// Claims whose outcome the database refused to store, and why.
+    package var refused: [Claim] = []
+    package var events: [Event] = []
+
+    package init() {}
+}

@@ -1,0 +1,186 @@
+/// What an answer means for access: what to store, what to tell, when to ask again.
+package struct Decision: Hashable, Sendable {
+    /// The facts as they shall be; equal to the known ones when nothing changes but the schedule.
+    package var facts: Facts
+    /// Told whatever the user's other purchases give.
+    package var notices: [Notice] = []
+    /// The reason, should the user gain an entitlement by this.
+    package var gain = GrantReason.purchased
+    /// The reason, should the user lose one.
+    package var loss = RevokeReason.expired
+    /// When the change took effect.
+    package var effectiveAt: Timestamp
+    package var detail = Detail()
+    /// The purchase that this one has taken over from.
+    package var predecessorToken: String?
+    package var nextCheckAt = Timestamp.never
+    package var problem: Problem?
+    /// Checks without a verdict in a row, this one included.
+    package var attempts = 0
+    /// Whether the store told the state.
+    package var isVerdict = false
+    /// The rule that was applied, as a sentence for people.
+    package var rule: String
+
+    package struct Notice: Hashable, Sendable {
+        package let reason: NoticeReason
+        package let detail: Detail
+
+        package init(_ reason: NoticeReason, detail: Detail) {
+            self.reason = reason
+            self.detail = detail
+        }
+    }
+}
+
+/// Everything a decision depends on beside the purchase and the answer.
+package struct Rules: Hashable, Sendable {
+    package var policy: Policy
+    package var catalog: Catalog
+
+    package init(policy: Policy = Policy(), catalog: Catalog = Catalog()) {
+        self.policy = policy
+        self.catalog = catalog
+    }
+}
+
+/// The time, and the chance that spreads checks over time.
+package struct Moment: Hashable, Sendable {
+    /// By the database's clock (design rule 12).
+    package let now: Timestamp
+    /// From 0 to 1, drawn anew for each check.
+    package let jitter: Double
+
+    package init(now: Timestamp, jitter: Double) {
+        self.now = now
+        self.jitter = jitter
+    }
+}
+
+/// The rules of judgement (design section 4): a pure function of what was known, what was heard,
+/// the time and the policy.
+package func decide(
+    _ claim: Claim, hearing answer: Answer, at moment: Moment, under rules: Rules
+) -> Decision {
+    let facts = claim.purchase.facts
+    switch answer {
+    case .failure(.rejected(let reason)) where !facts.wasGranted:
+        return doubted(
+            .rejected, problem: StoreFailure.rejected(reason: reason).problem, of: claim,
+            at: moment, under: rules)
+    case .failure(let failure):
+        return withoutVerdict(claim, problem: failure.problem, failure, at: moment, under: rules)
+    case .doubt(let doubt):
+        let problem = Problem(.notFound, "the store does not know this purchase (\(doubt.rawValue))")
+        return doubted(doubt, problem: problem, of: claim, at: moment, under: rules)
+    case .verdict(let observation):
+        if let stated = observation.statedAt, let known = facts.statedAt, stated < known {
+            return dropped(claim, at: moment)
+        }
+        if facts.environment == .production, observation.environment == .sandbox {
+            return foreignEnvironment(claim, at: moment, under: rules)
+        }
+        return Judgement(of: claim, hearing: observation, at: moment, under: rules).decision()
+    }
+}
+
+/// Rule 11: an answer older than the one already used changes nothing; ask again soon.
+private func dropped(_ claim: Claim, at moment: Moment) -> Decision {
+    Decision(
+        facts: claim.purchase.facts, effectiveAt: moment.now,
+        nextCheckAt: moment.now + retryDelay(attempts: claim.attempts + 1, jitter: moment.jitter),
+        attempts: claim.attempts + 1, rule: "the answer is older than the one already used")
+}
+
+/// Rule 9: a sandbox answer for a production purchase is a notice, never a verdict.
+private func foreignEnvironment(
+    _ claim: Claim, at moment: Moment, under rules: Rules
+) -> Decision {
+    var decision = withoutVerdict(
+        claim, problem: StoreFailure.mismatch(what: "environment").problem,
+        .mismatch(what: "environment"), at: moment, under: rules)
+    if decision.facts.signals.insert(.environmentChanged).inserted {
+        decision.notices.append(.init(.environmentChanged, detail: Detail()))
+    }
+    return decision
+}
+
+/// Rule 1: no verdict, no change. Only at the limit of staleness, with the paid time over, does
+/// access end (rule 3).
+private func withoutVerdict(
+    _ claim: Claim, problem: Problem, _ failure: StoreFailure, at moment: Moment,
+    under rules: Rules
+) -> Decision {
+    var facts = claim.purchase.facts
+    let attempts = claim.attempts + 1
+    var decision = Decision(
+        facts: facts, effectiveAt: moment.now,
+        nextCheckAt: moment.now + failure.delay(attempts: attempts, jitter: moment.jitter),
+        problem: problem, attempts: attempts, rule: "no verdict, no change")
+    if facts.access == .granted, let end = facts.expiresAt ?? facts.paidThrough, end < moment.now,
+        moment.now - (claim.checkedAt ?? claim.purchase.createdAt) > rules.policy.maxStaleness
+    {
+        facts.loseAccess(.unverifiable)
+        decision.facts = facts
+        decision.loss = .unverifiable
+        decision.effectiveAt = end
+        decision.rule = "no verdict for longer than max_staleness, and the paid time is over"
+    }
+    return decision
+}
+
+/// Rule 2: ambiguous bad news is asked twice, `confirm_after` apart.
+private func doubted(
+    _ doubt: Doubt, problem: Problem, of claim: Claim, at moment: Moment, under rules: Rules
+) -> Decision {
+    var facts = claim.purchase.facts
+    let policy = rules.policy
+    var decision = Decision(
+        facts: facts, effectiveAt: moment.now, problem: problem, attempts: claim.attempts + 1,
+        rule: "bad news that one answer does not prove: asked again")
+    let first = facts.doubt?.doubt == doubt ? facts.doubt : nil
+    guard let first, moment.now - first.since >= policy.confirmAfter else {
+        let since = first?.since ?? moment.now
+        facts.doubt = PendingDoubt(doubt: doubt, since: since)
+        decision.facts = facts
+        if facts.access == .granted {
+            decision.problem = Problem(
+                .secondOpinion, "bad news waits for its confirmation (\(doubt.rawValue))")
+        }
+        decision.nextCheckAt =
+            max(moment.now, since + policy.confirmAfter) + .seconds(1 + 9 * moment.jitter)
+        return decision
+    }
+    let lifeEnded = (facts.expiresAt ?? facts.paidThrough).map { $0 + googleTokenLife < moment.now }
+    switch doubt {
+    case .gone where lifeEnded == true || (facts.state == .expired && facts.access != .granted):
+        decision.loss = .expired
+        facts.state = .expired
+    case .noLongerValid where facts.wasGranted:
+        decision.loss = .cancelled
+        facts.state = .expired
+    case .gone, .noLongerValid, .notFound, .rejected:
+        decision.loss = .invalid
+        facts.state = .invalid
+    }
+    facts.loseAccess(decision.loss)
+    decision.facts = facts
+    decision.rule = "bad news, confirmed by a second answer"
+    // Asked daily for a week: a store that recovers gives access back (`restored`).
+    decision.nextCheckAt =
+        facts.state == .invalid && moment.now - first.since < .days(7)
+        ? moment.now + .days(1) + .minutes(30) * moment.jitter : .never
+    return decision
+}
+
+/// A Google token answers until 60 days after its expiry, then 410.
+private let googleTokenLife = Duration.days(60)
+
+extension Facts {
+    /// Ends access. The reason is kept only where access was given.
+    package mutating func loseAccess(_ reason: RevokeReason) {
+        if access != .none { lapse = reason }
+        access = .none
+        holdings = []
+    }
+}

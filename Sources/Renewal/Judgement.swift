@@ -1,0 +1,285 @@
+/// The decision about a verdict: rules 3 to 10.
+struct Judgement {
+    private let claim: Claim
+    private let observation: Observation
+    private let moment: Moment
+    private let policy: Policy
+    private let catalog: Catalog
+    private let known: Facts
+    private var facts: Facts
+
+    init(
+        of claim: Claim, hearing observation: Observation, at moment: Moment, under rules: Rules
+    ) {
+        self.claim = claim
+        self.observation = observation
+        self.moment = moment
+        policy = rules.policy
+        catalog = rules.catalog
+        known = claim.purchase.facts
+        facts = known
+    }
+
+    func decision() -> Decision {
+        var judgement = self
+        return judgement.judge()
+    }
+
+    private mutating func judge() -> Decision {
+        learn()
+        let verdict = verdict()
+        facts.state = verdict.state
+        if verdict.givesAccess {
+            facts.access = .granted
+            facts.lapse = nil
+            facts.holdings = holdings()
+        } else {
+            facts.loseAccess(verdict.loss)
+        }
+        // A consumable never is an entitlement, and an ignored sandbox purchase gives none.
+        if facts.holdings.isEmpty, facts.access == .granted { facts.access = .none }
+        var detail = Detail(heard: observation.words.isEmpty ? nil : observation.words)
+        if known.product != facts.product, known.wasGranted {
+            detail.previousProduct = known.product
+        }
+        var decision = Decision(
+            facts: facts, gain: gain(), loss: facts.access == .granted ? .productChanged : verdict.loss,
+            effectiveAt: verdict.at ?? moment.now, detail: detail, isVerdict: true,
+            rule: verdict.rule)
+        decision.notices = notices(detail)
+        if facts.access == .granted { decision.predecessorToken = observation.predecessorToken }
+        let rhythm = nextCheck(
+            of: claim.purchase.app.store, facts, observation, at: moment,
+            createdAt: claim.purchase.createdAt)
+        decision.nextCheckAt = max(verdict.askAgainAt ?? rhythm, moment.now + .seconds(1))
+        if facts.signals.contains(.unacknowledged) {
+            decision.problem = Problem(
+                .unacknowledged, "not acknowledged a day after the purchase; Google refunds it")
+        }
+        return decision
+    }
+
+    /// What the answer says beside the standing.
+    private mutating func learn() {
+        facts.environment = known.environment ?? observation.environment
+        if let product = observation.items.first?.names.last { facts.product = product }
+        facts.kind = catalog.product(named: names)?.kind ?? observation.kind
+        facts.paidThrough = observation.paidThrough ?? known.paidThrough
+        facts.expiresAt = observation.expiresAt ?? ownEnd ?? facts.paidThrough
+        facts.autoRenew = observation.willRenew ?? known.autoRenew
+        facts.orderID = observation.orderID ?? known.orderID
+        facts.originalID = observation.originalID ?? known.originalID
+        facts.period = observation.period ?? known.period
+        facts.phase = observation.phase ?? known.phase
+        facts.statedAt = observation.statedAt ?? known.statedAt
+        facts.doubt = nil
+        facts.signals = observation.signals.union(
+            known.signals.intersection([.environmentChanged, .pastPeriodRefunded]))
+        if claim.purchase.isClaimedByOthers, policy.shared == .keep {
+            facts.signals.insert(.sharedReceipt)
+        }
+    }
+
+    private var names: [String] { observation.items.first?.names ?? [known.product] }
+
+    /// The end of a product that its store gives no end for: bought at, plus the configured
+    /// duration (design section 4, product kinds).
+    private var ownEnd: Timestamp? {
+        guard let duration = catalog.product(named: names)?.duration,
+            let bought = observation.purchasedAt
+        else { return nil }
+        return bought + duration
+    }
+
+    /// What the standing means.
+    private struct Verdict {
+        var state: PurchaseState
+        var givesAccess: Bool
+        var loss = RevokeReason.expired
+        var at: Timestamp?
+        /// Set where a rule of ours, not the store's rhythm, says when to ask again.
+        var askAgainAt: Timestamp?
+        var rule: String
+    }
+
+    private func verdict() -> Verdict {
+        // One subscription can never grant twice, whatever the replaced link still looks like.
+        if known.state == .superseded {
+            return Verdict(
+                state: .superseded, givesAccess: false, loss: .productChanged,
+                rule: "a newer link of its chain has taken over")
+        }
+        return switch observation.standing {
+        case .pending:
+            Verdict(
+                state: .pending, givesAccess: false, loss: .paymentPending,
+                rule: "not paid yet")
+        case .active:
+            activeVerdict()
+        case .grace(let expiryMovedUnpaid):
+            graceVerdict(expiryMovedUnpaid: expiryMovedUnpaid)
+        case .hold:
+            Verdict(
+                state: .hold, givesAccess: false, loss: .paymentFailed, at: facts.paidThrough,
+                rule: "payment failed and the store suspends access while it collects")
+        case .paused:
+            Verdict(
+                state: .paused, givesAccess: false, loss: .paused, at: facts.paidThrough,
+                rule: "the user has paused it")
+        case .ended(let cause, let at):
+            endedVerdict(cause, at: at)
+        case .refunded(let at):
+            refundedVerdict(at: at)
+        case .removedFromFamily(let at):
+            Verdict(
+                state: .revoked, givesAccess: false, loss: .familyRemoved, at: at,
+                rule: "family sharing has ended")
+        case .replaced(let at):
+            replacedVerdict(at: at)
+        }
+    }
+
+    private var isIgnoredSandbox: Bool {
+        facts.environment == .sandbox && policy.sandbox == .ignore
+    }
+
+    private func activeVerdict() -> Verdict {
+        if facts.kind != .autoRenewable, let end = ownEnd, end <= moment.now {
+            return Verdict(
+                state: .expired, givesAccess: false, loss: .expired, at: end,
+                rule: "the configured duration is over")
+        }
+        return Verdict(
+            state: .active, givesAccess: !isIgnoredSandbox,
+            rule: isIgnoredSandbox ? "sandbox purchases are ignored" : "in force and paid")
+    }
+
+    private func graceVerdict(expiryMovedUnpaid: Bool) -> Verdict {
+        let revokes =
+            policy.grace == .revoke || (expiryMovedUnpaid && policy.paymentPending == .revoke)
+        return Verdict(
+            state: .grace, givesAccess: !revokes && !isIgnoredSandbox, loss: .paymentPending,
+            rule: revokes
+                ? "payment failed; the policy ends access at once"
+                : "payment failed, the store lets access go on")
+    }
+
+    private func endedVerdict(_ cause: EndCause, at: Timestamp?) -> Verdict {
+        let loss: RevokeReason =
+            switch cause {
+            case .periodEnded: .expired
+            case .userCancelled: .cancelled
+            case .paymentFailed: .paymentFailed
+            case .priceIncreaseDeclined: .priceIncreaseDeclined
+            case .productUnavailable: .productUnavailable
+            }
+        let lenient = loss == .expired || loss == .cancelled
+        let end = at ?? facts.expiresAt ?? moment.now
+        if lenient, known.access == .granted, moment.now < end + policy.leniency {
+            return Verdict(
+                state: .expired, givesAccess: true, at: end, askAgainAt: end + policy.leniency,
+                rule: "over; the policy's leniency still runs")
+        }
+        return Verdict(
+            state: .expired, givesAccess: false, loss: loss, at: end,
+            rule: "the store says that it is over")
+    }
+
+    private func refundedVerdict(at: Timestamp?) -> Verdict {
+        if policy.refund == .periodEnd, known.access == .granted,
+            let end = facts.paidThrough, moment.now < end
+        {
+            return Verdict(
+                state: .refunded, givesAccess: true, at: at, askAgainAt: end,
+                rule: "refunded; the policy lets the paid period run out")
+        }
+        return Verdict(
+            state: .refunded, givesAccess: false, loss: .refunded, at: at, rule: "refunded")
+    }
+
+    /// Rule 8: the replaced link never revokes its successor. It keeps access until the successor
+    /// has been submitted, for `successor_wait` at most.
+    private func replacedVerdict(at: Timestamp?) -> Verdict {
+        let end = (at ?? moment.now) + policy.successorWait
+        if known.access == .granted, moment.now < end {
+            return Verdict(
+                state: known.state, givesAccess: true, at: at, askAgainAt: end,
+                rule: "replaced; its successor has not been submitted yet")
+        }
+        return Verdict(
+            state: .superseded, givesAccess: false, loss: .productChanged, at: at,
+            rule: "replaced by a newer link of its chain")
+    }
+
+    private func holdings() -> [Holding] {
+        guard !observation.items.isEmpty else { return known.holdings }
+        var seen: Set<String> = []
+        var holdings: [Holding] = []
+        for item in observation.items {
+            let kind = catalog.product(named: item.names)?.kind ?? observation.kind
+            for entitlement in catalog.entitlements(named: item.names, kind: kind)
+            where seen.insert(entitlement).inserted {
+                holdings.append(
+                    Holding(
+                        entitlement: entitlement, product: item.names.last ?? facts.product,
+                        expiresAt: item.expiresAt ?? facts.expiresAt))
+            }
+        }
+        return holdings
+    }
+
+    /// Why the user gains, should he gain.
+    private func gain() -> GrantReason {
+        guard known.wasGranted else { return .purchased }
+        if known.access == .granted { return .productChanged }
+        if known.lapse == .unverifiable || known.lapse == .invalid { return .restored }
+        return switch known.state {
+        case .hold, .grace: .recovered
+        case .paused: .resumed
+        case .refunded: known.period == facts.period ? .refundReversed : .resubscribed
+        case .new, .pending, .active, .expired, .revoked, .superseded, .invalid: .resubscribed
+        }
+    }
+
+    private func notices(_ detail: Detail) -> [Decision.Notice] {
+        var reasons = facts.signals.subtracting(known.signals).map(\.notice)
+            .sorted { $0.rawValue < $1.rawValue }
+        let wasInForce = known.access == .granted
+        let isInForce = facts.access == .granted
+        if isInForce, facts.state == .grace, known.state != .grace {
+            reasons.append(.paymentPending)
+        }
+        if wasInForce, isInForce, facts.state == .active {
+            if known.state == .grace { reasons.append(.paymentRecovered) }
+            if known.state == .active { reasons += periodNotices() }
+        }
+        if wasInForce, isInForce, facts.state == .active || facts.state == .grace {
+            if known.autoRenew == true, facts.autoRenew == false { reasons.append(.autoRenewOff) }
+            if known.autoRenew == false, facts.autoRenew == true { reasons.append(.autoRenewOn) }
+        }
+        if facts.kind == .consumable, facts.state == .refunded, known.state != .refunded {
+            reasons.append(.refunded)
+        }
+        return reasons.map { reason in
+            var own = detail
+            if reason == .paymentPending, case .grace(let moved) = observation.standing {
+                own.falseRenewal = moved
+            }
+            return Decision.Notice(reason, detail: own)
+        }
+    }
+
+    /// Renewed, or only extended: a renewal is another paid period, not a later date (rule 4).
+    private func periodNotices() -> [NoticeReason] {
+        guard let paid = facts.paidThrough, let before = known.paidThrough, paid > before else {
+            return []
+        }
+        if let period = facts.period, period == known.period { return [.extended] }
+        // An upgrade in the middle of a period is a product change, not a renewal.
+        if facts.product != known.product, !known.signals.contains(.productChangeScheduled) {
+            return []
+        }
+        let converted = known.phase == .trial && facts.phase != .trial
+        return converted ? [.renewed, .trialConverted] : [.renewed]
+    }
+}

@@ -1,0 +1,87 @@
+/// When to ask again about a purchase whose state is known: a pure function (design section 5).
+///
+/// The figures follow the stores' own rhythms: Apple renews within the last day before the expiry;
+/// Google moves the expiry in grace about once a day; hold and billing retry last up to 60 days.
+func nextCheck(
+    of store: Store, _ facts: Facts, _ observation: Observation, at moment: Moment,
+    createdAt: Timestamp
+) -> Timestamp {
+    let now = moment.now
+    let end = facts.expiresAt ?? facts.paidThrough
+    switch facts.state {
+    case .active:
+        return inForce(store, renews: facts.autoRenew ?? true, end: end, at: moment)
+    case .grace:
+        // Four looks before the end that the store names, six hours apart at most.
+        let left = end.map { $0 - now } ?? .hours(24)
+        return now + (left / 4).clamped(.minutes(1), .hours(6)) + .seconds(30) * moment.jitter
+    case .hold:
+        let since = facts.paidThrough ?? now
+        guard now - since < retryLimit else { return now + .days(7) * spread(moment) }
+        return now + ((now - since) / 8).clamped(.minutes(1), .hours(12)) * spread(moment)
+    case .paused:
+        guard case .paused(let until?) = observation.standing, until > now else {
+            return now + .hours(24) * spread(moment)
+        }
+        return min(until + .seconds(5 + 25 * moment.jitter), now + .days(7) * spread(moment))
+    case .new, .pending:
+        return now + ((now - createdAt) / 4).clamped(.minutes(1), .hours(24)) * spread(moment)
+    case .expired, .refunded, .revoked:
+        // It may come back: a late renewal, a reversed refund, a new purchase of the same chain.
+        let over = now - (end ?? createdAt)
+        guard over < watchLimit else { return .never }
+        return now + over.clamped(.days(1), .days(7)) * spread(moment)
+    case .superseded, .invalid:
+        return .never
+    }
+}
+
+/// Stores collect for up to 60 days; a margin on top.
+private let retryLimit = Duration.days(65)
+/// How long an ended purchase is looked at.
+private let watchLimit = Duration.days(65)
+
+private func inForce(_ store: Store, renews: Bool, end: Timestamp?, at moment: Moment) -> Timestamp {
+    let now = moment.now
+    let sweep = now + sweepInterval(store) * spread(moment)
+    guard let end else { return sweep }
+    if end <= now {
+        // The store has not said yet what became of it: soon at first, then ever more slowly.
+        return now + ((now - end) / 2).clamped(.seconds(15), .hours(6)) * spread(moment)
+    }
+    let early = end - .minutes(30) - .minutes(20) * moment.jitter
+    if store == .apple, renews, now < early - .minutes(30) { return min(early, sweep) }
+    return min(end + .seconds(5 + 25 * moment.jitter), sweep)
+}
+
+/// The bound within which every purchase in force is asked about: a refund shows itself.
+private func sweepInterval(_ store: Store) -> Duration {
+    switch store {
+    case .apple, .google: .days(7)
+    case .amazon: .hours(44)
+    }
+}
+
+/// 0.9 to 1.1: so that purchases made together do not stay together.
+private func spread(_ moment: Moment) -> Double { 0.9 + 0.2 * moment.jitter }
+
+extension StoreFailure {
+    /// How long to wait after a check without a verdict.
+    func delay(attempts: Int, jitter: Double) -> Duration {
+        switch self {
+        case .throttled(let retryAfter):
+            return max(retryAfter ?? .zero, retryDelay(attempts: attempts, jitter: jitter))
+        case .rejected, .unsupported:
+            return .hours(24) * (0.9 + 0.2 * jitter)
+        case .unreachable, .refused, .malformed, .signature, .mismatch:
+            return retryDelay(attempts: attempts, jitter: jitter)
+        }
+    }
+}
+
+/// Exponential backoff with full jitter: from 5 s to at most 10 s after the first failure, to at
+/// most an hour after the tenth.
+package func retryDelay(attempts: Int, jitter: Double) -> Duration {
+    let ceiling = min(Duration.seconds(5) * (1 << min(max(attempts, 1), 10)), .hours(1))
+    return .seconds(5) + (ceiling - .seconds(5)) * jitter
+}

@@ -1,0 +1,222 @@
+/// All that is known of one user: what the union of design rule 10 is taken over.
+package struct Book: Hashable, Sendable {
+    package let userID: String
+    /// Compared at the commit, so that no union is taken over facts that have moved.
+    package let version: Int64
+    package private(set) var purchases: [Int64: Entry]
+    package private(set) var entitlements: [String: Entitlement]
+
+    /// One purchase in the book.
+    package struct Entry: Hashable, Sendable {
+        package let purchase: Purchase
+        package let version: Int64
+
+        package init(purchase: Purchase, version: Int64) {
+            self.purchase = purchase
+            self.version = version
+        }
+    }
+
+    package init(
+        userID: String, version: Int64, purchases: [Entry], entitlements: [Entitlement]
+    ) {
+        self.userID = userID
+        self.version = version
+        self.purchases = Dictionary(
+            purchases.map { ($0.purchase.id, $0) }, uniquingKeysWith: { first, _ in first })
+        self.entitlements = Dictionary(
+            entitlements.map { ($0.entitlement, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
+/// What a user holds or held: a row of `renewald.entitlements`.
+package struct Entitlement: Hashable, Sendable {
+    package let entitlement: String
+    package var active: Bool
+    /// Nil is for ever.
+    package var expiresAt: Timestamp?
+    package var willRenew: Bool?
+    package var inGrace: Bool
+    /// The reason of the last grant or revoke.
+    package var reason: String
+    package var store: Store
+    package var product: String
+    package var purchaseID: Int64
+
+    package init(
+        entitlement: String, active: Bool, expiresAt: Timestamp?, willRenew: Bool?,
+        inGrace: Bool, reason: String, store: Store, product: String, purchaseID: Int64
+    ) {
+        self.entitlement = entitlement
+        self.active = active
+        self.expiresAt = expiresAt
+        self.willRenew = willRenew
+        self.inGrace = inGrace
+        self.reason = reason
+        self.store = store
+        self.product = product
+        self.purchaseID = purchaseID
+    }
+}
+
+/// What one decision changes for its user, to be committed whole.
+package struct Settlement: Hashable, Sendable {
+    /// Purchases to store: the one decided about, and those it has taken over from.
+    package var purchases: [Purchase] = []
+    package var entitlements: [Entitlement] = []
+    package var events: [Event] = []
+
+    package init() {}
+}
+
+extension Book {
+    /// Enters a decision: moves the facts, takes the union anew, and tells what has changed for
+    /// the user. Events are written only where the union changes (design rule 10).
+    package mutating func settle(
+        _ purchase: Purchase, _ decision: Decision, at now: Timestamp
+    ) -> Settlement {
+        var settlement = Settlement()
+        let before = holders()
+        var reasons = Reasons(gain: decision.gain, loss: decision.loss)
+        if decision.facts.access == .granted, let token = decision.predecessorToken {
+            for predecessor in takeOver(from: token, app: purchase.app, except: purchase.id) {
+                settlement.purchases.append(predecessor)
+                reasons.chainMoved = true
+            }
+        }
+        if reasons.gain == .purchased, hasLapsedTwin(of: purchase, product: decision.facts.product) {
+            reasons.gain = .resubscribed
+        }
+        var decided = purchase
+        decided.facts = decision.facts
+        enter(decided)
+        settlement.purchases.append(decided)
+        for notice in decision.notices {
+            settlement.events.append(
+                event(.notice(notice.reason), decided, nil, now, decision, notice.detail))
+        }
+        let after = holders()
+        for name in Set(before.keys).union(after.keys).sorted() {
+            move(
+                name, from: before[name] ?? [], to: after[name] ?? [], because: reasons, decided,
+                decision, now, into: &settlement)
+        }
+        return settlement
+    }
+
+    private struct Reasons {
+        var gain: GrantReason
+        var loss: RevokeReason
+        /// A newer link has taken over from an older one in this very step.
+        var chainMoved = false
+    }
+
+    private mutating func enter(_ purchase: Purchase) {
+        purchases[purchase.id] = Entry(
+            purchase: purchase, version: purchases[purchase.id]?.version ?? 0)
+    }
+
+    /// Rule 8: in one step the newer link of a chain takes over, the older one gives nothing more.
+    private mutating func takeOver(
+        from token: String, app: AppKey, except id: Int64
+    ) -> [Purchase] {
+        var taken: [Purchase] = []
+        for entry in purchases.values.sorted(by: { $0.purchase.id < $1.purchase.id })
+        where entry.purchase.token == token && entry.purchase.app == app
+            && entry.purchase.id != id && entry.purchase.facts.state != .superseded
+        {
+            var predecessor = entry.purchase
+            predecessor.facts.state = .superseded
+            predecessor.facts.loseAccess(.productChanged)
+            enter(predecessor)
+            taken.append(predecessor)
+        }
+        return taken
+    }
+
+    /// Whether the same product of the same app was held before by another token and has lapsed.
+    private func hasLapsedTwin(of purchase: Purchase, product: String) -> Bool {
+        purchases.values.contains { entry in
+            let other = entry.purchase
+            return other.id != purchase.id && other.app == purchase.app
+                && other.facts.product == product && other.facts.lapse != nil
+                && other.facts.state != .superseded
+        }
+    }
+
+    /// Which purchases give each entitlement, the longest lasting first.
+    private func holders() -> [String: [(purchase: Purchase, holding: Holding)]] {
+        var holders: [String: [(purchase: Purchase, holding: Holding)]] = [:]
+        for entry in purchases.values where entry.purchase.facts.access != .none {
+            for holding in entry.purchase.facts.holdings {
+                holders[holding.entitlement, default: []].append((entry.purchase, holding))
+            }
+        }
+        return holders.mapValues { holders in
+            holders.sorted { left, right in
+                let (leftEnd, rightEnd) = (
+                    left.holding.expiresAt ?? .never, right.holding.expiresAt ?? .never
+                )
+                return leftEnd == rightEnd
+                    ? left.purchase.id < right.purchase.id : leftEnd > rightEnd
+            }
+        }
+    }
+
+    // One entitlement's step from what held it before to what holds it now.
+    // swift-format-ignore: one call passes all that an event is made of.
+    private mutating func move(
+        _ name: String, from before: [(purchase: Purchase, holding: Holding)],
+        to after: [(purchase: Purchase, holding: Holding)], because reasons: Reasons,
+        _ decided: Purchase, _ decision: Decision, _ now: Timestamp,
+        into settlement: inout Settlement
+    ) {
+        let known = entitlements[name]
+        var row: Entitlement
+        if let best = after.first {
+            let gained = before.isEmpty
+            let gain = reasons.chainMoved ? .productChanged : reasons.gain
+            if gained {
+                settlement.events.append(
+                    event(
+                        .grant(gain), decided, name, now, decision, decision.detail,
+                        best.holding))
+            }
+            row = Entitlement(
+                entitlement: name, active: true, expiresAt: best.holding.expiresAt,
+                willRenew: best.purchase.facts.autoRenew,
+                inGrace: after.allSatisfy { $0.purchase.facts.state == .grace },
+                reason: gained ? gain.rawValue : known?.reason ?? gain.rawValue,
+                store: best.purchase.app.store, product: best.holding.product,
+                purchaseID: best.purchase.id)
+        } else if let lost = before.first {
+            let loss = reasons.chainMoved ? .productChanged : reasons.loss
+            settlement.events.append(
+                event(.revoke(loss), decided, name, now, decision, decision.detail, lost.holding))
+            row = Entitlement(
+                entitlement: name, active: false, expiresAt: decided.facts.expiresAt,
+                willRenew: decided.facts.autoRenew, inGrace: false, reason: loss.rawValue,
+                store: decided.app.store, product: lost.holding.product, purchaseID: decided.id)
+        } else {
+            return
+        }
+        guard row != known else { return }
+        entitlements[name] = row
+        settlement.entitlements.append(row)
+    }
+
+    // swift-format-ignore: one call passes all that an event is made of.
+    private func event(
+        _ told: Told, _ purchase: Purchase, _ entitlement: String?, _ now: Timestamp,
+        _ decision: Decision, _ detail: Detail, _ holding: Holding? = nil
+    ) -> Event {
+        let isRevoke = if case .revoke = told { true } else { false }
+        return Event(
+            told, userID: userID, entitlement: entitlement, purchaseID: purchase.id,
+            app: purchase.app, environment: purchase.facts.environment,
+            product: holding?.product ?? purchase.facts.product,
+            orderID: purchase.facts.orderID, effectiveAt: isRevoke ? decision.effectiveAt : now,
+            expiresAt: isRevoke ? purchase.facts.expiresAt : holding?.expiresAt ?? purchase.facts.expiresAt,
+            detail: detail)
+    }
+}
