@@ -1,0 +1,167 @@
+package import Renewal
+
+/// Everything an operator can say, checked whole before anything starts.
+///
+/// Keys, defaults and ranges are described in `ConfigurationSection.all`; `etc/renewald.toml` lists
+/// them. Printing a configuration shows no secret, no URL and no host.
+package struct Configuration: Sendable, CustomStringConvertible, CustomReflectable {
+    package let database: Database
+    package let apps: [App]
+    package let catalog: Catalog
+    package let policy: Policy
+    /// Whether `renewald.offers` is kept.
+    package let keepsOffers: Bool
+    package let stores: StoreSettings
+    package let safety: Safety
+    package let engine: Engine
+    /// How many products are configured.
+    let productCount: Int
+
+    package struct Database: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+        /// A libpq connection string. It may hold a password: never print it.
+        package let url: String
+
+        package var description: String { "(hidden)" }
+        package var customMirror: Mirror { Mirror(self, children: []) }
+    }
+
+    package struct Safety: Hashable, Sendable {
+        /// Whether an avalanche of revocations is held. The waiting times are in `Policy`.
+        package let holdsAvalanches: Bool
+    }
+
+    package struct Engine: Hashable, Sendable {
+        /// Checks under way at once.
+        package let inFlight: Int
+        /// How often idle shards are looked at.
+        package let poll: Duration
+        /// Whether LISTEN and NOTIFY are used.
+        package let notify: Bool
+        /// How long a silent worker keeps its shards.
+        package let lease: Duration
+        /// Checks committed together, at most.
+        package let batch: Int
+        /// How long a finished check waits for others to be committed with.
+        package let batchAge: Duration
+        /// How long a stop lets the checks in hand finish.
+        package let stopLimit: Duration
+    }
+
+    package var description: String {
+        let apps = self.apps.map { "\($0.key.store.rawValue) \($0.key.id)" }
+        return "\(apps.count) apps (\(apps.joined(separator: ", "))), "
+            + "\(productCount) configured products, \(engine.inFlight) checks in flight"
+    }
+
+    package var customMirror: Mirror { Mirror(self, children: ["summary": description]) }
+}
+
+/// One app in one store, with where its credentials are kept.
+package enum App: Hashable, Sendable {
+    case apple(AppleApp)
+    case google(GoogleApp)
+    case amazon(AmazonApp)
+
+    package var key: AppKey {
+        switch self {
+        case .apple(let app): AppKey(store: .apple, id: app.id)
+        case .google(let app): AppKey(store: .google, id: app.id)
+        case .amazon(let app): AppKey(store: .amazon, id: app.id)
+        }
+    }
+
+    /// Every secret the app needs.
+    package var secrets: [SecretSource] {
+        switch self {
+        case .apple(let app): [app.privateKey] + (app.sharedSecret.map { [$0] } ?? [])
+        case .google(let app): [app.serviceAccount]
+        case .amazon(let app): [app.sharedSecret]
+        }
+    }
+}
+
+package struct AppleApp: Hashable, Sendable {
+    /// The bundle id.
+    package let id: String
+    package let issuerID: String
+    package let keyID: String
+    /// The In-App Purchase key, PEM (`.p8`).
+    package let privateKey: SecretSource
+    /// Only for legacy receipts.
+    package let sharedSecret: SecretSource?
+}
+
+package struct GoogleApp: Hashable, Sendable {
+    /// The package name.
+    package let id: String
+    /// The service account's key file, JSON.
+    package let serviceAccount: SecretSource
+}
+
+package struct AmazonApp: Hashable, Sendable {
+    /// The package name.
+    package let id: String
+    package let sharedSecret: SecretSource
+    /// Whether the app's receipts come from the Cloud Sandbox.
+    package let sandbox: Bool
+}
+
+/// Where each store is asked, and how often.
+///
+/// An origin is `https://host[:port]` without a slash at its end. `http://` is accepted too, for a
+/// simulator on the same machine: it is plain, so secrets and answers can be read on the way.
+package struct StoreSettings: Hashable, Sendable {
+    package let apple: AppleSettings
+    package let google: GoogleSettings
+    package let amazon: AmazonSettings
+
+    /// The most requests a second for each app of the store, all workers together.
+    package func requestsPerSecond(_ store: Store) -> Double {
+        switch store {
+        case .apple: apple.requestsPerSecond
+        case .google: google.requestsPerSecond
+        case .amazon: amazon.requestsPerSecond
+        }
+    }
+
+    /// The file of authorities to trust for TLS. Nil for the system's.
+    package func tlsCA(_ store: Store) -> InputFile? {
+        switch store {
+        case .apple: apple.tlsCA
+        case .google: google.tlsCA
+        case .amazon: amazon.tlsCA
+        }
+    }
+}
+
+package struct AppleSettings: Hashable, Sendable {
+    package let baseURL: String
+    package let sandboxURL: String
+    /// Whole, with its path.
+    package let verifyReceiptURL: String
+    /// Whole, with its path.
+    package let sandboxVerifyReceiptURL: String
+    /// PEM or DER. Nil for Apple Root CA G3, which is built in.
+    package let rootCertificate: InputFile?
+    package let tlsCA: InputFile?
+    package let requestsPerSecond: Double
+}
+
+package struct GoogleSettings: Hashable, Sendable {
+    /// Which version is asked about subscriptions.
+    package enum API: String, Hashable, Sendable, CaseIterable { case v2, v1 }
+
+    package let baseURL: String
+    package let pubsubURL: String
+    package let api: API
+    package let tlsCA: InputFile?
+    package let requestsPerSecond: Double
+}
+
+package struct AmazonSettings: Hashable, Sendable {
+    package let baseURL: String
+    /// Asked only for an app with `sandbox`.
+    package let sandboxURL: String
+    package let tlsCA: InputFile?
+    package let requestsPerSecond: Double
+}

@@ -1,0 +1,279 @@
+import Renewal
+
+/// Turns a parsed file into a configuration and collects every fault on the way.
+struct ConfigurationBuilder {
+    private let root: [String: TOMLNode]
+    private let lines: TOMLLines
+    private let file: String
+    private(set) var faults: [ConfigurationFault] = []
+
+    init(root: [String: TOMLNode], lines: TOMLLines, file: String) {
+        self.root = root
+        self.lines = lines
+        self.file = file
+    }
+
+    /// - Returns: what may be used only if no fault was found.
+    mutating func build(environment: [String: String]) -> Configuration {
+        checkTables()
+        let products = self.products()
+        var (policy, keepsOffers) = self.policy()
+        let safety = safety(&policy)
+        return Configuration(
+            database: database(environment), apps: apps(), catalog: Catalog(products),
+            policy: policy, keepsOffers: keepsOffers, stores: stores(), safety: safety,
+            engine: engine(), productCount: products.count)
+    }
+
+    // MARK: Tables
+
+    /// Refuses tables that nobody knows and those of the wrong shape.
+    private mutating func checkTables() {
+        let names = Set(ConfigurationSection.all.compactMap(\.path.first))
+        for name in root.keys.sorted() where !names.contains(name) {
+            fault([name], Nearest.sentence(forTable: name))
+        }
+        guard case .table(let stores)? = root["store"] else {
+            if root["store"] != nil { fault(["store"], "must be written as [store.apple]") }
+            return
+        }
+        for name in stores.keys.sorted() where Store(rawValue: name) == nil {
+            fault(["store", name], Nearest.sentence(forTable: "store.\(name)"))
+        }
+    }
+
+    private mutating func fault(_ path: [String], _ sentence: String) {
+        faults.append(
+            ConfigurationFault(
+                file: file, line: lines.line(of: path), key: path.joined(separator: "."),
+                sentence: sentence))
+    }
+
+    /// The reader of a table that is written once; of an empty one if it is not written.
+    private mutating func reader(_ section: ConfigurationSection) -> SectionReader {
+        var node = TOMLNode.table(root)
+        for name in section.path {
+            guard case .table(let fields) = node else { break }
+            node = fields[name] ?? .table([:])
+        }
+        var fields: [String: TOMLNode] = [:]
+        if case .table(let written) = node {
+            fields = written
+        } else if section.path.count == 1 || root["store"].isTable {
+            fault(section.path, "must be written as \(section.header)")
+        }
+        return SectionReader(section, fields: fields, path: section.path, lines: lines, file: file)
+    }
+
+    /// The tables of an array of tables, each with the path to its lines.
+    private mutating func elements(
+        _ name: String
+    ) -> [(fields: [String: TOMLNode], path: TOMLLines.Path)] {
+        guard let node = root[name] else { return [] }
+        guard case .array(let nodes) = node else {
+            fault([name], "must be written as [[\(name)]]")
+            return []
+        }
+        var elements: [(fields: [String: TOMLNode], path: TOMLLines.Path)] = []
+        for (index, node) in nodes.enumerated() {
+            guard case .table(let fields) = node else {
+                fault([name], "must be written as [[\(name)]]")
+                continue
+            }
+            elements.append((fields, [name, String(index)]))
+        }
+        return elements
+    }
+
+    // MARK: Sections
+
+    private mutating func database(_ environment: [String: String]) -> Configuration.Database {
+        var reader = reader(.database)
+        defer { faults += reader.faults }
+        let url = reader.text("url")
+        guard let form = SecretSource.Form(url) else { return Configuration.Database(url: url) }
+        let source = SecretSource(form: form, place: reader.place("url"))
+        do throws(ConfigurationFault) {
+            guard let text = try source.read(environment: environment).text else {
+                throw source.place.fault("the secret is not UTF-8 text")
+            }
+            return Configuration.Database(url: text)
+        } catch {
+            faults.append(error)
+            return Configuration.Database(url: "")
+        }
+    }
+
+    private mutating func apps() -> [App] {
+        var apps: [App] = []
+        var seen: [AppKey: Int?] = [:]
+        for element in elements("app") {
+            guard let app = app(element.fields, element.path) else { continue }
+            let line = lines.line(of: element.path)
+            if let first = seen[app.key] {
+                let place = first.map { "; it is also on line \($0)" } ?? ""
+                faults.append(
+                    ConfigurationFault(
+                        file: file, line: line, key: "app.id",
+                        sentence: "is configured twice for \(app.key.store.rawValue)\(place)"))
+                continue
+            }
+            seen[app.key] = .some(line)
+            apps.append(app)
+        }
+        return apps
+    }
+
+    /// - Returns: nil when it could not be read: then there is a fault.
+    private mutating func app(_ fields: [String: TOMLNode], _ path: TOMLLines.Path) -> App? {
+        let section = ConfigurationSection.apps.first {
+            fields["store"] == $0.store.map { .string($0.rawValue) }
+        }
+        guard let section else {
+            // Which keys are right depends on the store, so only the store is complained about.
+            let only = fields.filter { $0.key == "store" }
+            var reader = SectionReader(
+                ConfigurationSection.apps[0], fields: only, path: path, lines: lines, file: file)
+            _ = reader.text("store")
+            faults += reader.faults
+            return nil
+        }
+        var reader = SectionReader(section, fields: fields, path: path, lines: lines, file: file)
+        defer { faults += reader.faults }
+        let id = reader.text("id")
+        switch section.store {
+        case .apple:
+            let (issuerID, keyID) = (reader.text("issuer_id"), reader.text("key_id"))
+            let (key, shared) = (reader.secret("private_key"), reader.secret("shared_secret"))
+            guard let key else { return nil }
+            return .apple(
+                AppleApp(
+                    id: id, issuerID: issuerID, keyID: keyID, privateKey: key,
+                    sharedSecret: shared))
+        case .google:
+            guard let account = reader.secret("service_account") else { return nil }
+            return .google(GoogleApp(id: id, serviceAccount: account))
+        case .amazon:
+            let sandbox = reader.boolean("sandbox")
+            guard let secret = reader.secret("shared_secret") else { return nil }
+            return .amazon(AmazonApp(id: id, sharedSecret: secret, sandbox: sandbox))
+        case nil: return nil
+        }
+    }
+
+    private mutating func products() -> [String: Catalog.Product] {
+        var products: [String: Catalog.Product] = [:]
+        for element in elements("product") {
+            var reader = SectionReader(
+                .product, fields: element.fields, path: element.path, lines: lines, file: file)
+            let id = reader.text("id")
+            let product = product(id, &reader)
+            if !id.isEmpty, products.updateValue(product, forKey: id) != nil {
+                reader.fault("id", "is configured twice")
+            }
+            faults += reader.faults
+        }
+        return products
+    }
+
+    private func product(_ id: String, _ reader: inout SectionReader) -> Catalog.Product {
+        let kind = reader.choice("kind", ProductKind.self) ?? .autoRenewable
+        let duration = reader.duration("duration")
+        let entitlements = reader.list("entitlements")
+        switch kind {
+        case .nonRenewing where !reader.isWritten("duration"):
+            reader.fault("duration", "is required for kind = \"non_renewing\", such as \"P30D\"")
+        case .autoRenewable where duration != nil, .consumable where duration != nil:
+            reader.fault("duration", "has no meaning for kind = \"\(kind.rawValue)\"")
+        case .consumable where entitlements != nil:
+            reader.fault("entitlements", "a consumable never grants an entitlement")
+        case .autoRenewable, .nonRenewing, .nonConsumable, .consumable: break
+        }
+        let own = kind == .consumable ? [] : [id]
+        return Catalog.Product(
+            kind: kind, duration: duration, entitlements: entitlements ?? own)
+    }
+
+    private mutating func policy() -> (Policy, keepsOffers: Bool) {
+        var policy = Policy()
+        var reader = reader(.policy)
+        policy.grace = reader.choice("grace") ?? policy.grace
+        policy.paymentPending = reader.choice("payment_pending") ?? policy.paymentPending
+        policy.leniency = reader.duration("leniency") ?? policy.leniency
+        policy.sandbox = reader.choice("sandbox") ?? policy.sandbox
+        policy.refund = reader.choice("refund") ?? policy.refund
+        policy.shared = reader.choice("shared") ?? policy.shared
+        let keepsOffers = reader.isOn("offers")
+        faults += reader.faults
+        return (policy, keepsOffers)
+    }
+
+    /// Fills in the waiting times of the policy.
+    private mutating func safety(_ policy: inout Policy) -> Configuration.Safety {
+        var reader = reader(.safety)
+        policy.confirmAfter = reader.duration("confirm_after") ?? policy.confirmAfter
+        policy.successorWait = reader.duration("successor_wait") ?? policy.successorWait
+        policy.maxStaleness = reader.duration("max_staleness") ?? policy.maxStaleness
+        let holdsAvalanches = reader.isOn("breaker")
+        faults += reader.faults
+        return Configuration.Safety(holdsAvalanches: holdsAvalanches)
+    }
+
+    private mutating func engine() -> Configuration.Engine {
+        var reader = reader(.engine)
+        defer { faults += reader.faults }
+        return Configuration.Engine(
+            inFlight: reader.integer("in_flight"), poll: reader.duration("poll") ?? .seconds(1),
+            notify: reader.isOn("notify"), lease: reader.duration("lease") ?? .seconds(30),
+            batch: reader.integer("batch"),
+            batchAge: reader.duration("batch_age") ?? .milliseconds(50),
+            stopLimit: reader.duration("stop_limit") ?? .seconds(25))
+    }
+
+    private mutating func stores() -> StoreSettings {
+        var apple = reader(.apple)
+        var google = reader(.google)
+        var amazon = reader(.amazon)
+        let settings = StoreSettings(
+            apple: AppleSettings(&apple), google: GoogleSettings(&google),
+            amazon: AmazonSettings(&amazon))
+        faults += apple.faults + google.faults + amazon.faults
+        return settings
+    }
+}
+
+extension AppleSettings {
+    fileprivate init(_ reader: inout SectionReader) {
+        self.init(
+            baseURL: reader.url("base_url"), sandboxURL: reader.url("sandbox_url"),
+            verifyReceiptURL: reader.url("verify_receipt_url"),
+            sandboxVerifyReceiptURL: reader.url("sandbox_verify_receipt_url"),
+            rootCertificate: reader.inputFile("root_certificate"),
+            tlsCA: reader.inputFile("tls_ca"),
+            requestsPerSecond: reader.number("requests_per_second"))
+    }
+}
+
+extension GoogleSettings {
+    fileprivate init(_ reader: inout SectionReader) {
+        self.init(
+            baseURL: reader.url("base_url"), pubsubURL: reader.url("pubsub_url"),
+            api: reader.choice("api") ?? .v2, tlsCA: reader.inputFile("tls_ca"),
+            requestsPerSecond: reader.number("requests_per_second"))
+    }
+}
+
+extension AmazonSettings {
+    fileprivate init(_ reader: inout SectionReader) {
+        self.init(
+            baseURL: reader.url("base_url"), sandboxURL: reader.url("sandbox_url"),
+            tlsCA: reader.inputFile("tls_ca"),
+            requestsPerSecond: reader.number("requests_per_second"))
+    }
+}
+
+extension TOMLNode? {
+    fileprivate var isTable: Bool {
+        if case .table = self { true } else { false }
+    }
+}

@@ -1,0 +1,91 @@
+import FoundationEssentials
+import Renewal
+
+extension Configuration {
+    /// Largest configuration that is read, in bytes.
+    private static let sizeLimitBytes = 4 << 20
+
+    /// Reads and checks the file whole.
+    ///
+    /// - Parameters:
+    ///   - file: its path, repeated in every fault.
+    ///   - environment: the process's; used where the database's address is kept as a secret.
+    /// - Throws: every fault that was found, not only the first.
+    package static func load(
+        file: String, environment: [String: String]
+    ) throws(ConfigurationFaults) -> Configuration {
+        let bytes: [UInt8]
+        do throws(ConfigurationFault) {
+            let place = ConfigurationPlace(file: file, line: nil, key: "")
+            bytes = try place.read(file, limitBytes: sizeLimitBytes)
+        } catch {
+            let advice =
+                "write one (etc/renewald.toml lists every key) or name another with --config"
+            throw ConfigurationFaults([
+                ConfigurationFault(file: file, sentence: "\(error.sentence): \(advice)")
+            ])
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw ConfigurationFaults([
+                ConfigurationFault(file: file, sentence: "is not UTF-8 text: save it as UTF-8")
+            ])
+        }
+        return try parse(text: text, file: file, environment: environment)
+    }
+
+    /// Checks a configuration that is at hand as text.
+    ///
+    /// - Parameter file: how faults call it.
+    package static func parse(
+        text: String, file: String, environment: [String: String]
+    ) throws(ConfigurationFaults) -> Configuration {
+        var text = text
+        if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
+        let root: [String: TOMLNode]
+        do throws(TOMLComplaint) {
+            root = try TOMLNode.parse(text)
+        } catch {
+            throw ConfigurationFaults([
+                ConfigurationFault(file: file, line: error.line, sentence: error.sentence)
+            ])
+        }
+        var builder = ConfigurationBuilder(root: root, lines: TOMLLines(text), file: file)
+        let configuration = builder.build(environment: environment)
+        guard builder.faults.isEmpty else { throw ConfigurationFaults(builder.faults) }
+        return configuration
+    }
+
+    /// What can be known about the secrets and files of a configuration before they are used.
+    package struct Inspection: Hashable, Sendable {
+        /// Missing, unreadable, empty or too large.
+        package let faults: [ConfigurationFault]
+        /// What works but is unwise, such as a key that every user can read.
+        package let warnings: [ConfigurationFault]
+    }
+
+    /// Tries to read every secret and file once. For commands that ask the stores: `migrate` and
+    /// the like need none.
+    package func inspect(environment: [String: String]) -> Inspection {
+        var faults: [ConfigurationFault] = []
+        var warnings: [ConfigurationFault] = []
+        for secret in apps.flatMap(\.secrets) {
+            do throws(ConfigurationFault) {
+                _ = try secret.read(environment: environment)
+                if let warning = secret.warning() { warnings.append(warning) }
+            } catch {
+                faults.append(error)
+            }
+        }
+        let files = Store.allCases.map { stores.tlsCA($0) } + [stores.apple.rootCertificate]
+        for file in files.compactMap({ $0 }) {
+            do throws(ConfigurationFault) {
+                _ = try file.read()
+            } catch {
+                faults.append(error)
+            }
+        }
+        return Inspection(
+            faults: ConfigurationFaults(faults).faults,
+            warnings: ConfigurationFaults(warnings).faults)
+    }
+}

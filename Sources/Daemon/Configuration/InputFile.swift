@@ -1,0 +1,65 @@
+import FoundationEssentials
+
+/// A file that the configuration names, such as a certificate. Not a secret.
+package struct InputFile: Hashable, Sendable {
+    /// Absolute.
+    package let path: String
+    package let place: ConfigurationPlace
+
+    /// Largest file that is read, in bytes.
+    package static let sizeLimitBytes = 1 << 20
+
+    /// - Throws: a fault at the place where the file is named.
+    package func read() throws(ConfigurationFault) -> [UInt8] {
+        try place.read(path, limitBytes: Self.sizeLimitBytes)
+    }
+}
+
+extension ConfigurationPlace {
+    /// Reads a whole file.
+    ///
+    /// - Throws: a fault at this place: missing, not a plain file, unreadable, empty or too large.
+    func read(_ path: String, limitBytes: Int) throws(ConfigurationFault) -> [UInt8] {
+        let attributes = try attributes(of: path)
+        guard attributes[.type] as? FileAttributeType == .typeRegular else {
+            throw fault("\(path) is not a plain file")
+        }
+        guard let size = attributes[.size] as? UInt64, size <= UInt64(limitBytes) else {
+            throw fault("\(path) is larger than \(limitBytes) bytes")
+        }
+        guard size > 0 else { throw fault("\(path) is empty") }
+        do {
+            return Array(try Data(contentsOf: URL(filePath: path)))
+        } catch {
+            throw fault(sentence(for: error, path))
+        }
+    }
+
+    /// Warns of a file that other users of the machine can read.
+    func warning(ofOpenFile path: String) -> ConfigurationFault? {
+        guard let attributes = try? attributes(of: path),
+            let mode = attributes[.posixPermissions] as? UInt, mode & 0o004 != 0
+        else { return nil }
+        return fault("every user of this machine can read \(path): run chmod o-r \(path)")
+    }
+
+    /// Follows symbolic links, as mounted secrets are often links.
+    private func attributes(
+        of path: String
+    ) throws(ConfigurationFault) -> [FileAttributeKey: Any] {
+        do {
+            let target = URL(filePath: path).resolvingSymlinksInPath().path
+            return try FileManager.default.attributesOfItem(atPath: target)
+        } catch {
+            throw fault(sentence(for: error, path))
+        }
+    }
+
+    private func sentence(for error: any Error, _ path: String) -> String {
+        switch (error as? CocoaError)?.code {
+        case CocoaError.fileNoSuchFile, CocoaError.fileReadNoSuchFile: "\(path) does not exist"
+        case CocoaError.fileReadNoPermission: "\(path) may not be read by this user"
+        default: "\(path) cannot be read"
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import Daemon
+import FoundationEssentials
+import Testing
+
+/// `etc/renewald.toml` says what the program does. After a change of the keys write it anew with
+/// `RENEWALD_WRITE_CONFIGURATION=1 swift test --filter CommentedConfigurationTests`.
+@Suite struct CommentedConfigurationTests {
+    private static let path = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "etc/renewald.toml")
+
+    @Test func isInStepWithTheKeys() throws {
+        let expected = ConfigurationSection.commentedFile()
+        if ProcessInfo.processInfo.environment["RENEWALD_WRITE_CONFIGURATION"] != nil {
+            try Data(expected.utf8).write(to: Self.path)
+        }
+        let written = try String(contentsOf: Self.path, encoding: .utf8)
+        #expect(written == expected)
+    }
+
+    @Test func changesNothingAsItIs() throws {
+        let text = ConfigurationSection.commentedFile()
+        let commented = try Configuration.parse(text: text, file: "f", environment: [:])
+        let empty = try Configuration.parse(text: "", file: "f", environment: [:])
+        #expect(commented.policy == empty.policy)
+        #expect(commented.engine == empty.engine)
+        #expect(commented.stores == empty.stores)
+        #expect(commented.apps.isEmpty)
+    }
+
+    /// A bare `#` before a key is taken away; `# ` begins an explanation.
+    @Test func isValidWithEveryKeyTakenUp() throws {
+        let text = ConfigurationSection.commentedFile()
+            .split(separator: "\n", omittingEmptySubsequences: false)
+            .map { $0.hasPrefix("#") && !$0.hasPrefix("# ") ? $0.dropFirst() : $0 }
+            .joined(separator: "\n")
+            // The example shows a duration beside the default kind, which has none.
+            .replacing("kind = \"auto_renewable\"", with: "kind = \"non_renewing\"")
+        do {
+            let configuration = try Configuration.parse(text: text, file: "f", environment: [:])
+            #expect(configuration.apps.count == 3)
+        } catch {
+            Issue.record(error)
+        }
+    }
+
+    @Test func fitsTheLine() {
+        let lines = ConfigurationSection.commentedFile().split(separator: "\n")
+        #expect(lines.filter { $0.count > 100 } == [])
+    }
+
+    @Test func describesEachKeyOnce() {
+        for section in ConfigurationSection.all {
+            let names = section.keys.map(\.name)
+            #expect(Set(names).count == names.count, "\(section.name)")
+        }
+    }
+}
