@@ -1,0 +1,113 @@
+import CPostgres
+import Glibc
+
+/// The options of a connection string, and what we add where the user has set nothing.
+///
+/// See https://www.postgresql.org/docs/15/libpq-connect.html#LIBPQ-PARAMKEYWORDS.
+struct ConnectionOptions {
+    /// One list of options for each host, to be tried in this order.
+    let attempts: [[(keyword: String, value: String)]]
+
+    /// - Throws: `.unreachable` when libpq cannot read the connection string.
+    init(_ settings: PostgresSettings) throws(PostgresError) {
+        guard !settings.conninfo.utf8.contains(0), Self.isReadable(settings.conninfo) else {
+            throw .unreachable(reason: "the connection string cannot be read")
+        }
+        let chosen = Self.chosen(in: settings.conninfo)
+        let seconds = max(2, settings.connectTimeout.components.seconds)
+        var options = [
+            (keyword: "fallback_application_name", value: settings.applicationName),
+            (keyword: "connect_timeout", value: String(seconds)),
+            (keyword: "keepalives_idle", value: "30"),
+            (keyword: "tcp_user_timeout", value: "10000"),
+        ]
+        if settings.requiresReadWrite {
+            options.append((keyword: "target_session_attrs", value: "read-write"))
+        }
+        options.removeAll { chosen[$0.keyword] != nil }
+        // Later ones win, so that the user's own come after ours and before the single host.
+        options.append((keyword: "dbname", value: settings.conninfo))
+        attempts = Self.hosts(in: chosen).map { options + $0 }
+    }
+
+    private static func isReadable(_ conninfo: String) -> Bool {
+        let parsed = PQconninfoParse(conninfo, nil)
+        defer { PQconninfoFree(parsed) }
+        return parsed != nil
+    }
+
+    /// What the user has set, in the connection string, a service file or the environment.
+    private static func chosen(in conninfo: String) -> [String: String] {
+        // An impossible SSL mode makes libpq stop after it has read everything and before it
+        // opens a socket; nothing else merges the string with the service file.
+        let connection = withPointers(to: ["dbname", "sslmode"]) { keywords in
+            withPointers(to: [conninfo, "resolve-only"]) { values in
+                PQconnectStartParams(keywords, values, 1)
+            }
+        }
+        defer { PQfinish(connection) }
+        let resolved = values(PQconninfo(connection))
+        let written = values(PQconninfoParse(conninfo, nil))
+        return resolved.filter { keyword, option in
+            written[keyword] != nil || option.value != option.compiled
+                || option.variable.map { getenv($0) != nil } ?? false
+        }.mapValues(\.value)
+    }
+
+    private struct Option {
+        var value: String
+        var compiled: String?
+        var variable: String?
+    }
+
+    /// The values that are there; frees the list.
+    private static func values(
+        _ list: UnsafeMutablePointer<PQconninfoOption>?
+    ) -> [String: Option] {
+        defer { PQconninfoFree(list) }
+        var options: [String: Option] = [:]
+        guard var option = list else { return options }
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val {
+                options[String(cString: keyword)] = Option(
+                    value: String(cString: value),
+                    compiled: option.pointee.compiled.map { String(cString: $0) },
+                    variable: option.pointee.envvar.map { String(cString: $0) })
+            }
+            option += 1
+        }
+        return options
+    }
+
+    /// One host each: libpq's own time limit for a host works only in its blocking call, so that a
+    /// silent first host would use up the time of all.
+    private static func hosts(in chosen: [String: String]) -> [[(keyword: String, value: String)]] {
+        func parts(_ keyword: String) -> [String] {
+            (chosen[keyword] ?? "").split(separator: ",", omittingEmptySubsequences: false)
+                .map(String.init)
+        }
+        let (hosts, addresses, ports) = (parts("host"), parts("hostaddr"), parts("port"))
+        let count = max(hosts.count, addresses.count)
+        guard count > 1, [1, count].contains(ports.count),
+            hosts.count == count || hosts == [""], addresses.count == count || addresses == [""],
+            chosen["target_session_attrs"] != "prefer-standby"
+        else { return [[]] }
+        return (0..<count).map { index in
+            [
+                (keyword: "host", value: hosts.count == count ? hosts[index] : ""),
+                (keyword: "hostaddr", value: addresses.count == count ? addresses[index] : ""),
+                (keyword: "port", value: ports.count == count ? ports[index] : ports[0]),
+            ]
+        }
+    }
+}
+
+/// Calls with an array of C strings that ends in a null pointer.
+func withPointers<Value>(
+    to strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Value
+) -> Value {
+    let copies = strings.map { strdup($0) }
+    defer { copies.forEach { free($0) } }
+    let pointers = copies.map { UnsafePointer($0) } + [nil]
+    return pointers.withUnsafeBufferPointer { body($0.baseAddress) }
+}
