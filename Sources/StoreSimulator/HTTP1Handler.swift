@@ -7,12 +7,12 @@ final class HTTP1Handler: ChannelInboundHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let reception: Reception
-    private let host: Host
+    private let host: StoreHost
     private let bodyLimitBytes: Int
     private var request: Request?
     private var keepsAlive = true
 
-    init(_ reception: Reception, _ host: Host, bodyLimitBytes: Int) {
+    init(_ reception: Reception, _ host: StoreHost, bodyLimitBytes: Int) {
         self.reception = reception
         self.host = host
         self.bodyLimitBytes = bodyLimitBytes

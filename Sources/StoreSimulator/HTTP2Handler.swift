@@ -8,13 +8,13 @@ final class HTTP2Handler: ChannelInboundHandler {
     typealias OutboundOut = HTTP2Frame.FramePayload
 
     private let reception: Reception
-    private let host: Host
+    private let host: StoreHost
     private let connection: any Channel
     private let bodyLimitBytes: Int
     private var request: Request?
 
     init(
-        _ reception: Reception, _ host: Host, connection: any Channel, bodyLimitBytes: Int
+        _ reception: Reception, _ host: StoreHost, connection: any Channel, bodyLimitBytes: Int
     ) {
         self.reception = reception
         self.host = host

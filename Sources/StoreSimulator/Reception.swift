@@ -28,7 +28,7 @@ final class Reception: Sendable {
         self.quit = quit
     }
 
-    func answer(_ request: Request, at host: Host) -> Reply {
+    func answer(_ request: Request, at host: StoreHost) -> Reply {
         let segments = request.segments
         guard let first = segments.first else { return Reply(404, text: "Not found\n") }
         switch first {

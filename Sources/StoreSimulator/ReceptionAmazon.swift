@@ -3,7 +3,7 @@ import Synchronization
 extension Reception {
     /// `/version/1.0/verifyReceiptId/developer/{secret}/user/{user}/receiptId/{receipt}`, the same
     /// behind `/sandbox` or on the sandbox port.
-    func amazon(_ request: Request, _ path: [Substring], _ host: Host) -> Reply {
+    func amazon(_ request: Request, _ path: [Substring], _ host: StoreHost) -> Reply {
         let isSandbox = host == .sandbox || path.first == "sandbox"
         let path = path.first == "sandbox" ? Array(path.dropFirst()) : path
         guard path.count == 9, path[0] == "version", path[1] == "1.0",

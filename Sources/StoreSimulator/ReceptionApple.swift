@@ -43,7 +43,7 @@ private struct Unsigned {
 
 extension Reception {
     /// `/inApps/v1/subscriptions/{id}` and `/inApps/v1/transactions/{id}`
-    func apple(_ request: Request, _ path: [Substring], _ host: Host) -> Reply {
+    func apple(_ request: Request, _ path: [Substring], _ host: StoreHost) -> Reply {
         guard path.count == 4, path[1] == "v1", request.method == "GET",
             path[2] == "subscriptions" || path[2] == "transactions"
         else { return Reply(404, text: "Not found\n") }
@@ -68,7 +68,7 @@ extension Reception {
     }
 
     private func unsigned(
-        _ call: Call, _ found: (number: Int, charge: Int)?, _ bundle: String?, _ host: Host,
+        _ call: Call, _ found: (number: Int, charge: Int)?, _ bundle: String?, _ host: StoreHost,
         _ isStatus: Bool, _ id: Substring, _ world: inout World
     ) -> Result<Unsigned, Refusal> {
         if let failure = call.failure() { return .failure(Refusal(reply: failure)) }

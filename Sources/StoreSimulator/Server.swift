@@ -15,7 +15,7 @@ struct Server {
     let tls: NIOSSLContext?
 
     /// Listens at 127.0.0.1; port 0 stands for one that is free. Throws when the port is taken.
-    func listen(port: Int, as host: Host) async throws -> any Channel {
+    func listen(port: Int, as host: StoreHost) async throws -> any Channel {
         try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -27,7 +27,7 @@ struct Server {
     }
 
     private static func configure(
-        _ channel: any Channel, _ reception: Reception, _ host: Host, _ tls: NIOSSLContext?
+        _ channel: any Channel, _ reception: Reception, _ host: StoreHost, _ tls: NIOSSLContext?
     ) -> EventLoopFuture<Void> {
         guard let tls else { return configureHTTP1(channel, reception, host) }
         return channel.eventLoop.makeCompletedFuture {
@@ -40,7 +40,7 @@ struct Server {
     }
 
     private static func configureHTTP1(
-        _ channel: any Channel, _ reception: Reception, _ host: Host
+        _ channel: any Channel, _ reception: Reception, _ host: StoreHost
     ) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
@@ -51,7 +51,7 @@ struct Server {
     }
 
     private static func configureHTTP2(
-        _ channel: any Channel, _ reception: Reception, _ host: Host
+        _ channel: any Channel, _ reception: Reception, _ host: StoreHost
     ) -> EventLoopFuture<Void> {
         var connection = NIOHTTP2Handler.ConnectionConfiguration()
         connection.initialSettings = [
