@@ -77,8 +77,11 @@ struct SimpleExchange {
 
     /// Sends `sql` and reads to the end.
     ///
-    /// - Returns: the rows that the last COPY took.
-    /// - Parameter copying: sends the data when the server asks for it.
+    /// - Parameters:
+    ///   - sql: one or more statements.
+    ///   - copying: sends the data when the server asks for it.
+    /// - Returns: the rows that the last statement touched.
+    /// - Throws: the first error.
     func run(
         _ sql: String, copying: (inout Exchange) throws(WaitFailure) -> Void = { _ in }
     ) throws(PostgresError) -> Int {

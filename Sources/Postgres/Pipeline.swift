@@ -43,7 +43,10 @@ extension Session {
 
     /// Sends all statements at once with a single Sync, and reads all their answers.
     ///
-    /// - Parameter endsBlock: whether it is the COMMIT of an explicit transaction.
+    /// - Parameters:
+    ///   - statements: at least one, or nothing happens.
+    ///   - endsBlock: whether it is the COMMIT of an explicit transaction.
+    /// - Returns: one result for each statement.
     /// - Throws: the first error; nothing of the pipeline is then kept.
     func pipeline(
         _ statements: [PostgresStatement], endsBlock: Bool = false

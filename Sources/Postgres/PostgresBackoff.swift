@@ -13,9 +13,10 @@ package struct PostgresBackoff: Hashable, Sendable {
 
     package init() {}
 
-    /// Counts a failure and gives the time to wait.
+    /// Counts a failure.
     ///
     /// - Parameter random: where chance comes from.
+    /// - Returns: the time to wait.
     package mutating func failed(using random: inout some RandomNumberGenerator) -> Duration {
         failures += 1
         let doublings = min(failures - 1, 10)

@@ -90,6 +90,7 @@ package actor PostgresConnection {
     ///   - sql: the COPY statement, which also names the format of `rows`.
     ///   - rows: the data in pieces of any size, each at most 1 GB.
     /// - Returns: the number of rows that the server took.
+    /// - Throws: as `query(_:)`; no row is kept then.
     package func copyIn(
         _ sql: String, rows: some Sequence<[UInt8]> & Sendable
     ) async throws(PostgresError) -> Int {

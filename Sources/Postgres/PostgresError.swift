@@ -57,7 +57,10 @@ extension ServerReport {
 
     /// The report as an error of the statement at `statement`. The SQLSTATE decides, never the text.
     ///
-    /// - Parameter wasAsked: whether we asked the server to cancel this statement.
+    /// - Parameters:
+    ///   - statement: the index in the pipeline.
+    ///   - wasAsked: whether we asked the server to cancel this statement.
+    /// - Returns: the case that says what the caller must do next.
     func error(statement: Int, cancelWasAsked wasAsked: Bool = false) -> PostgresError {
         switch sqlState {
         case "40001", "40P01", "55P03":

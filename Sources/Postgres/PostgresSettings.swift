@@ -19,7 +19,7 @@ package struct PostgresSettings: Sendable {
     /// Beyond the server's limit, for the network and a busy machine.
     static let answerMargin: Duration = .seconds(5)
 
-    /// - Parameter conninfo: any libpq connection string; empty for the environment alone.
+    /// Each parameter is as the property of its name; an empty `conninfo` is the environment alone.
     package init(
         conninfo: String, applicationName: String = "renewald",
         connectTimeout: Duration = .seconds(5), statementTimeout: Duration = .seconds(5),

@@ -1,0 +1,213 @@
+import Foundation
+import Postgres
+import Synchronization
+
+/// A private PostgreSQL server in a temporary folder, reached through a Unix socket only. It is
+/// stopped and removed when the test process ends, also when it crashes.
+package final class ScratchCluster: Sendable {
+    /// How to stop the server, as `pg_ctl` calls it.
+    package enum StopMode: String, Sendable {
+        case smart, fast, immediate
+    }
+
+    /// What differs from the usual.
+    package struct Options: Sendable {
+        /// Added to the server's environment, such as `LD_PRELOAD`.
+        package var environment: [String: String] = [:]
+        /// Whether commits survive a crash of the machine; slow.
+        package var fsync = false
+        /// Added settings, such as `deadlock_timeout` and `100ms`.
+        package var settings: [String: String] = [:]
+
+        package init(
+            environment: [String: String] = [:], fsync: Bool = false,
+            settings: [String: String] = [:]
+        ) {
+            self.environment = environment
+            self.fsync = fsync
+            self.settings = settings
+        }
+    }
+
+    /// A step of making or running the server that failed, with what it printed.
+    package struct Failure: Error, CustomStringConvertible {
+        package let step: String
+        package let output: String
+        package var description: String { "\(step): \(output)" }
+    }
+
+    /// Where the socket is: the `host` of a connection string.
+    package let socketDirectory: String
+    private let binaries: String
+    private let options: Options
+    /// Held open as long as this process lives; its end tells the guardian to clean up.
+    private let lifeline: Int32
+    private let databases = Mutex(0)
+
+    private static let theOne = Mutex<Task<ScratchCluster, any Error>?>(nil)
+
+    /// The one server of this test process, started at the first call.
+    package static func shared() async throws -> ScratchCluster {
+        let task = theOne.withLock { task in
+            let running = task ?? Task { try await ScratchCluster() }
+            task = running
+            return running
+        }
+        return try await task.value
+    }
+
+    /// Makes and starts a server of its own, for tests that stop it.
+    package init(_ options: Options = Options()) async throws {
+        self.options = options
+        binaries = try Self.findBinaries()
+        var template = Array("/tmp/rw-XXXXXX".utf8CString)
+        guard let folder = mkdtemp(&template).map({ String(cString: $0) }) else {
+            throw Failure(step: "mkdtemp", output: String(errno))
+        }
+        socketDirectory = folder
+        if let account = Self.account {
+            chown(folder, account.uid, account.gid)
+        }
+        lifeline = try Self.startGuardian(folder: folder, binaries: binaries)
+        try await runTool(
+            "initdb",
+            [
+                "--pgdata=\(folder)/data", "--username=postgres", "--auth=trust", "--encoding=UTF8",
+                "--locale=C", "--no-sync", "--no-instructions",
+            ])
+        try await start()
+    }
+
+    deinit {
+        close(lifeline)
+    }
+
+    /// A connection string to a database of this server.
+    package func conninfo(database: String = "postgres") -> String {
+        "host=\(socketDirectory) port=5432 user=postgres dbname=\(database)"
+    }
+
+    /// Makes a fresh, empty database.
+    ///
+    /// - Returns: its connection string.
+    package func newDatabase() async throws -> String {
+        let number = databases.withLock { count in
+            count += 1
+            return count
+        }
+        let connection = PostgresConnection(
+            PostgresSettings(conninfo: conninfo(), statementTimeout: .seconds(60)))
+        try await connection.script("CREATE DATABASE test\(number)")
+        await connection.close()
+        return conninfo(database: "test\(number)")
+    }
+
+    /// Starts the server again, and waits until it takes connections.
+    package func start() async throws {
+        var settings = [
+            "listen_addresses": "", "unix_socket_directories": socketDirectory,
+            "max_connections": "200", "fsync": options.fsync ? "on" : "off",
+            "full_page_writes": options.fsync ? "on" : "off", "shared_buffers": "64MB",
+            "max_wal_size": "256MB", "min_wal_size": "32MB",
+        ]
+        settings.merge(options.settings) { _, ours in ours }
+        let flags = settings.sorted { $0.key < $1.key }.map { "-c \($0)='\($1)'" }
+        try await runTool(
+            "pg_ctl",
+            [
+                "start", "--wait", "--timeout=60", "--pgdata=\(socketDirectory)/data",
+                "--log=\(socketDirectory)/log", "--options=\(flags.joined(separator: " "))",
+            ], environment: options.environment)
+    }
+
+    /// Stops the server and waits until it is gone.
+    package func stop(_ mode: StopMode = .fast) async throws {
+        try await runTool(
+            "pg_ctl",
+            [
+                "stop", "--wait", "--timeout=60", "--pgdata=\(socketDirectory)/data",
+                "--mode=\(mode.rawValue)",
+            ])
+    }
+
+    /// The process number of the server's first process.
+    package func serverPID() throws -> Int32 {
+        let file = try String(
+            contentsOfFile: "\(socketDirectory)/data/postmaster.pid", encoding: .utf8)
+        guard let pid = file.split(separator: "\n").first.flatMap({ Int32($0) }) else {
+            throw Failure(step: "postmaster.pid", output: file)
+        }
+        return pid
+    }
+
+    /// The server's log.
+    package var log: String {
+        (try? String(contentsOfFile: "\(socketDirectory)/log", encoding: .utf8)) ?? ""
+    }
+}
+
+// MARK: - Programs
+
+extension ScratchCluster {
+    /// PostgreSQL refuses to run as root; its own account is used then. Nil is oneself.
+    private static let account: (uid: uid_t, gid: gid_t)? = {
+        guard getuid() == 0, let entry = getpwnam("postgres") else { return nil }
+        return (entry.pointee.pw_uid, entry.pointee.pw_gid)
+    }()
+
+    private static func findBinaries() throws -> String {
+        let root = "/usr/lib/postgresql"
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+        guard let newest = versions.compactMap({ Int($0) }).filter({ $0 >= 15 }).max() else {
+            throw Failure(step: "PostgreSQL 15 or newer under \(root)", output: "not found")
+        }
+        return "\(root)/\(newest)/bin"
+    }
+
+    private static func asAccount(_ command: [String]) -> [String] {
+        guard let account else { return command }
+        let flags = ["--reuid=\(account.uid)", "--regid=\(account.gid)", "--clear-groups"]
+        return ["setpriv"] + flags + ["--"] + command
+    }
+
+    private func runTool(
+        _ name: String, _ arguments: [String], environment added: [String: String] = [:]
+    ) async throws {
+        var environment = ProcessInfo.processInfo.environment
+            .filter { !$0.key.hasPrefix("PG") }
+        environment["LC_ALL"] = "C"
+        // The server alone gets these, not the programs that switch the account.
+        let assignments = added.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
+        let tool = ["\(binaries)/\(name)"] + arguments
+        let command = Self.asAccount(assignments.isEmpty ? tool : ["env"] + assignments + tool)
+        let run = try await ChildProcess.run(
+            command[0], Array(command.dropFirst()), environment: environment,
+            workingFolder: "/", within: .seconds(120))
+        guard run.exit == .code(0) else {
+            throw Failure(
+                step: name,
+                output: run.standardOutput + run.standardError + String(log.suffix(2000)))
+        }
+    }
+
+    /// Waits on a pipe of which this process has the other end; then stops the server and removes
+    /// the folder. A shell, in a session of its own, so that nothing of ours takes it along.
+    ///
+    /// - Returns: our end of the pipe.
+    private static func startGuardian(folder: String, binaries: String) throws -> Int32 {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw Failure(step: "pipe", output: String(errno)) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[0]) }
+        let stop = asAccount([
+            "\(binaries)/pg_ctl", "stop", "--silent", "--wait", "--mode=immediate",
+            "--pgdata=\(folder)/data",
+        ]).joined(separator: " ")
+        _ = try Spawner.shared.spawn(
+            "setsid",
+            ["sh", "-c", "cd /; read -r line; \(stop) >/dev/null 2>&1; rm -rf '\(folder)'"],
+            environment: ProcessInfo.processInfo.environment,
+            descriptors: [ends[0], nil, nil])
+        return ends[1]
+    }
+}
