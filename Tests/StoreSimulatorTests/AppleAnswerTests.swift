@@ -62,18 +62,18 @@ struct AppleAnswerTests {
     /// `end` and `renewal` in days; `intent` is the expiration intent.
     static let table = rows(
         """
-        deeds                        day    status  number  end   auto  intent  retry  grace  renewal
-        -                            5      1       0       31    1     -       -      -      31
-        -                            40     1       1       59    1     -       -      -      59
-        cancel@5                     6      1       0       31    0     -       -      -      -
-        cancel@5                     31     2       0       31    0     1       false  -      -
-        failPayment@5                31     4       0       31    1     2       true   37     31
-        failPayment@5                37     3       0       31    1     2       true   -      31
-        failPayment@5                67     2       0       31    1     2       false  -      -
-        failPayment@5 fixPayment@33  33     1       1       59    1     -       -      -      59
-        refund@5                     6      5       0       31    0     1       false  -      -
-        revoke@5                     6      5       0       31    0     1       false  -      -
-        upgrade@5                    6      1       1       36    1     -       -      -      36
+        deeds                        day  status  number  end  auto  intent  retry  grace  renewal
+        -                            5    1       0       31   1     -       -      -      31
+        -                            40   1       1       59   1     -       -      -      59
+        cancel@5                     6    1       0       31   0     -       -      -      -
+        cancel@5                     31   2       0       31   0     1       false  -      -
+        failPayment@5                31   4       0       31   1     2       true   37     31
+        failPayment@5                37   3       0       31   1     2       true   -      31
+        failPayment@5                67   2       0       31   1     2       false  -      -
+        failPayment@5 fixPayment@33  33   1       1       59   1     -       -      -      59
+        refund@5                     6    5       0       31   0     1       false  -      -
+        revoke@5                     6    5       0       31   0     1       false  -      -
+        upgrade@5                    6    1       1       36   1     -       -      -      36
         """)
 
     @Test("tell status and dates as the table says", arguments: table)

@@ -1,0 +1,238 @@
+import ArgumentParser
+import StoreSimulator
+
+/// Where the running simulator is, and how to talk to it.
+struct Simulated: ParsableArguments {
+    @Option(help: "The folder that `storesim serve` was given.")
+    var directory: String
+
+    /// Sends a control call and prints what comes back.
+    func send(
+        _ method: String, _ path: String, _ members: [String: ControlClient.Value?] = [:]
+    ) async throws {
+        let client = try ControlClient(directory: directory)
+        print(try await client.send(method, "/control" + path, members.compactMapValues { $0 }))
+    }
+}
+
+extension Optional where Wrapped == String {
+    var member: ControlClient.Value? { map { .text($0) } }
+}
+
+extension Optional where Wrapped == Int {
+    var member: ControlClient.Value? { map { .whole($0) } }
+}
+
+struct ClockCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clock", abstract: "Shows or moves the simulated clock.",
+        discussion: "Example: storesim clock --directory /tmp/stores --advance P30DT1H")
+
+    @OptionGroup var simulated: Simulated
+
+    @Option(help: "An ISO 8601 duration to move forward by, such as P1M or PT12H.")
+    var advance: String?
+
+    @Option(help: "The time to set, such as 2026-02-01T00:00:00Z.")
+    var set: String?
+
+    func run() async throws {
+        if advance == nil, set == nil { return try await simulated.send("GET", "/clock") }
+        try await simulated.send(
+            "POST", "/clock", ["advance": advance.member, "set": set.member])
+    }
+}
+
+struct PurchaseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "purchase", abstract: "Buys a subscription and prints its token.",
+        discussion: """
+            Example: storesim purchase --directory /tmp/stores --store google \
+            --product com.example.reader.pro --period P1M
+            """)
+
+    @OptionGroup var simulated: Simulated
+
+    @Option(help: "apple, google or amazon.")
+    var store: String
+
+    @Option(help: "The product id.")
+    var product: String
+
+    @Option(help: "Bundle id or package name.")
+    var app: String?
+
+    @Option(help: "The period that one charge pays for.")
+    var period: String?
+
+    @Option(help: "A free trial before the first charge.")
+    var trial: String?
+
+    @Option(help: "How long access goes on after a failed charge.")
+    var grace: String?
+
+    @Option(help: "How long the store tries to collect after grace.")
+    var hold: String?
+
+    @Option(help: "production or sandbox.")
+    var environment: String?
+
+    @Option(help: "How many to buy at once.")
+    var count: Int?
+
+    @Option(help: "When it was bought; default is now.")
+    var start: String?
+
+    @Option(help: "The account that the app set.")
+    var user: String?
+
+    func run() async throws {
+        try await simulated.send(
+            "POST", "/purchases",
+            [
+                "store": .text(store), "product": .text(product), "app": app.member,
+                "period": period.member, "trial": trial.member, "grace": grace.member,
+                "hold": hold.member, "environment": environment.member, "count": count.member,
+                "start": start.member, "user": user.member,
+            ])
+    }
+}
+
+struct ActCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "act", abstract: "Does something to a purchase, now.",
+        discussion: """
+            Example: storesim act --directory /tmp/stores 1 fail_payment
+
+            Actions: renew, cancel, uncancel, fail_payment, fix_payment, refund, refund_past, \
+            reverse_refund, revoke, pause, resume, expire, change_product, complete, abandon.
+            """)
+
+    @OptionGroup var simulated: Simulated
+
+    @Argument(help: "The purchase's number.")
+    var purchase: Int
+
+    @Argument(help: "What to do.")
+    var action: String
+
+    @Option(name: .customLong("for"), help: "How long to pause.")
+    var length: String?
+
+    @Option(help: "The product to change to.")
+    var product: String?
+
+    @Option(help: "`renewal` to change at the next renewal.")
+    var when: String?
+
+    func run() async throws {
+        try await simulated.send(
+            "POST", "/purchases/\(purchase)/\(action)",
+            ["for": length.member, "product": product.member, "when": when.member])
+    }
+}
+
+struct FaultCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fault", abstract: "Makes stores fail; without a kind, lists the faults.",
+        discussion: """
+            Example: storesim fault --directory /tmp/stores status --store google --status 503
+
+            Kinds: status, html, cut, truncated, garbled, hang, reset, slow, wrong_signature, \
+            expired_certificate, other_purchase, stale, not_found, gone, gone_once, throttle, \
+            unauthorized.
+            """)
+
+    @OptionGroup var simulated: Simulated
+
+    @Argument(help: "How they fail.")
+    var kind: String?
+
+    @Flag(help: "Ends all faults.")
+    var clear = false
+
+    @Option(help: "Only this store.")
+    var store: String?
+
+    @Option(help: "Only this purchase.")
+    var purchase: Int?
+
+    @Option(help: "`token` for Google's token endpoint.")
+    var endpoint: String?
+
+    @Option(help: "The status of `status` and `html`.")
+    var status: Int?
+
+    @Option(help: "The share of calls, from 0 to 1.")
+    var share: Double?
+
+    @Option(help: "Only so many calls.")
+    var count: Int?
+
+    @Option(help: "Milliseconds of delay.")
+    var latency: Int?
+
+    @Option(help: "Seconds after which to come back.")
+    var retryAfter: Int?
+
+    func run() async throws {
+        if clear { return try await simulated.send("DELETE", "/faults") }
+        guard let kind else { return try await simulated.send("GET", "/faults") }
+        try await simulated.send(
+            "POST", "/faults",
+            [
+                "kind": .text(kind), "store": store.member, "purchase": purchase.member,
+                "endpoint": endpoint.member, "status": status.member,
+                "share": share.map { .fraction($0) }, "count": count.member,
+                "latency_ms": latency.member, "retry_after": retryAfter.member,
+            ])
+    }
+}
+
+struct TruthCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "truth", abstract: "Tells who is entitled to what.",
+        discussion: "Example: storesim truth --directory /tmp/stores --at 2026-03-01T00:00:00Z")
+
+    @OptionGroup var simulated: Simulated
+
+    @Option(help: "At which instant; default is now.")
+    var at: String?
+
+    func run() async throws {
+        try await simulated.send("GET", "/truth" + (at.map { "?at=\($0)" } ?? ""))
+    }
+}
+
+struct ShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Shows a purchase, its charges and what was done to it.",
+        discussion: "Example: storesim show --directory /tmp/stores 1")
+
+    @OptionGroup var simulated: Simulated
+
+    @Argument(help: "The purchase's number.")
+    var purchase: Int
+
+    func run() async throws { try await simulated.send("GET", "/purchases/\(purchase)") }
+}
+
+struct CallsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "calls", abstract: "Counts what the stores were asked.",
+        discussion: "Example: storesim calls --directory /tmp/stores")
+
+    @OptionGroup var simulated: Simulated
+
+    func run() async throws { try await simulated.send("GET", "/calls") }
+}
+
+struct QuitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quit", abstract: "Ends a running simulator.",
+        discussion: "Example: storesim quit --directory /tmp/stores")
+
+    @OptionGroup var simulated: Simulated
+
+    func run() async throws { try await simulated.send("POST", "/quit") }
+}
