@@ -9,41 +9,34 @@ import Glibc
 ///     let answer = try await client.send(HTTPRequest(url: "https://store.example/v1/status"))
 ///     await client.close()
 ///
-/// One client serves the whole program: thousands of requests share one thread and, where the peer
-/// speaks HTTP/2, a few connections. Any status is an answer, also 3xx and 5xx: no redirect is
+/// One client serves the whole program: thousands of requests share two threads and, where the
+/// peer speaks HTTP/2, a few connections. Any status is an answer, also 3xx and 5xx: no redirect is
 /// followed, and nothing is tried again here, but that libcurl itself moves a request to a fresh
 /// connection when the peer had closed the old one without a byte of an answer. TLS is
 /// always verified. Variables of the environment such as `https_proxy` are ignored.
 package final class CurlClient: Sendable {
-    private let inbox: Inbox
+    private let narrow: Inbox
+    private let wide: Inbox
+    private let oldPeers = OldPeers()
 
-    /// Starts the client's thread; connections are made by the first requests.
+    /// Starts the client's threads; connections are made by the first requests.
     ///
     /// - Throws: `.unreachable` when the system's libcurl cannot do what is needed here.
     package init(configuration: CurlConfiguration) throws(CurlError) {
         try Self.library.get()
-        guard let multi = curl_multi_init() else { throw .unreachable(reason: "out of memory") }
-        let connections = max(1, configuration.maximumConnectionsPerHost)
-        renewald_curl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
-        renewald_curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections)
-        renewald_curl_multi_set_long(
-            multi, CURLMOPT_MAX_CONCURRENT_STREAMS, max(1, configuration.maximumStreamsPerConnection))
-        // By default four for each transfer in flight: few transfers to many hosts would close
-        // each other's connections.
-        renewald_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 2 * connections)
-        // The pointer is shared on purpose: the inbox uses it for wake-ups only, which libcurl
-        // allows from any thread, and no longer than the loop lives.
-        nonisolated(unsafe) let shared = multi
-        inbox = Inbox(waking: shared)
-        let loop = Loop(multi: multi, inbox: inbox, configuration: configuration)
-        guard Self.startThread(loop) else {
-            inbox.end(freeing: multi)
-            throw .unreachable(reason: "no thread to be had")
+        let wide = try Self.start(.wide, configuration)
+        self.wide = wide
+        do {
+            narrow = try Self.start(.narrow(peers: oldPeers, wide: wide), configuration)
+        } catch {
+            wide.close(nil)
+            throw error
         }
     }
 
     deinit {
-        inbox.close(nil)
+        narrow.close(nil)
+        wide.close(nil)
     }
 
     /// Sends a request and gives back whatever the peer answers.
@@ -52,18 +45,22 @@ package final class CurlClient: Sendable {
     package func send(_ request: HTTPRequest) async throws(CurlError) -> HTTPResponse {
         try request.check()
         let job = Job(request)
+        let lane = request.isPlain || oldPeers.has(request) ? wide : narrow
         let answer = await withTaskCancellationHandler {
-            await withCheckedContinuation { inbox.start(job, $0) }
+            await withCheckedContinuation { lane.start(job, $0) }
         } onCancel: {
-            inbox.cancel(job)
+            // It may be on its way from one lane to the other.
+            narrow.cancel(job)
+            wide.cancel(job)
         }
         return try answer.get()
     }
 
     /// Ends every outstanding request with `.cancelled`, closes the connections and returns when
-    /// the thread is done. A closed client answers every request with `.cancelled`.
+    /// the threads are done. A closed client answers every request with `.cancelled`.
     package func close() async {
-        await withCheckedContinuation { inbox.close($0) }
+        await withCheckedContinuation { narrow.close($0) }
+        await withCheckedContinuation { wide.close($0) }
     }
 
     // MARK: Starting
@@ -82,6 +79,22 @@ package final class CurlClient: Sendable {
         }
         return .success(())
     }()
+
+    private static func start(
+        _ lane: Lane, _ configuration: CurlConfiguration
+    ) throws(CurlError) -> Inbox {
+        guard let multi = curl_multi_init() else { throw .unreachable(reason: "out of memory") }
+        // The pointer is shared on purpose: the inbox uses it for wake-ups only, which libcurl
+        // allows from any thread, and no longer than the loop lives.
+        nonisolated(unsafe) let shared = multi
+        let inbox = Inbox(waking: shared)
+        let loop = Loop(multi: multi, inbox: inbox, lane: lane, configuration: configuration)
+        guard startThread(loop) else {
+            inbox.end(freeing: multi)
+            throw .unreachable(reason: "no thread to be had")
+        }
+        return inbox
+    }
 
     /// - Returns: false when the system has no thread left.
     private static func startThread(_ loop: Loop) -> Bool {

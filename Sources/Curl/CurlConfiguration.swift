@@ -3,12 +3,15 @@ package struct CurlConfiguration: Sendable {
     /// The `User-Agent` header.
     package var userAgent: String
 
-    /// The most connections that are open to one host at once; requests beyond them wait.
+    /// The most connections that are open to one HTTP/2 host at once. Times
+    /// `maximumStreamsPerConnection`, it is how many requests are served at once; others wait.
     ///
-    /// An HTTP/1.1 peer needs one for each request in flight, so this is how many of those are
-    /// served at once. An HTTP/2 peer gets one for each `maximumStreamsPerConnection` requests in
-    /// flight and never comes near it.
+    /// One is opened as soon as the others are full, and a burst opens them all.
     package var maximumConnectionsPerHost: Int
+
+    /// The same for an HTTP/1.1 host, where a connection serves one request at a time. Before the
+    /// first answer tells that a host is one, `maximumConnectionsPerHost` counts.
+    package var maximumHTTP1ConnectionsPerHost: Int
 
     /// The most requests that share an HTTP/2 connection; the peer may ask for fewer.
     package var maximumStreamsPerConnection: Int
@@ -22,13 +25,15 @@ package struct CurlConfiguration: Sendable {
     /// The defaults suit a few stores with thousands of requests in flight.
     package init(
         userAgent: String = "renewald",
-        maximumConnectionsPerHost: Int = 256,
+        maximumConnectionsPerHost: Int = 8,
         maximumStreamsPerConnection: Int = 100,
         connectTimeout: Duration = .seconds(5),
-        connectionLifetime: Duration = .seconds(300)
+        connectionLifetime: Duration = .seconds(300),
+        maximumHTTP1ConnectionsPerHost: Int = 256
     ) {
         self.userAgent = userAgent
         self.maximumConnectionsPerHost = maximumConnectionsPerHost
+        self.maximumHTTP1ConnectionsPerHost = maximumHTTP1ConnectionsPerHost
         self.maximumStreamsPerConnection = maximumStreamsPerConnection
         self.connectTimeout = connectTimeout
         self.connectionLifetime = connectionLifetime

@@ -63,7 +63,8 @@ extension CurlError {
     /// By OpenSSL's verify results, <https://docs.openssl.org/3.0/man3/X509_STORE_CTX_get_error>.
     private static func certificateReason(_ handle: UnsafeMutableRawPointer) -> String {
         switch number(CURLINFO_SSL_VERIFYRESULT, of: handle) {
-        case 0, 62: "TLS certificate is for another name"
+        // 1 is what libcurl leaves when the chain holds and its own check of the name fails.
+        case 0, 1, 62: "TLS certificate is for another name"
         case 9: "TLS certificate not valid yet"
         case 10: "TLS certificate expired"
         default: "TLS certificate not trusted"

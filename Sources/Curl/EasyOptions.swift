@@ -13,7 +13,7 @@ struct EasyOptions {
     }
 
     /// Who may be spoken to and how, the same for every request.
-    mutating func setSafety(plain: Bool) {
+    mutating func setSafety(plain: Bool, multiplexes: Bool) {
         set(CURLOPT_PROTOCOLS_STR, plain ? "http,https" : "https")
         set(CURLOPT_REDIR_PROTOCOLS_STR, "https")
         set(CURLOPT_FOLLOWLOCATION, 0)
@@ -27,18 +27,19 @@ struct EasyOptions {
         // Signals belong to the program, and the thread has SIGPIPE blocked.
         set(CURLOPT_NOSIGNAL, 1)
         // A burst waits for the first connection to say whether it takes many requests at once.
-        // Without TLS it never does.
-        set(CURLOPT_HTTP_VERSION, Int(plain ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS))
-        set(CURLOPT_PIPEWAIT, plain ? 0 : 1)
+        set(
+            CURLOPT_HTTP_VERSION,
+            Int(multiplexes ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+        set(CURLOPT_PIPEWAIT, multiplexes ? 1 : 0)
     }
 
-    mutating func setLimits(_ request: HTTPRequest, _ configuration: CurlConfiguration) {
-        set(CURLOPT_TIMEOUT_MS, request.deadline.milliseconds)
+    mutating func setLimits(_ job: Job, _ configuration: CurlConfiguration) {
+        set(CURLOPT_TIMEOUT_MS, job.timeLeft.milliseconds)
         set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.milliseconds)
         set(CURLOPT_MAXLIFETIME_CONN, configuration.connectionLifetime.wholeSeconds)
         set(CURLOPT_TCP_KEEPALIVE, 1)
         set(CURLOPT_USERAGENT, configuration.userAgent)
-        if let file = request.certificateAuthorityFile {
+        if let file = job.request.certificateAuthorityFile {
             set(CURLOPT_CAINFO, file)
             // Else the system's folder of authorities would be trusted as well.
             set(CURLOPT_CAPATH, nil)

@@ -15,6 +15,9 @@ final class Job: Sendable {
 
     var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
 
+    /// Not positive when it is too late.
+    var timeLeft: Duration { request.deadline - (ContinuousClock.now - startedAt) }
+
     /// Comes before the message about it, so that a job which is not started yet never is.
     func markCancelled() {
         cancelled.store(true, ordering: .releasing)

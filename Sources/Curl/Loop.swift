@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// Carries every transfer of a client over one multi handle, on one thread of its own.
+/// Carries the transfers of one lane over one multi handle, on one thread of its own.
 ///
 /// Everything in it is used by that thread only; other threads reach it through the inbox.
 final class Loop {
@@ -21,12 +21,30 @@ final class Loop {
     /// Without transfers only a wake-up matters, and one is never lost.
     private static let longestWaitMilliseconds: Int32 = 60_000
 
+    private let lane: Lane
+
+    /// - Parameters:
+    ///   - multi: freed at the end of `run`.
+    ///   - inbox: wakes `multi`.
+    ///   - lane: which way it is.
+    ///   - configuration: the client's.
     init(
-        multi: UnsafeMutableRawPointer, inbox: Inbox, configuration: CurlConfiguration
+        multi: UnsafeMutableRawPointer, inbox: Inbox, lane: Lane, configuration: CurlConfiguration
     ) {
         self.multi = multi
         self.inbox = inbox
+        self.lane = lane
         self.configuration = configuration
+        let connections = lane.connections(configuration)
+        let streams = max(1, configuration.maximumStreamsPerConnection)
+        renewald_curl_multi_set_long(
+            multi, CURLMOPT_PIPELINING,
+            Int(lane.multiplexes ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING))
+        renewald_curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections)
+        renewald_curl_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, streams)
+        // By default four for each transfer in flight: few transfers to many hosts would close
+        // each other's connections.
+        renewald_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(32, 2 * connections))
     }
 
     /// Returns when the client is closed.
@@ -54,7 +72,7 @@ final class Loop {
         }
         do throws(CurlError) {
             let transfer = if let used = idle.popLast() { used } else { try Transfer(start) }
-            try transfer.prepare(start, configuration)
+            try transfer.prepare(start, configuration, multiplexes: lane.multiplexes)
             guard curl_multi_add_handle(multi, transfer.handle) == CURLM_OK else {
                 throw .unreachable(reason: "libcurl takes no more transfers")
             }
@@ -71,12 +89,30 @@ final class Loop {
     }
 
     private func finish(_ transfer: Transfer, _ answer: Answer) {
+        remove(transfer).continuation.resume(returning: answer)
+    }
+
+    private func remove(_ transfer: Transfer) -> Inbox.Start {
         let start = transfer.start
         inFlight[ObjectIdentifier(start.job)] = nil
         curl_multi_remove_handle(multi, transfer.handle)
         transfer.reset()
         if idle.count < Self.idleLimit { idle.append(transfer) }
-        start.continuation.resume(returning: answer)
+        return start
+    }
+
+    /// After an answer in HTTP/1 its origin's requests take the wide lane, also those that wait.
+    private func learn(_ transfer: Transfer) {
+        guard case .narrow(let peers, let wide) = lane, transfer.isOldAnswer else { return }
+        let origin = transfer.start.job.request.origin
+        guard peers.note(origin) else { return }
+        let waiting = inFlight.values.filter {
+            $0 !== transfer && $0.isUnsent && $0.start.job.request.origin == origin
+        }
+        for other in waiting {
+            let start = remove(other)
+            wide.start(start.job, start.continuation)
+        }
     }
 
     private func end(_ starts: [Inbox.Start]) {
@@ -96,6 +132,7 @@ final class Loop {
             else { continue }
             let code = message.pointee.data.result
             if code == CURLE_OPERATION_TIMEDOUT { dropIfSilent(transfer) }
+            if code == CURLE_OK { learn(transfer) }
             finish(transfer, transfer.answer(code))
         }
     }

@@ -68,7 +68,8 @@ struct ResponseHead {
         }
     }
 
-    private static func isSame(_ name: Slice<UnsafeRawBufferPointer>, _ text: StaticString) -> Bool {
+    private static func isSame(_ name: Slice<UnsafeRawBufferPointer>, _ text: StaticString) -> Bool
+    {
         guard name.count == text.utf8CodeUnitCount else { return false }
         let lower = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
         return zip(name, lower).allSatisfy { $0 == $1 || ($0 | 0x20 == $1 && $0 >= 0x41) }

@@ -33,13 +33,15 @@ final class Transfer {
     }
 
     /// Makes the handle ready to be added to the multi handle.
-    func prepare(_ start: Inbox.Start, _ configuration: CurlConfiguration) throws(CurlError) {
+    func prepare(
+        _ start: Inbox.Start, _ configuration: CurlConfiguration, multiplexes: Bool
+    ) throws(CurlError) {
         self.start = start
         let request = start.job.request
         headerList = Self.list(request)
         var options = EasyOptions(handle)
-        options.setSafety(plain: request.isPlain)
-        options.setLimits(request, configuration)
+        options.setSafety(plain: request.isPlain, multiplexes: multiplexes)
+        options.setLimits(start.job, configuration)
         options.setContent(request)
         options.setHeaders(headerList)
         options.setReceivers(Unmanaged.passUnretained(self).toOpaque())
