@@ -46,8 +46,8 @@ enum Failures {
                 410,
                 Google.failure(
                     410, "subscriptionPurchaseNoLongerAvailable",
-                    "The subscription purchase is no longer available for query because it has been "
-                        + "expired for too long."))
+                    "The subscription purchase is no longer available for query because it has "
+                        + "been expired for too long."))
         case .amazon: Reply(410, Amazon.failure("Transaction is no longer valid"))
         }
     }
