@@ -18,7 +18,8 @@ package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugS
 
 /// Where a secret is kept: `credential:NAME`, `file:/path` or `env:NAME`.
 ///
-/// Only the place is configuration. The bytes are read when they are needed and again after a reload.
+/// Only the place is configuration. The bytes are read when they are needed, and again after a
+/// reload.
 package struct SecretSource: Hashable, Sendable {
     package enum Form: Hashable, Sendable {
         /// The file of that name in `$CREDENTIALS_DIRECTORY`, as systemd's `LoadCredential=` fills

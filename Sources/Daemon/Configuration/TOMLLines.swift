@@ -1,7 +1,7 @@
 /// Finds the line of each key in a TOML text, which the parser does not tell.
 ///
-/// It follows headers, arrays of tables, dotted and quoted keys, and steps over strings and lists of
-/// several lines. Keys inside inline tables are not looked for: they are on the line of their table.
+/// It follows headers, arrays of tables, dotted and quoted keys, and steps over strings and lists
+/// of several lines. Keys inside inline tables are not looked for: their line is their table's.
 /// The text must have been accepted by the parser.
 struct TOMLLines {
     /// Such as `["app", "1", "id"]`: an element of an array of tables is named by its index.

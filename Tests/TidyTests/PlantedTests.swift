@@ -1,0 +1,130 @@
+import Testing
+
+/// Each rule is broken on purpose: a rule that cannot fail holds nothing.
+@Suite struct PlantedTests {
+    /// The rule, the file, and its text after the bar. `~` is taken out, so that this file keeps
+    /// the rules itself; `|` within the text begins a new line.
+    static let broken = rows(
+        """
+        imports          Sources/Renewal/A.swift        | import Foundation
+        imports          Sources/Renewal/A.swift        | package import struct Foundation.Data
+        imports          Sources/Stores/A.swift         | import Ledger
+        imports          Sources/Stores/Apple/A.swift   | import Engine
+        imports          Sources/Ledger/A.swift         | internal import Stores
+        imports          Sources/Ledger/A.swift         | import Engine
+        imports          Sources/Engine/A.swift         | import Postgres
+        imports          Sources/Engine/A.swift         | import FoundationEssentials
+        imports          Sources/StoreSimulator/A.swift | import Stores
+        imports          Sources/Stores/A.swift         | import CCurl
+        imports          Sources/Ledger/A.swift         | @preconcurrency import Dispatch
+        imports          Sources/Engine/A.swift         | import TOMLKit
+        imports          Sources/Unheard/A.swift        | let a = 1
+        unsafe code      Sources/Ledger/A.swift         | let a = unsafe b
+        unsafe code      Sources/Stores/A.swift         | nonisolated(unsafe) var a = 1
+        forced           Sources/Ledger/A.swift         | let a = try~! b()
+        forced           Tests/LedgerTests/A.swift      | let a = b as~! String
+        left-overs       Sources/Ledger/A.swift         | // TO~DO: later
+        left-overs       Tests/LedgerTests/A.swift      | // FIX~ME
+        not written yet  Sources/Ledger/A.swift         | fatalError("~not implemented")
+        clock            Sources/Engine/A.swift         | let now = Date~()
+        clock            Sources/Daemon/A.swift         | let now = time~(nil)
+        sleeping tests   Tests/EngineTests/A.swift      | try await Task~.sleep(for: .seconds(1))
+        public           Sources/Ledger/A.swift         | public struct A {}
+        public           Sources/Ledger/A.swift         |     @discardableResult public func a()
+        SQL in Swift     Sources/Ledger/A.swift         | query("SELECT 1")
+        SQL in Swift     Sources/Ledger/A.swift         | let a = \"""|    UPDATE a SET b = 1|    \"""
+        SQL in Swift     Sources/Daemon/A.swift         | run(a, "DELETE FROM b")
+        SQL comment      Sources/Ledger/Queries/a.sql   | SELECT 1
+        """)
+
+    /// What looks alike and is in order.
+    static let sound = rows(
+        """
+        imports          Sources/Renewal/A.swift        | /// What others import stays out.
+        imports          Sources/Postgres/A.swift       | import Dispatch
+        imports          Sources/Engine/A.swift         | import Logging|import Synchronization
+        imports          Tests/EngineTests/A.swift      | import Foundation
+        unsafe code      Sources/Curl/A.swift           | nonisolated(unsafe) let a = b
+        unsafe code      Sources/Ledger/A.swift         | let a = unsafely
+        forced           Sources/Ledger/A.swift         | let a = try b() != c
+        clock            Sources/Daemon/WallClock.swift | let now = Date~()
+        clock            Sources/Engine/A.swift         | let a = UpDate~()
+        sleeping tests   Sources/Engine/A.swift         | try await Task~.sleep(for: pause)
+        public           Sources/Ledger/A.swift         | /// The public contract.
+        public           Sources/Ledger/A.swift         | let a = "public"
+        SQL in Swift     Sources/Ledger/A.swift         | log("Select one")
+        SQL in Swift     Tests/LedgerTests/A.swift      | query("SELECT 1")
+        SQL comment      Sources/Ledger/Queries/a.sql   | -- One row.|SELECT 1
+        """)
+
+    @Test(arguments: broken)
+    func finds(_ row: Row) throws {
+        let violations = try row.rule.violations(in: row.file)
+        #expect(violations.count == 1)
+    }
+
+    @Test(arguments: sound)
+    func letsPass(_ row: Row) throws {
+        #expect(try row.rule.violations(in: row.file) == [])
+    }
+
+    @Test func findsLongFilesAndLines() throws {
+        let long = SourceFile(
+            path: "Sources/Ledger/A.swift",
+            text: String(repeating: "let a = 1\n", count: 401)
+                + "// " + String(repeating: "a", count: 98) + "\n")
+        let names = TidyRule.all.filter { !$0.violations(in: long).isEmpty }.map(\.name)
+        #expect(names == ["columns", "length"])
+        let limit = SourceFile(
+            path: "Sources/Ledger/A.swift",
+            text: String(repeating: String(repeating: "a", count: 100) + "\n", count: 400))
+        #expect(TidyRule.all.flatMap { $0.violations(in: limit) } == [])
+    }
+
+    @Test func breaksEveryRule() {
+        let planted = Set(Self.broken.map(\.name) + ["columns", "length"])
+        #expect(planted == Set(TidyRule.all.map(\.name)))
+    }
+
+    @Test func findsWhatIsTrackedByMistake() {
+        let found = TidyRule.misplaced([
+            ("Package.resolved", 1), (".build/debug.yaml", 1), ("docs/film.mp4", 600_000),
+            ("README.md", 500_000),
+        ])
+        #expect(found.count == 3)
+    }
+
+    @Test func findsDocumentsThatAreMissing() {
+        let readme = """
+            See [the house](docs/architecture.md#flow), [unit](./systemd/), `CHANGELOG.md`,
+            [gone](docs/gone.md), `lost.md`, [web](https://example.com/x.md), [here](#top).
+            """
+        let existing: Set = ["docs/architecture.md", "systemd/renewald.service", "CHANGELOG.md"]
+        #expect(
+            TidyRule.missingDocuments(readme: readme, existing: existing)
+                == ["docs/gone.md", "lost.md"])
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let name: String
+        let file: SourceFile
+
+        var rule: TidyRule {
+            get throws { try #require(TidyRule.all.first { $0.name == name }) }
+        }
+
+        var testDescription: String { "\(name): \(file.path): \(file.text)" }
+    }
+
+    private static func rows(_ table: String) -> [Row] {
+        table.replacing("~", with: "").split(separator: "\n").compactMap { line in
+            let parts = line.split(separator: "|", maxSplits: 1)
+            let head = parts[0].trimmed
+            guard parts.count == 2, let gap = head.lastIndex(of: " ") else { return nil }
+            let text = parts[1].dropFirst().split(separator: "|").joined(separator: "\n")
+            return Row(
+                name: String(head[..<gap].trimmed),
+                file: SourceFile(path: String(head[gap...].trimmed), text: text))
+        }
+    }
+}
