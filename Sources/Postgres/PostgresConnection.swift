@@ -29,6 +29,7 @@ package actor PostgresConnection {
     }
 
     /// Runs one statement as a transaction of its own, or as part of the one it is in.
+    @discardableResult
     package func query(
         _ statement: PostgresStatement
     ) async throws(PostgresError) -> PostgresResult {
@@ -43,6 +44,7 @@ package actor PostgresConnection {
     /// - Returns: one result for each statement.
     /// - Throws: the first error; `.commitUnknown` when the connection was lost before the answer
     ///   to a batch that writes.
+    @discardableResult
     package func pipeline(
         _ statements: [PostgresStatement]
     ) async throws(PostgresError) -> [PostgresResult] {
@@ -54,6 +56,7 @@ package actor PostgresConnection {
     ///
     /// - Throws: what `body` throws, after a rollback; `.commitUnknown` when the connection was lost
     ///   at the COMMIT of a transaction that wrote.
+    @discardableResult
     package func transaction<Value: Sendable>(
         _ body: @Sendable (isolated PostgresConnection) async throws -> Value
     ) async throws -> Value {
@@ -91,6 +94,7 @@ package actor PostgresConnection {
     ///   - rows: the data in pieces of any size, each at most 1 GB.
     /// - Returns: the number of rows that the server took.
     /// - Throws: as `query(_:)`; no row is kept then.
+    @discardableResult
     package func copyIn(
         _ sql: String, rows: some Sequence<[UInt8]> & Sendable
     ) async throws(PostgresError) -> Int {

@@ -52,8 +52,11 @@ package final class ChildProcess: Sendable {
     ///
     /// - Parameters:
     ///   - program: a path, or a name that is looked for in `PATH`.
+    ///   - arguments: without the program's name.
     ///   - environment: the whole environment; nil for that of the test process.
+    ///   - workingFolder: nil for that of the test process.
     ///   - logFile: also gets all output.
+    /// - Throws: `.cannotStart`.
     package init(
         _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil,
         workingFolder: String? = nil, logFile: String? = nil

@@ -32,8 +32,13 @@ final class Spawner: Sendable {
 
     /// Runs `posix_spawn` on the thread; blocks until it has returned.
     ///
-    /// - Parameter descriptors: what becomes standard input, output and error; nil is `/dev/null`.
+    /// - Parameters:
+    ///   - program: a path, or a name that is looked for in `PATH`.
+    ///   - arguments: without the program's name.
+    ///   - environment: the whole environment of the child.
+    ///   - descriptors: what becomes standard input, output and error; nil is `/dev/null`.
     /// - Returns: the process number.
+    /// - Throws: `.cannotStart`.
     func spawn(
         _ program: String, _ arguments: [String], environment: [String: String],
         descriptors: [Int32?]
