@@ -65,7 +65,7 @@ import Testing
 
     static let troubles = [
         ("refused stream", "reset", 7), ("broken stream", "reset", 2), ("calm down", "reset", 11),
-        ("goaway", "goaway", 0), ("goaway with an error", "goaway", 2), ("lost", "die", 50),
+        ("goaway", "goaway", 0), ("goaway with an error", "goaway", 2), ("lost", "die", 1),
     ]
 
     @Test(arguments: troubles)
