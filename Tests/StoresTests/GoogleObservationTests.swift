@@ -22,141 +22,243 @@ struct GoogleObservationTests {
         #"""
         case: renewed
         wire: {}
-        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10, renews yes, regular
+        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10,
+            renews yes, regular
 
         case: unknown members and unknown values of other enumerations
-        wire: {"newThing":{"a":[1]},"acknowledgementState":"ACKNOWLEDGEMENT_STATE_X","regionCode":7}
-        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10, renews yes, regular
+        wire: {"newThing":{"a":[1]},"acknowledgementState":"ACKNOWLEDGEMENT_STATE_X",
+            "regionCode":7}
+        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10,
+            renews yes, regular
 
         case: free trial, not acknowledged for more than a day
-        wire: {"startTime":"2026-02-18T10:20:30Z","acknowledgementState":"ACKNOWLEDGEMENT_STATE_PENDING","latestOrderId":"GPA.1","lineItems":[{"productId":"plus","expiryTime":"2026-02-25T10:20:29.001Z","autoRenewingPlan":{"autoRenewEnabled":true},"latestSuccessfulOrderId":"GPA.1","offerPhase":{"freeTrial":{}}}]}
-        hear: active, production, plus 26-02-25T10, paid 26-02-25T10, until 26-02-25T10, renews yes, trial, unacknowledged
+        wire: {"startTime":"2026-02-18T10:20:30Z",
+            "acknowledgementState":"ACKNOWLEDGEMENT_STATE_PENDING","latestOrderId":"GPA.1",
+            "lineItems":[{"productId":"plus","expiryTime":"2026-02-25T10:20:29.001Z",
+            "autoRenewingPlan":{"autoRenewEnabled":true},"latestSuccessfulOrderId":"GPA.1",
+            "offerPhase":{"freeTrial":{}}}]}
+        hear: active, production, plus 26-02-25T10, paid 26-02-25T10, until 26-02-25T10,
+            renews yes, trial, unacknowledged
 
         case: bought today, not acknowledged yet
-        wire: {"startTime":"2026-02-20T02:00:00Z","acknowledgementState":"ACKNOWLEDGEMENT_STATE_PENDING"}
-        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10, renews yes, regular
+        wire: {"startTime":"2026-02-20T02:00:00Z",
+            "acknowledgementState":"ACKNOWLEDGEMENT_STATE_PENDING"}
+        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10,
+            renews yes, regular
 
         case: introductory price, after an upgrade in its middle
-        wire: {"lineItems":[{"productId":"plus","expiryTime":"2026-03-15T10:20:28Z","autoRenewingPlan":{"autoRenewEnabled":true},"latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0","offerPhase":{"prorationPeriod":{"originalOfferPhaseType":"INTRODUCTORY"}}}]}
-        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10, renews yes, introductory
+        wire: {"lineItems":[{"productId":"plus","expiryTime":"2026-03-15T10:20:28Z",
+            "autoRenewingPlan":{"autoRenewEnabled":true},
+            "latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0",
+            "offerPhase":{"prorationPeriod":{"originalOfferPhaseType":"INTRODUCTORY"}}}]}
+        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10,
+            renews yes, introductory
 
         case: cancelled by the user and still running
-        wire: {"subscriptionState":"SUBSCRIPTION_STATE_CANCELED","canceledStateContext":{"userInitiatedCancellation":{"cancelTime":"2026-02-09T18:04:11Z","cancelSurveyResult":{"reasonUserInput":"secret words"}}},"lineItems":[{"productId":"plus","expiryTime":"2026-03-15T10:20:28Z","autoRenewingPlan":{},"latestSuccessfulOrderId":"GPA.1"}]}
-        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10, renews no, -
+        wire: {"subscriptionState":"SUBSCRIPTION_STATE_CANCELED",
+            "canceledStateContext":{"userInitiatedCancellation":
+            {"cancelTime":"2026-02-09T18:04:11Z",
+            "cancelSurveyResult":{"reasonUserInput":"secret words"}}},
+            "lineItems":[{"productId":"plus","expiryTime":"2026-03-15T10:20:28Z",
+            "autoRenewingPlan":{},"latestSuccessfulOrderId":"GPA.1"}]}
+        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10,
+            renews no, -
 
         case: grace
         known: 2026-02-15T10:20:28.912Z
-        wire: {"subscriptionState":"SUBSCRIPTION_STATE_IN_GRACE_PERIOD","inGracePeriodStateContext":{"renewalDeclined":{"pendingOrderId":"GPA.1..0"}},"lineItems":[{"productId":"plus","expiryTime":"2026-02-21T10:20:28Z","autoRenewingPlan":{"autoRenewEnabled":true},"latestSuccessfulOrderId":"GPA.1"}]}
-        hear: grace, moved unpaid, production, plus 26-02-21T10, paid -, until 26-02-21T10, renews yes, -
+        wire: {"subscriptionState":"SUBSCRIPTION_STATE_IN_GRACE_PERIOD",
+            "inGracePeriodStateContext":{"renewalDeclined":{"pendingOrderId":"GPA.1..0"}},
+            "lineItems":[{"productId":"plus","expiryTime":"2026-02-21T10:20:28Z",
+            "autoRenewingPlan":{"autoRenewEnabled":true},"latestSuccessfulOrderId":"GPA.1"}]}
+        hear: grace, moved unpaid, production, plus 26-02-21T10, paid -, until 26-02-21T10,
+            renews yes, -
 
         case: false renewal: active, moved by a day, latest order not paid
         known: 2026-02-20T10:20:28.912Z
-        wire: {"lineItems":[{"productId":"plus","expiryTime":"2026-02-21T10:20:28Z","autoRenewingPlan":{"autoRenewEnabled":true},"latestSuccessfulOrderId":"GPA.3301-7742-9918-40211"}]}
-        hear: grace, moved unpaid, production, plus 26-02-21T10, paid -, until 26-02-21T10, renews yes, -
+        wire: {"lineItems":[{"productId":"plus","expiryTime":"2026-02-21T10:20:28Z",
+            "autoRenewingPlan":{"autoRenewEnabled":true},
+            "latestSuccessfulOrderId":"GPA.3301-7742-9918-40211"}]}
+        hear: grace, moved unpaid, production, plus 26-02-21T10, paid -, until 26-02-21T10,
+            renews yes, -
 
         case: latest order not paid, but nothing moved
         known: 2026-03-15T10:20:28.912Z
         wire: {"latestOrderId":"GPA.3301-7742-9918-40211..1"}
-        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10, renews yes, regular
+        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10,
+            renews yes, regular
 
         case: moved by the developer: the latest order is paid
         known: 2026-03-01T10:20:28.912Z
         wire: {}
-        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10, renews yes, regular
+        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10,
+            renews yes, regular
 
         case: active a day after its expiry
-        wire: {"lineItems":[{"productId":"plus","expiryTime":"2026-02-19T10:20:28Z","autoRenewingPlan":{"autoRenewEnabled":true},"latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0"}]}
-        hear: active, production, plus 26-02-19T10, paid 26-02-19T10, until 26-02-19T10, renews yes, -
+        wire: {"lineItems":[{"productId":"plus","expiryTime":"2026-02-19T10:20:28Z",
+            "autoRenewingPlan":{"autoRenewEnabled":true},
+            "latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0"}]}
+        hear: active, production, plus 26-02-19T10, paid 26-02-19T10, until 26-02-19T10,
+            renews yes, -
 
         case: active three days after its expiry
-        wire: {"lineItems":[{"productId":"plus","expiryTime":"2026-02-17T10:20:28Z","autoRenewingPlan":{"autoRenewEnabled":true},"latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0"}]}
+        wire: {"lineItems":[{"productId":"plus","expiryTime":"2026-02-17T10:20:28Z",
+            "autoRenewingPlan":{"autoRenewEnabled":true},
+            "latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0"}]}
         hear: hold, production, plus 26-02-17T10, paid -, until 26-02-17T10, renews yes, -
 
         case: on hold
-        wire: {"subscriptionState":"SUBSCRIPTION_STATE_ON_HOLD","lineItems":[{"productId":"plus","expiryTime":"2026-02-15T10:20:28Z","autoRenewingPlan":{"autoRenewEnabled":true},"latestSuccessfulOrderId":"GPA.1"}]}
+        wire: {"subscriptionState":"SUBSCRIPTION_STATE_ON_HOLD","lineItems":[{"productId":"plus",
+            "expiryTime":"2026-02-15T10:20:28Z","autoRenewingPlan":{"autoRenewEnabled":true},
+            "latestSuccessfulOrderId":"GPA.1"}]}
         hear: hold, production, plus 26-02-15T10, paid -, until 26-02-15T10, renews yes, -
 
         case: hold ran out
         known: 2026-02-15T10:20:28.912Z
-        wire: {"subscriptionState":"SUBSCRIPTION_STATE_CANCELED","canceledStateContext":{"systemInitiatedCancellation":{}},"lineItems":[{"productId":"plus","expiryTime":"2026-02-15T10:20:28.912Z","autoRenewingPlan":{},"latestSuccessfulOrderId":"GPA.1"}]}
-        hear: ended paymentFailed 26-02-15T10, production, plus 26-02-15T10, paid 26-02-15T10, until 26-02-15T10, renews no, -
+        wire: {"subscriptionState":"SUBSCRIPTION_STATE_CANCELED",
+            "canceledStateContext":{"systemInitiatedCancellation":{}},
+            "lineItems":[{"productId":"plus","expiryTime":"2026-02-15T10:20:28.912Z",
+            "autoRenewingPlan":{},"latestSuccessfulOrderId":"GPA.1"}]}
+        hear: ended paymentFailed 26-02-15T10, production, plus 26-02-15T10, paid 26-02-15T10,
+            until 26-02-15T10, renews no, -
 
         case: paused
-        wire: {"subscriptionState":"SUBSCRIPTION_STATE_PAUSED","pausedStateContext":{"autoResumeTime":"2026-03-15T10:20:28.912Z"},"lineItems":[{"productId":"plus","expiryTime":"2026-02-15T10:20:28.912Z","autoRenewingPlan":{"autoRenewEnabled":true},"latestSuccessfulOrderId":"GPA.1"}]}
-        hear: paused 26-03-15T10, production, plus 26-02-15T10, paid 26-02-15T10, until 26-02-15T10, renews yes, -
+        wire: {"subscriptionState":"SUBSCRIPTION_STATE_PAUSED",
+            "pausedStateContext":{"autoResumeTime":"2026-03-15T10:20:28.912Z"},
+            "lineItems":[{"productId":"plus","expiryTime":"2026-02-15T10:20:28.912Z",
+            "autoRenewingPlan":{"autoRenewEnabled":true},"latestSuccessfulOrderId":"GPA.1"}]}
+        hear: paused 26-03-15T10, production, plus 26-02-15T10, paid 26-02-15T10,
+            until 26-02-15T10, renews yes, -
 
         case: expired after the user's cancellation
         known: 2026-02-15T10:20:28.912Z
-        wire: {"subscriptionState":"SUBSCRIPTION_STATE_EXPIRED","canceledStateContext":{"userInitiatedCancellation":[]},"lineItems":[{"productId":"plus","expiryTime":"2026-02-15T10:20:28.912Z","autoRenewingPlan":{},"latestSuccessfulOrderId":"GPA.1"}]}
-        hear: ended userCancelled 26-02-15T10, production, plus 26-02-15T10, paid 26-02-15T10, until 26-02-15T10, renews no, -
+        wire: {"subscriptionState":"SUBSCRIPTION_STATE_EXPIRED",
+            "canceledStateContext":{"userInitiatedCancellation":[]},
+            "lineItems":[{"productId":"plus","expiryTime":"2026-02-15T10:20:28.912Z",
+            "autoRenewingPlan":{},"latestSuccessfulOrderId":"GPA.1"}]}
+        hear: ended userCancelled 26-02-15T10, production, plus 26-02-15T10, paid 26-02-15T10,
+            until 26-02-15T10, renews no, -
 
         case: expired without a word
-        wire: {"subscriptionState":"SUBSCRIPTION_STATE_EXPIRED","lineItems":[{"productId":"plus","expiryTime":"2026-02-15T10:20:28.912Z","latestSuccessfulOrderId":"GPA.1"}]}
-        hear: ended periodEnded 26-02-15T10, production, plus 26-02-15T10, paid 26-02-15T10, until 26-02-15T10, renews no, -
+        wire: {"subscriptionState":"SUBSCRIPTION_STATE_EXPIRED","lineItems":[{"productId":"plus",
+            "expiryTime":"2026-02-15T10:20:28.912Z","latestSuccessfulOrderId":"GPA.1"}]}
+        hear: ended periodEnded 26-02-15T10, production, plus 26-02-15T10, paid 26-02-15T10,
+            until 26-02-15T10, renews no, -
 
         case: cancelled by the developer, not cut short
         known: 2026-02-15T10:20:28.912Z
-        wire: {"subscriptionState":"SUBSCRIPTION_STATE_EXPIRED","canceledStateContext":{"developerInitiatedCancellation":{}},"lineItems":[{"productId":"plus","expiryTime":"2026-02-15T10:20:28.912Z","latestSuccessfulOrderId":"GPA.1"}]}
-        hear: ended periodEnded 26-02-15T10, production, plus 26-02-15T10, paid 26-02-15T10, until 26-02-15T10, renews no, -
+        wire: {"subscriptionState":"SUBSCRIPTION_STATE_EXPIRED",
+            "canceledStateContext":{"developerInitiatedCancellation":{}},
+            "lineItems":[{"productId":"plus","expiryTime":"2026-02-15T10:20:28.912Z",
+            "latestSuccessfulOrderId":"GPA.1"}]}
+        hear: ended periodEnded 26-02-15T10, production, plus 26-02-15T10, paid 26-02-15T10,
+            until 26-02-15T10, renews no, -
 
         case: revoked in the middle of a paid period
         known: 2026-03-15T10:20:28.912Z
-        wire: {"subscriptionState":"SUBSCRIPTION_STATE_EXPIRED","canceledStateContext":{"developerInitiatedCancellation":{}},"lineItems":[{"productId":"plus","expiryTime":"2026-02-16T10:22:02Z","autoRenewingPlan":{},"latestSuccessfulOrderId":"GPA.1"}]}
-        hear: refunded 26-02-16T10, production, plus 26-02-16T10, paid -, until 26-02-16T10, renews no, -
+        wire: {"subscriptionState":"SUBSCRIPTION_STATE_EXPIRED",
+            "canceledStateContext":{"developerInitiatedCancellation":{}},
+            "lineItems":[{"productId":"plus","expiryTime":"2026-02-16T10:22:02Z",
+            "autoRenewingPlan":{},"latestSuccessfulOrderId":"GPA.1"}]}
+        hear: refunded 26-02-16T10, production, plus 26-02-16T10, paid -, until 26-02-16T10,
+            renews no, -
 
         case: replaced in the middle of a paid period
         known: 2026-03-15T10:20:28.912Z
-        wire: {"subscriptionState":"SUBSCRIPTION_STATE_EXPIRED","canceledStateContext":{"replacementCancellation":{}},"lineItems":[{"productId":"plus","expiryTime":"2026-02-09T18:04:11Z","autoRenewingPlan":{},"latestSuccessfulOrderId":"GPA.1"}]}
-        hear: replaced 26-02-09T18, production, plus 26-02-09T18, paid -, until 26-02-09T18, renews no, -
+        wire: {"subscriptionState":"SUBSCRIPTION_STATE_EXPIRED",
+            "canceledStateContext":{"replacementCancellation":{}},
+            "lineItems":[{"productId":"plus","expiryTime":"2026-02-09T18:04:11Z",
+            "autoRenewingPlan":{},"latestSuccessfulOrderId":"GPA.1"}]}
+        hear: replaced 26-02-09T18, production, plus 26-02-09T18, paid -, until 26-02-09T18,
+            renews no, -
 
         case: pending
-        wire: {"subscriptionState":"SUBSCRIPTION_STATE_PENDING","startTime":null,"linkedPurchaseToken":"old","lineItems":[{"productId":"plus","prepaidPlan":{}}]}
+        wire: {"subscriptionState":"SUBSCRIPTION_STATE_PENDING","startTime":null,
+            "linkedPurchaseToken":"old","lineItems":[{"productId":"plus","prepaidPlan":{}}]}
         hear: pending, production, plus -, paid -, until -, renews no, -
 
         case: pending abandoned: its predecessor stays what it is
-        wire: {"subscriptionState":"SUBSCRIPTION_STATE_PENDING_PURCHASE_CANCELED","startTime":null,"linkedPurchaseToken":"old","lineItems":[{"productId":"plus"}]}
+        wire: {"subscriptionState":"SUBSCRIPTION_STATE_PENDING_PURCHASE_CANCELED",
+            "startTime":null,"linkedPurchaseToken":"old","lineItems":[{"productId":"plus"}]}
         hear: ended periodEnded -, production, plus -, paid -, until -, renews no, -
 
         case: upgrade, the new token
-        wire: {"linkedPurchaseToken":"old","lineItems":[{"productId":"max","expiryTime":"2026-03-15T10:20:28Z","autoRenewingPlan":{"autoRenewEnabled":true},"latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0","offerPhase":{"prorationPeriod":{"originalOfferPhaseType":"BASE"}}}]}
-        hear: active, production, max 26-03-15T10, paid 26-03-15T10, until 26-03-15T10, renews yes, regular, after old
+        wire: {"linkedPurchaseToken":"old","lineItems":[{"productId":"max",
+            "expiryTime":"2026-03-15T10:20:28Z","autoRenewingPlan":{"autoRenewEnabled":true},
+            "latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0",
+            "offerPhase":{"prorationPeriod":{"originalOfferPhaseType":"BASE"}}}]}
+        hear: active, production, max 26-03-15T10, paid 26-03-15T10, until 26-03-15T10,
+            renews yes, regular, after old
 
         case: deferred change, waiting
-        wire: {"latestOrderId":null,"lineItems":[{"productId":"max","expiryTime":"2026-02-25T10:20:28Z","autoRenewingPlan":{},"latestSuccessfulOrderId":"GPA.2","deferredItemReplacement":{"productId":"plus"}},{"productId":"plus","autoRenewingPlan":{"autoRenewEnabled":true}}]}
-        hear: active, production, max 26-02-25T10, paid 26-02-25T10, until 26-02-25T10, renews yes, -, product_change_scheduled
+        wire: {"latestOrderId":null,"lineItems":[{"productId":"max",
+            "expiryTime":"2026-02-25T10:20:28Z","autoRenewingPlan":{},
+            "latestSuccessfulOrderId":"GPA.2","deferredItemReplacement":{"productId":"plus"}},
+            {"productId":"plus","autoRenewingPlan":{"autoRenewEnabled":true}}]}
+        hear: active, production, max 26-02-25T10, paid 26-02-25T10, until 26-02-25T10,
+            renews yes, -, product_change_scheduled
 
         case: deferred change, in effect
         product: max
-        wire: {"latestOrderId":null,"lineItems":[{"productId":"max","expiryTime":"2026-02-19T10:20:28Z","autoRenewingPlan":{},"latestSuccessfulOrderId":"GPA.2"},{"productId":"plus","expiryTime":"2026-03-19T10:20:28Z","autoRenewingPlan":{"autoRenewEnabled":true},"latestSuccessfulOrderId":"GPA.3..0"}]}
-        hear: active, production, plus 26-03-19T10, paid 26-03-19T10, until 26-03-19T10, renews yes, -
+        wire: {"latestOrderId":null,"lineItems":[{"productId":"max",
+            "expiryTime":"2026-02-19T10:20:28Z","autoRenewingPlan":{},
+            "latestSuccessfulOrderId":"GPA.2"},{"productId":"plus",
+            "expiryTime":"2026-03-19T10:20:28Z","autoRenewingPlan":{"autoRenewEnabled":true},
+            "latestSuccessfulOrderId":"GPA.3..0"}]}
+        hear: active, production, plus 26-03-19T10, paid 26-03-19T10, until 26-03-19T10,
+            renews yes, -
 
         case: an add-on with an end of its own
-        wire: {"lineItems":[{"productId":"maps","expiryTime":"2026-03-24T10:20:31Z","autoRenewingPlan":{},"deferredItemRemoval":{},"latestSuccessfulOrderId":"GPA.5"},{"productId":"plus","expiryTime":"2026-03-15T10:20:28Z","autoRenewingPlan":{"autoRenewEnabled":true},"latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0"}]}
-        hear: active, production, plus 26-03-15T10, maps 26-03-24T10, paid 26-03-15T10, until 26-03-15T10, renews yes, -
+        wire: {"lineItems":[{"productId":"maps","expiryTime":"2026-03-24T10:20:31Z",
+            "autoRenewingPlan":{},"deferredItemRemoval":{},"latestSuccessfulOrderId":"GPA.5"},
+            {"productId":"plus","expiryTime":"2026-03-15T10:20:28Z",
+            "autoRenewingPlan":{"autoRenewEnabled":true},
+            "latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0"}]}
+        hear: active, production, plus 26-03-15T10, maps 26-03-24T10, paid 26-03-15T10,
+            until 26-03-15T10, renews yes, -
 
         case: prepaid
-        wire: {"latestOrderId":null,"lineItems":[{"productId":"plus","expiryTime":"2026-03-22T08:30:00Z","prepaidPlan":{"allowExtendAfterTime":"2026-02-22T08:30:00Z"},"latestSuccessfulOrderId":"GPA.3355"}]}
-        hear: active, production, plus 26-03-22T08, paid 26-03-22T08, until 26-03-22T08, renews no, -
+        wire: {"latestOrderId":null,"lineItems":[{"productId":"plus",
+            "expiryTime":"2026-03-22T08:30:00Z",
+            "prepaidPlan":{"allowExtendAfterTime":"2026-02-22T08:30:00Z"},
+            "latestSuccessfulOrderId":"GPA.3355"}]}
+        hear: active, production, plus 26-03-22T08, paid 26-03-22T08, until 26-03-22T08,
+            renews no, -
 
         case: instalments that end with the commitment
-        wire: {"lineItems":[{"productId":"plus","expiryTime":"2026-03-15T10:20:28Z","autoRenewingPlan":{"autoRenewEnabled":true,"installmentDetails":{"remainingCommittedPaymentsCount":10,"pendingCancellation":{}}},"latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0"}]}
-        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10, renews no, -
+        wire: {"lineItems":[{"productId":"plus","expiryTime":"2026-03-15T10:20:28Z",
+            "autoRenewingPlan":{"autoRenewEnabled":true,
+            "installmentDetails":{"remainingCommittedPaymentsCount":10,
+            "pendingCancellation":{}}},"latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0"}]}
+        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10,
+            renews no, -
 
         case: price increase not answered
-        wire: {"lineItems":[{"productId":"plus","expiryTime":"2026-03-15T10:20:28Z","autoRenewingPlan":{"autoRenewEnabled":true,"priceChangeDetails":{"priceChangeMode":"PRICE_INCREASE","priceChangeState":"OUTSTANDING"}},"latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0"}]}
-        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10, renews yes, -, price_increase_pending
+        wire: {"lineItems":[{"productId":"plus","expiryTime":"2026-03-15T10:20:28Z",
+            "autoRenewingPlan":{"autoRenewEnabled":true,
+            "priceChangeDetails":{"priceChangeMode":"PRICE_INCREASE",
+            "priceChangeState":"OUTSTANDING"}},
+            "latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0"}]}
+        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10,
+            renews yes, -, price_increase_pending
 
         case: price decrease not answered
-        wire: {"lineItems":[{"productId":"plus","expiryTime":"2026-03-15T10:20:28Z","autoRenewingPlan":{"autoRenewEnabled":true,"priceChangeDetails":{"priceChangeMode":"PRICE_DECREASE","priceChangeState":"OUTSTANDING"}},"latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0"}]}
-        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10, renews yes, -
+        wire: {"lineItems":[{"productId":"plus","expiryTime":"2026-03-15T10:20:28Z",
+            "autoRenewingPlan":{"autoRenewEnabled":true,
+            "priceChangeDetails":{"priceChangeMode":"PRICE_DECREASE",
+            "priceChangeState":"OUTSTANDING"}},
+            "latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0"}]}
+        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10,
+            renews yes, -
 
         case: a tester's
         wire: {"testPurchase":{}}
-        hear: active, sandbox, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10, renews yes, regular
+        hear: active, sandbox, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10, renews yes,
+            regular
 
         case: a tester's, by way of PHP
         wire: {"testPurchase":[]}
-        hear: active, sandbox, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10, renews yes, regular
+        hear: active, sandbox, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10, renews yes,
+            regular
 
         case: unknown state
         wire: {"subscriptionState":"SUBSCRIPTION_STATE_DREAMING"}

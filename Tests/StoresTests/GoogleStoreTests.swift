@@ -69,8 +69,9 @@ struct GoogleStoreTests {
         #expect(request.header("Authorization") == "Bearer ya29.1")
     }
 
-    @Test(arguments: ["", ".", "..", String(repeating: "x", count: 10 << 20)])
-    func refusesATokenWithoutAsking(token: String) async throws {
+    @Test(arguments: [(".", 0), (".", 1), (".", 2), ("x", 8193), ("x", 10 << 20)])
+    func refusesATokenWithoutAsking(letter: String, count: Int) async throws {
+        let token = String(repeating: letter, count: count)
         let world = world { _ in .json(Self.active) }
         let answer = try await store(world).ask(purchase(.google, token: token), at: Self.now)
         #expect(summary(answer) == "rejected")
@@ -94,7 +95,8 @@ struct GoogleStoreTests {
         let claims = String(decoding: try #require(jws.payload), as: UTF8.self)
         #expect(
             claims == #"{"aud":"https://tokens.example/token","exp":1771592390,"iat":1771588790,"#
-                + #""iss":"a@b.example","scope":"https://www.googleapis.com/auth/androidpublisher"}"#
+                + #""iss":"a@b.example","#
+                + #""scope":"https://www.googleapis.com/auth/androidpublisher"}"#
         )
         let header = try #require(Base64.decodeURLSafe(jws.header))
         #expect(
@@ -130,7 +132,8 @@ struct GoogleStoreTests {
         hear: refused
 
         case: 403
-        body: {"error":{"errors":[{"domain":"usageLimits","reason":"rateLimitExceeded"}],"status":"PERMISSION_DENIED"}}
+        body: {"error":{"errors":[{"domain":"usageLimits","reason":"rateLimitExceeded"}],
+            "status":"PERMISSION_DENIED"}}
         hear: throttled -
 
         case: 429
@@ -338,7 +341,8 @@ struct GoogleStoreTests {
         (#"{"type":"user","private_key":"x","client_email":"e"}"#, "type"),
         (#"{"type":"service_account","private_key":"hunter2","client_email":"e"}"#, "private_key"),
         (
-            #"{"type":"service_account","private_key":"x","client_email":"e","token_uri":"ftp://x"}"#,
+            #"{"type":"service_account","private_key":"x","client_email":"e","#
+                + #""token_uri":"ftp://x"}"#,
             "token_uri"
         ),
     ])

@@ -13,8 +13,10 @@ extension AppleSubscription {
     static func precedes(_ left: AppleSubscription, _ right: AppleSubscription) -> Bool {
         left.rank != right.rank
             ? left.rank < right.rank
-            : (left.transaction.expiresDate ?? 0) > (right.transaction.expiresDate ?? 0)
+            : left.expiry > right.expiry
     }
+
+    private var expiry: Int64 { transaction.expiresDate?.value ?? 0 }
 
     var isRunning: Bool { (status == 1 || status == 4) && !isUpgraded }
     var isUpgraded: Bool { transaction.isUpgraded == true }
@@ -131,16 +133,17 @@ private struct Dates {
         let transaction = subscription.transaction
         let outer = "signedTransactionInfo"
         expires = try window.date(
-            milliseconds: transaction.expiresDate, field: "\(outer).expiresDate")
+            milliseconds: transaction.expiresDate?.value, field: "\(outer).expiresDate")
         revoked = try window.date(
-            milliseconds: transaction.revocationDate, field: "\(outer).revocationDate")
+            milliseconds: transaction.revocationDate?.value, field: "\(outer).revocationDate")
         purchased = try window.date(
-            milliseconds: transaction.originalPurchaseDate,
+            milliseconds: transaction.originalPurchaseDate?.value,
             field: "\(outer).originalPurchaseDate")
         grace = try window.date(
-            milliseconds: subscription.renewal?.gracePeriodExpiresDate,
+            milliseconds: subscription.renewal?.gracePeriodExpiresDate?.value,
             field: "signedRenewalInfo.gracePeriodExpiresDate")
-        let signed = [transaction.signedDate, subscription.renewal?.signedDate].compactMap { $0 }
+        let signed = [transaction.signedDate, subscription.renewal?.signedDate]
+            .compactMap { $0?.value }
         stated = try window.date(milliseconds: signed.max(), field: "signedDate")
         guard expires != nil || revoked != nil else {
             throw .malformed(field: "\(outer).expiresDate")

@@ -8,7 +8,7 @@ import Synchronization
 /// A payload that says when it was signed.
 protocol AppleSignedPayload: Decodable, Sendable {
     /// Milliseconds since 1970.
-    var signedDate: Int64? { get }
+    var signedDate: LenientInteger? { get }
 }
 
 /// Checks data signed by Apple: the signature, and the chain of certificates from its key to a
@@ -67,7 +67,7 @@ final class AppleVerifier: Sendable {
         of payload: some AppleSignedPayload, field: String, now: Timestamp
     ) throws(StoreFailure) -> Timestamp {
         let date = try DateWindow(now: now).date(
-            milliseconds: payload.signedDate, field: "\(field).signedDate")
+            milliseconds: payload.signedDate?.value, field: "\(field).signedDate")
         return date ?? now
     }
 
@@ -99,6 +99,8 @@ final class AppleVerifier: Sendable {
     }
 
     private static let chainLimit = 32
+
+    var knownChainCount: Int { chains.withLock { $0.count } }
 
     fileprivate static func fault(_ what: String, _ reason: String) -> StoreFailure {
         .signature(reason: "\(what): \(reason)")

@@ -33,13 +33,13 @@ struct AppleTransaction: AppleSignedPayload, Hashable {
     let bundleId: String?
     let productId: String?
     let subscriptionGroupIdentifier: String?
-    let originalPurchaseDate: Int64?
-    let expiresDate: Int64?
-    let signedDate: Int64?
+    let originalPurchaseDate: LenientInteger?
+    let expiresDate: LenientInteger?
+    let signedDate: LenientInteger?
     /// Such as `Auto-Renewable Subscription`.
     let type: String?
     let inAppOwnershipType: String?
-    let revocationDate: Int64?
+    let revocationDate: LenientInteger?
     let revocationType: String?
     /// True only on a transaction that an upgrade has replaced.
     let isUpgraded: Bool?
@@ -59,10 +59,10 @@ struct AppleRenewal: AppleSignedPayload, Hashable {
     let autoRenewStatus: Int?
     /// 1 customer, 2 billing, 3 price increase, 4 product not available, 5 other.
     let expirationIntent: Int?
-    let gracePeriodExpiresDate: Int64?
+    let gracePeriodExpiresDate: LenientInteger?
     /// 0 when the customer has not answered yet.
     let priceIncreaseStatus: Int?
-    let signedDate: Int64?
+    let signedDate: LenientInteger?
     let environment: String?
 }
 

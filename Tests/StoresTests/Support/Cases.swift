@@ -4,7 +4,8 @@ import Testing
 
 @testable import Stores
 
-/// One case of a text table: paragraphs of `key: value` lines.
+/// One case of a text table: paragraphs of `key: value` lines, of which
+/// longer ones go on in indented ones.
 struct Case: CustomTestStringConvertible, Sendable {
     let name: String
     private let cells: [String: String]
@@ -16,10 +17,16 @@ struct Case: CustomTestStringConvertible, Sendable {
     static func all(_ text: String) -> [Case] {
         text.split(separator: "\n\n").map { paragraph in
             var cells: [String: String] = [:]
+            var key = ""
             for line in paragraph.split(separator: "\n") {
+                guard !line.hasPrefix("    ") else {
+                    cells[key, default: ""] += " " + line.trimmingCharacters(in: .whitespaces)
+                    continue
+                }
                 guard let colon = line.firstIndex(of: ":") else { continue }
+                key = String(line[..<colon])
                 let value = line[line.index(after: colon)...]
-                cells[String(line[..<colon])] = value.trimmingCharacters(in: .whitespaces)
+                cells[key] = value.trimmingCharacters(in: .whitespaces)
             }
             return Case(name: cells["case"] ?? "", cells: cells)
         }

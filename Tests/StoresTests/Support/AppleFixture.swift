@@ -1,0 +1,63 @@
+import Renewal
+
+@testable import Stores
+
+/// Answers of Apple, signed by the test authority.
+enum AppleFixture {
+    static let now = Timestamp(microsecondsSinceEpoch: 1_774_008_000_000_000)
+
+    /// An entry of `lastTransactions`.
+    static func entry(
+        _ status: Int, transaction: [UInt8], renewal: [UInt8],
+        original: String = "420001010101001"
+    ) throws -> String {
+        let authority = try AppleAuthority.trusted.get()
+        return try entry(
+            status, signed: authority.sign(transaction), renewal: authority.sign(renewal),
+            original: original)
+    }
+
+    static func entry(
+        _ status: Int, signed: String, renewal: String, original: String = "420001010101001"
+    ) -> String {
+        #"""
+        {"originalTransactionId":"\#(original)","status":\#(status),
+        "signedTransactionInfo":"\#(signed)","signedRenewalInfo":"\#(renewal)"}
+        """#
+    }
+
+    static func answer(_ entries: [String], environment: String = "Production") -> String {
+        let group = #"{"lastTransactions":[\#(entries.joined(separator: ","))]}"#
+        return #"""
+            {"environment":"\#(environment)","appAppleId":1599012345,
+            "bundleId":"com.example.reader","data":[\#(group)]}
+            """#
+    }
+
+    /// An ordinary answer about a running subscription.
+    static func active(environment: String = "Production") throws -> String {
+        let change = #"{"environment":"\#(environment)"}"#
+        return try answer(
+            [
+                entry(
+                    1, transaction: merged(AppleObservationTests.transaction, change),
+                    renewal: merged(AppleObservationTests.renewal, change))
+            ], environment: environment)
+    }
+
+    static func verifier() throws -> AppleVerifier {
+        try AppleVerifier(roots: [AppleAuthority.trusted.get().root])
+    }
+
+    static func read(_ body: String, with verifier: AppleVerifier? = nil) async throws -> Answer {
+        let reader = AppleAnswerReader(
+            verifier: try verifier ?? Self.verifier(), bundleID: "com.example.reader",
+            environment: .production, asked: "420001010101001", facts: Facts(product: "plus"),
+            now: now)
+        do throws(StoreFailure) {
+            return try await reader.answer(Array(body.utf8))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
