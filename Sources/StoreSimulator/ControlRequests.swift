@@ -4,6 +4,8 @@ import FoundationEssentials
 struct ClockRequest: Decodable {
     var advance: String?
     var set: String?
+    /// Simulated seconds in a second; 0 stands still.
+    var speed: Double?
 }
 
 struct PurchaseRequest: Decodable {

@@ -76,10 +76,11 @@ final class HTTP2Handler: ChannelInboundHandler {
         var body = reply.body
         if reply.delivery == .cut {
             body.moveWriterIndex(to: body.writerIndex / 2)
-            context.writeAndFlush(
-                wrapOutboundOut(.data(.init(data: .byteBuffer(body)))), promise: nil)
             // Closing before END_STREAM sends RST_STREAM.
-            return context.close(promise: nil)
+            let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+            context.writeAndFlush(wrapOutboundOut(.data(.init(data: .byteBuffer(body)))))
+                .whenComplete { _ in bound.value.close(promise: nil) }
+            return
         }
         context.writeAndFlush(
             wrapOutboundOut(.data(.init(data: .byteBuffer(body), endStream: true))),

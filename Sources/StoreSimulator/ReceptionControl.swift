@@ -55,7 +55,9 @@ extension Reception {
         json.raw("{\"now\":")
         json.time(clock.now(machine: machine))
         json.raw(",\"offset_milliseconds\":")
-        json.number(clock.offset)
+        json.number(clock.offset(machine: machine))
+        json.raw(",\"speed\":")
+        json.ready(Array("\(clock.speed)".utf8))
         json.raw("}")
         return Reply(200, json)
     }
@@ -64,13 +66,23 @@ extension Reception {
         let body = try ControlReader.read(ClockRequest.self, request.body)
         let advance = try ControlReader.period(body.advance, "advance")
         let set = try ControlReader.instant(body.set, "set")
-        guard (advance == nil) != (set == nil) else {
-            throw ControlError("give either advance or set")
+        let speed = body.speed
+        guard [advance != nil, set != nil].count(where: { $0 }) <= 1,
+            advance != nil || set != nil || speed != nil
+        else { throw ControlError("give advance, set or speed") }
+        if let speed {
+            guard (0...1_000_000).contains(speed) else {
+                throw ControlError("speed is not between 0 and 1000000")
+            }
+            guard clockFile == nil else {
+                throw ControlError("a clock shared by libfaketime keeps the machine's speed")
+            }
         }
         let machine = SimulatedClock.machineNow
         let clock = world.withLock { world in
             if let advance { world.clock.advance(advance, machine: machine) }
             if let set { world.clock.set(set, machine: machine) }
+            if let speed { world.clock.run(at: speed, machine: machine) }
             return world.clock
         }
         do {
@@ -84,7 +96,7 @@ extension Reception {
     /// Writes the offset for libfaketime; the file is replaced whole, by a rename.
     func writeClockFile(_ clock: SimulatedClock) throws {
         guard let clockFile else { return }
-        try Data(clock.faketimeText.utf8).write(
+        try Data(clock.faketimeText(machine: SimulatedClock.machineNow).utf8).write(
             to: URL(fileURLWithPath: clockFile), options: .atomic)
     }
 

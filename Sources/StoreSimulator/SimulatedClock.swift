@@ -1,38 +1,49 @@
 import FoundationEssentials
 
-/// The machine's clock moved by an offset; it runs on between moves.
-///
-/// A clock that stands still or runs faster would be another rule of `now(machine:)`.
+/// A clock that is set, moved, stopped and sped up against the machine's.
 package struct SimulatedClock: Hashable, Sendable {
-    /// Milliseconds that simulated time is ahead of the machine's.
-    package private(set) var offset: Int64
+    /// Simulated seconds in a second of the machine; 0 stands still.
+    package private(set) var speed = 1.0
+    /// A moment of the machine's clock and what this one showed then.
+    private var machineAnchor: Instant
+    private var anchor: Instant
     /// The offset is kept to whole seconds, so that a process under libfaketime reads the same.
     private let wholeSeconds: Bool
 
-    package init(offset: Int64 = 0, wholeSeconds: Bool) {
+    package init(machine: Instant, wholeSeconds: Bool) {
         self.wholeSeconds = wholeSeconds
-        self.offset = offset
-        round()
+        machineAnchor = machine
+        anchor = machine
     }
 
-    package func now(machine: Instant) -> Instant { machine + offset }
+    package func now(machine: Instant) -> Instant {
+        let elapsed = machine - machineAnchor
+        return anchor + (speed == 1 ? elapsed : Int64((Double(elapsed) * speed).rounded(.down)))
+    }
+
+    /// Milliseconds that this clock is ahead of the machine's.
+    package func offset(machine: Instant) -> Int64 { now(machine: machine) - machine }
 
     package mutating func set(_ instant: Instant, machine: Instant) {
-        offset = instant - machine
-        round()
+        let offset = instant - machine
+        machineAnchor = machine
+        anchor =
+            machine + (wholeSeconds ? Instant.floorDivide(offset + 500, 1000) * 1000 : offset)
     }
 
     package mutating func advance(_ period: Period, machine: Instant) {
         set(now(machine: machine).adding(period), machine: machine)
     }
 
-    private mutating func round() {
-        if wholeSeconds { offset = Instant.floorDivide(offset + 500, 1000) * 1000 }
+    /// From now on the clock runs at `speed`. Not for a clock that libfaketime shares.
+    package mutating func run(at speed: Double, machine: Instant) {
+        set(now(machine: machine), machine: machine)
+        self.speed = speed
     }
 
     /// The offset as libfaketime reads it from FAKETIME_TIMESTAMP_FILE: `+2592000`, `-25000000`.
-    package var faketimeText: String {
-        let seconds = Instant.floorDivide(offset + 500, 1000)
+    package func faketimeText(machine: Instant) -> String {
+        let seconds = Instant.floorDivide(offset(machine: machine) + 500, 1000)
         return seconds < 0 ? "\(seconds)\n" : "+\(seconds)\n"
     }
 

@@ -47,7 +47,7 @@ package struct Simulator: Sendable {
     package static func start(_ options: Options) async throws -> Simulator {
         let credentials = try Credentials(seed: options.seed)
         let machine = SimulatedClock.machineNow
-        var clock = SimulatedClock(wholeSeconds: options.clockFile != nil)
+        var clock = SimulatedClock(machine: machine, wholeSeconds: options.clockFile != nil)
         if let instant = options.clock { clock.set(instant, machine: machine) }
         let world = World(clock: clock, seed: options.seed, apps: [options.app])
         let (quitting, quitter) = AsyncStream.makeStream(of: Never.self)

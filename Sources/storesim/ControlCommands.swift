@@ -36,10 +36,19 @@ struct ClockCommand: AsyncParsableCommand {
     @Option(help: "The time to set, such as 2026-02-01T00:00:00Z.")
     var set: String?
 
+    @Option(help: "Simulated seconds in a second; 0 stands still.")
+    var speed: Double?
+
     func run() async throws {
-        if advance == nil, set == nil { return try await simulated.send("GET", "/clock") }
+        if advance == nil, set == nil, speed == nil {
+            return try await simulated.send("GET", "/clock")
+        }
         try await simulated.send(
-            "POST", "/clock", ["advance": advance.member, "set": set.member])
+            "POST", "/clock",
+            [
+                "advance": advance.member, "set": set.member,
+                "speed": speed.map { .fraction($0) },
+            ])
     }
 }
 

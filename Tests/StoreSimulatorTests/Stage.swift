@@ -15,7 +15,8 @@ struct Stage {
     let reception: Reception
 
     init(clockFile: String? = nil, seed: UInt64 = 1) throws {
-        let clock = SimulatedClock(wholeSeconds: clockFile != nil)
+        let clock = SimulatedClock(
+            machine: SimulatedClock.machineNow, wholeSeconds: clockFile != nil)
         reception = Reception(
             world: World(clock: clock, seed: seed, apps: ["com.example.reader"]),
             credentials: try Self.credentials.get(), clockFile: clockFile, signingWindow: 1000,

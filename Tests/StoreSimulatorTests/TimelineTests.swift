@@ -171,3 +171,32 @@ struct InstantTests {
         #expect(instant.headerText == "Sat, 21 Nov 2026 04:05:06 GMT")
     }
 }
+
+@Suite("The simulated clock")
+struct ClockTests {
+    @Test("runs on, is set, moves forward, stands still and runs faster")
+    func moves() {
+        let machine = { (second: Int64) in Instant(milliseconds: second * 1000) }
+        var clock = SimulatedClock(machine: machine(1000), wholeSeconds: false)
+        #expect(clock.now(machine: machine(1010)) == machine(1010))
+        clock.set(machine(50), machine: machine(1010))
+        #expect(clock.now(machine: machine(1020)) == machine(60))
+        clock.advance(Period(milliseconds: 5000), machine: machine(1020))
+        #expect(clock.now(machine: machine(1020)) == machine(65))
+        clock.run(at: 0, machine: machine(1020))
+        #expect(clock.now(machine: machine(2000)) == machine(65))
+        clock.run(at: 60, machine: machine(2000))
+        #expect(clock.now(machine: machine(2001)) == machine(125))
+        clock.run(at: 1, machine: machine(2001))
+        #expect(clock.now(machine: machine(2003)) == machine(127))
+    }
+
+    @Test("keeps whole seconds of offset for libfaketime")
+    func keepsWholeSeconds() {
+        let machine = Instant(milliseconds: 1_000_250)
+        var clock = SimulatedClock(machine: machine, wholeSeconds: true)
+        clock.set(Instant(milliseconds: 5_000_000), machine: machine)
+        #expect(clock.offset(machine: machine) == 4_000_000)
+        #expect(clock.faketimeText(machine: machine) == "+4000\n")
+    }
+}
