@@ -32,7 +32,9 @@ static inline CURLcode renewald_curl_set_pointer(CURL *handle, CURLoption option
 /// libcurl copies `count` bytes, which may hold zeros. For NULL it would call for input instead.
 static inline CURLcode renewald_curl_set_body(CURL *handle, const void *bytes, size_t count) {
   CURLcode code = curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);
-  return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_COPYPOSTFIELDS, bytes ? bytes : "");
+  if (code != CURLE_OK)
+    return code;
+  return curl_easy_setopt(handle, CURLOPT_COPYPOSTFIELDS, bytes ? bytes : "");
 }
 
 /// libcurl does not copy the list: it must outlive the transfer.

@@ -64,7 +64,8 @@ package struct HTTPRequest: Sendable {
     }
 }
 
-/// An answer as a value, whatever its status. Its body may hold receipts, so only its size is shown.
+/// An answer as a value, whatever its status. Its body may hold receipts, so only its size is
+/// shown.
 package struct HTTPResponse: Sendable {
     /// The status of the last response: 1xx ones are skipped, 3xx ones are given back.
     package let status: Int

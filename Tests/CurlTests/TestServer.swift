@@ -79,14 +79,14 @@ final class TestServer: Sendable {
         AsyncStream { continuation in
             Thread.detachNewThread {
                 var rest = Data()
-                while true {
-                    let data = output.availableData
-                    guard !data.isEmpty else { break }
+                var data = output.availableData
+                while !data.isEmpty {
                     rest.append(data)
                     while let end = rest.firstIndex(of: 10) {
                         continuation.yield(String(decoding: rest[..<end], as: UTF8.self))
                         rest = Data(rest[(end + 1)...])
                     }
+                    data = output.availableData
                 }
                 continuation.finish()
             }
