@@ -78,7 +78,9 @@ let package = Package(
                 serviceLifecycle, unixSignals, toml,
             ], swiftSettings: safeHouse),
         .executableTarget(
-            name: "renewald", dependencies: ["Daemon", argumentParser], swiftSettings: safeHouse),
+            name: "renewald",
+            dependencies: ["Daemon", "Engine", "Ledger", "Renewal", logging, argumentParser],
+            swiftSettings: safeHouse),
         .target(
             name: "StoreSimulator",
             dependencies: [

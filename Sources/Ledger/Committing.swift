@@ -113,7 +113,7 @@ extension PostgresLedger {
     }
 
     /// Settles the outcomes in their users' books and makes the statements of the transaction.
-    private func compose(
+    func compose(
         _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp
     ) async throws(LedgerError) -> CommitBatch {
         var batch = CommitBatch(lease: lease)
@@ -179,5 +179,14 @@ extension PostgresRow {
             willRenew: try optionalBool("will_renew"), inGrace: try bool("in_grace"),
             reason: try text("reason"), store: try word("store"), product: try text("product"),
             purchaseID: try int64("purchase_id"))
+    }
+}
+
+extension PostgresLedger {
+    /// The events that a commit of these outcomes would write. Changes nothing.
+    package func preview(
+        _ outcomes: [Outcome], at now: Timestamp
+    ) async throws(LedgerError) -> [Event] {
+        try await compose(outcomes, under: nil, at: now).events
     }
 }

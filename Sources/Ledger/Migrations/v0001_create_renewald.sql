@@ -146,7 +146,7 @@ CREATE INDEX entitlement_user ON renewald.entitlement (user_id);
 -- What was told. The counter's row stays locked until the commit, so ids rise in the order of the
 -- commits and a reader that goes on from an id never misses one.
 CREATE TABLE renewald.event_counter (
-    only boolean PRIMARY KEY DEFAULT true CHECK (only),
+    single boolean PRIMARY KEY DEFAULT true CHECK (single),
     last_id int8 NOT NULL
 ) WITH (fillfactor = 10);
 INSERT INTO renewald.event_counter (last_id) VALUES (0);

@@ -1,0 +1,27 @@
+import Ledger
+
+/// How a command ends: the values of sysexits(3).
+package enum ExitReason: Int32, Error, Hashable, Sendable {
+    case done = 0
+    case usage = 64
+    /// `--require` and no such user.
+    case noInput = 66
+    /// The database is not there.
+    case unavailable = 69
+    case software = 70
+    /// Some purchases could not be checked: try again.
+    case temporary = 75
+    case permission = 77
+    case configuration = 78
+}
+
+extension LedgerError {
+    package var exitReason: ExitReason {
+        switch self {
+        case .unavailable: .unavailable
+        case .schemaMissing, .schemaVersion: .configuration
+        case .refused(sqlState: "42501", _): .permission
+        case .refused: .software
+        }
+    }
+}

@@ -1,0 +1,189 @@
+import Curl
+import FoundationEssentials
+package import Renewal
+import Stores
+import Synchronization
+
+/// Knows which store to ask about which app, and with what.
+package final class StoreDesk: Sendable {
+    private typealias Ask = @Sendable (Purchase, Timestamp) async -> Answer
+
+    private let client: CurlClient
+    private let asks: [AppKey: Ask]
+    private let extraCall = Mutex<@Sendable (AppKey) async -> Void>({ _ in })
+
+    /// Reads every credential.
+    ///
+    /// - Throws: all that is wrong with them, together.
+    package init(
+        _ configuration: Configuration, environment: [String: String]
+    ) throws(ConfigurationFaults) {
+        do throws(CurlError) {
+            client = try CurlClient(
+                configuration: CurlConfiguration(userAgent: "renewald/\(Version.text)"))
+        } catch {
+            throw ConfigurationFaults([
+                ConfigurationFault(file: "libcurl", sentence: "cannot be used: \(error)")
+            ])
+        }
+        let maker = StoreMaker(configuration.stores, client, environment)
+        var asks: [AppKey: Ask] = [:]
+        var faults: [ConfigurationFault] = []
+        let holder = ExtraCallHolder()
+        for app in configuration.apps {
+            do throws(ConfigurationFault) {
+                asks[app.key] = try maker.ask(app, beforeExtraCall: { await holder.call(app.key) })
+            } catch {
+                faults.append(error)
+            }
+        }
+        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        self.asks = asks
+        holder.desk.withLock { $0 = self }
+    }
+
+    /// Asks the store of the purchase's app. Never fails: a failure is an answer.
+    package func ask(_ claim: Claim) async -> Answer {
+        let app = claim.purchase.app
+        guard let ask = asks[app] else {
+            return .failure(
+                .unsupported(
+                    reason: "no [[app]] with store \(app.store.rawValue) and this id is configured"))
+        }
+        return await ask(claim.purchase, claim.claimedAt)
+    }
+
+    package func knows(_ app: AppKey) -> Bool { asks[app] != nil }
+
+    /// What is awaited before each call beyond the first of a check.
+    package func beforeExtraCalls(_ wait: @escaping @Sendable (AppKey) async -> Void) {
+        extraCall.withLock { $0 = wait }
+    }
+
+    package func close() async { await client.close() }
+
+    /// Lets the stores, which are made before the desk stands, reach what the desk is told later.
+    private final class ExtraCallHolder: Sendable {
+        let desk = Mutex<StoreDesk?>(nil)
+
+        func call(_ app: AppKey) async {
+            await desk.withLock { $0?.extraCall.withLock { $0 } }?(app)
+        }
+    }
+}
+
+/// Makes a store from its configuration.
+private struct StoreMaker {
+    let settings: StoreSettings
+    let client: CurlClient
+    let environment: [String: String]
+
+    init(_ settings: StoreSettings, _ client: CurlClient, _ environment: [String: String]) {
+        self.settings = settings
+        self.client = client
+        self.environment = environment
+    }
+
+    func ask(
+        _ app: App, beforeExtraCall: @escaping @Sendable () async -> Void
+    ) throws(ConfigurationFault) -> @Sendable (Purchase, Timestamp) async -> Answer {
+        let client = self.client
+        let transport = StoreTransport(
+            send: { request throws(CurlError) in try await client.send(request) },
+            wallClock: WallClock.now, beforeExtraCall: beforeExtraCall)
+        switch app {
+        case .apple(let app):
+            let store = try apple(app, transport)
+            return { await store.ask($0, at: $1) }
+        case .google(let app):
+            let store = try google(app, transport)
+            return { await store.ask($0, at: $1) }
+        case .amazon(let app):
+            let store = try amazon(app, transport)
+            return { await store.ask($0, at: $1) }
+        }
+    }
+
+    private func apple(
+        _ app: AppleApp, _ transport: StoreTransport
+    ) throws(ConfigurationFault) -> AppleStore {
+        var roots = [AppleRoots.g3]
+        if let file = settings.apple.rootCertificate {
+            roots = [try certificate(try file.read(), file.place)]
+        }
+        let credentials = AppleCredentials(
+            bundleID: app.id, issuerID: app.issuerID, keyID: app.keyID,
+            privateKeyPEM: try secret(app.privateKey))
+        return try made(app.privateKey.place) { () throws(CredentialFault) in
+            try AppleStore(
+                credentials: credentials, production: try host(settings.apple.baseURL, .apple),
+                sandbox: try host(settings.apple.sandboxURL, .apple), roots: roots,
+                transport: transport)
+        }
+    }
+
+    private func google(
+        _ app: GoogleApp, _ transport: StoreTransport
+    ) throws(ConfigurationFault) -> GoogleStore {
+        let credentials = GoogleCredentials(
+            packageName: app.id, serviceAccountJSON: try secret(app.serviceAccount),
+            certificateAuthorityFile: settings.tlsCA(.google)?.path)
+        return try made(app.serviceAccount.place) { () throws(CredentialFault) in
+            try GoogleStore(
+                credentials: credentials, host: try host(settings.google.baseURL, .google),
+                transport: transport)
+        }
+    }
+
+    private func amazon(
+        _ app: AmazonApp, _ transport: StoreTransport
+    ) throws(ConfigurationFault) -> AmazonStore {
+        let credentials = AmazonCredentials(
+            appID: app.id, sharedSecret: try secret(app.sharedSecret),
+            allowsSandbox: app.sandbox)
+        return try made(app.sharedSecret.place) { () throws(CredentialFault) in
+            AmazonStore(
+                credentials: credentials, production: try host(settings.amazon.baseURL, .amazon),
+                sandbox: try host(settings.amazon.sandboxURL, .amazon), transport: transport)
+        }
+    }
+
+    private func host(_ url: String, _ store: Store) throws(CredentialFault) -> StoreHost {
+        guard
+            let host = StoreHost(
+                baseURL: url, certificateAuthorityFile: settings.tlsCA(store)?.path)
+        else { throw CredentialFault(field: "base_url", sentence: "is not an origin") }
+        return host
+    }
+
+    private func secret(_ source: SecretSource) throws(ConfigurationFault) -> Stores.Secret {
+        guard let text = try source.read(environment: environment).text else {
+            throw source.place.fault("the secret is not UTF-8 text")
+        }
+        return Stores.Secret(text)
+    }
+
+    /// A certificate in DER, from DER or PEM.
+    private func certificate(
+        _ bytes: [UInt8], _ place: ConfigurationPlace
+    ) throws(ConfigurationFault) -> [UInt8] {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard text.contains("-----BEGIN CERTIFICATE-----") else { return bytes }
+        let body = text.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("-----") }
+            .joined()
+        guard let der = Data(base64Encoded: body) else {
+            throw place.fault("is not a certificate in PEM or DER")
+        }
+        return Array(der)
+    }
+
+    private func made<Made>(
+        _ place: ConfigurationPlace, _ make: () throws(CredentialFault) -> Made
+    ) throws(ConfigurationFault) -> Made {
+        do throws(CredentialFault) {
+            return try make()
+        } catch {
+            throw place.fault(error.description)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package import Postgres
+
+/// Waits for `NOTIFY` on a connection of its own. Only a convenience: who waits must also look by
+/// himself from time to time.
+package final class News: Sendable {
+    /// Sent by `renewald.submit`, with the lane.
+    package static let due = "renewald_due"
+    /// Sent after each commit that wrote events.
+    package static let events = "renewald_events"
+
+    private let connection: PostgresConnection
+    private let channel: String
+
+    package init(_ settings: PostgresSettings, channel: String) {
+        connection = PostgresConnection(settings)
+        self.channel = channel
+    }
+
+    /// Begins to listen, and again after a lost connection.
+    package func start() async throws(LedgerError) {
+        do throws(PostgresError) {
+            try await connection.listen([channel])
+        } catch {
+            throw LedgerError(error)
+        }
+    }
+
+    /// The payload of the next notification; nil when none came in time.
+    package func next(timeout: Duration) async throws(LedgerError) -> String? {
+        do throws(PostgresError) {
+            try await connection.listen([channel])
+            return try await connection.nextNotification(timeout: timeout)?.payload
+        } catch {
+            throw LedgerError(error)
+        }
+    }
+
+    package func close() async { await connection.close() }
+}

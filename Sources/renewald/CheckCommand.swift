@@ -1,0 +1,90 @@
+import ArgumentParser
+import Daemon
+import Renewal
+
+struct CheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Re-validates one user's purchases now and shows what changed and why.",
+        discussion: """
+            Works beside a running daemon. With --dry-run nothing is written.
+
+            Example: renewald check user-17 --dry-run
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The user id, as it was given to renewald.submit.")
+    var user: String
+    @Flag(help: "Ask and judge, but write nothing.")
+    var dryRun = false
+    @Flag(help: "End with 66 when there is no such user.")
+    var require = false
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    mutating func run() async throws {
+        let (user, isDryRun, require, json) = (self.user, self.dryRun, self.require, self.json)
+        try await common.withWorkshop { workshop in
+            let checked = try await UserCheck(workshop, isDryRun: isDryRun).run(user: user)
+            if json {
+                try Console.sayJSON(CheckOutput(user, checked))
+            } else {
+                CheckText(user: user, isDryRun: isDryRun, checked: checked).lines
+                    .forEach(Console.say)
+            }
+            if checked.isEmpty, require { throw ExitReason.noInput }
+            if checked.contains(where: \.isUnjudged) { throw ExitReason.temporary }
+        }
+    }
+}
+
+extension CheckedPurchase {
+    /// Whether the store did not tell the state.
+    var isUnjudged: Bool { !decision.isVerdict && decision.facts.state != .invalid }
+}
+
+/// `{user, purchases: [{id, store, product, state, access, problem, events: […]}]}`
+private struct CheckOutput: Encodable {
+    let user: String
+    let purchases: [Purchase]
+
+    struct Purchase: Encodable {
+        let id: Int64
+        let store: String
+        let app: String
+        let product: String
+        let state: String
+        let access: String
+        let expires_at: String?
+        let next_check_at: String?
+        let problem: String?
+        let heard: String
+        let rule: String
+        let events: [Event]
+    }
+
+    struct Event: Encodable {
+        let kind: String
+        let reason: String
+        let entitlement: String?
+    }
+
+    init(_ user: String, _ checked: [CheckedPurchase]) {
+        self.user = user
+        purchases = checked.map { one in
+            Purchase(
+                id: one.claim.purchase.id, store: one.claim.purchase.app.store.rawValue,
+                app: one.claim.purchase.app.id, product: one.facts.product,
+                state: one.facts.state.rawValue, access: one.facts.access.rawValue,
+                expires_at: one.facts.expiresAt?.text,
+                next_check_at: CheckText.next(one.decision),
+                problem: one.decision.problem?.description, heard: CheckText.heard(one.answer),
+                rule: one.decision.rule,
+                events: one.events.map { event in
+                    Event(
+                        kind: event.told.kind, reason: event.told.reason,
+                        entitlement: event.entitlement)
+                })
+        }
+    }
+}

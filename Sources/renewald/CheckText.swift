@@ -1,0 +1,73 @@
+import Daemon
+import Renewal
+
+/// What `renewald check` shows a person: for each purchase what was asked, what was heard, what
+/// changed and why.
+struct CheckText {
+    let user: String
+    let isDryRun: Bool
+    let checked: [CheckedPurchase]
+
+    var lines: [String] {
+        guard !checked.isEmpty else { return ["\(user): no purchases"] }
+        var lines = ["\(user): \(count(checked.count, "purchase"))"]
+        for one in checked { lines += rows(of: one) }
+        if isDryRun { lines.append("Nothing was written (--dry-run).") }
+        return lines
+    }
+
+    private func rows(of one: CheckedPurchase) -> [String] {
+        let purchase = one.claim.purchase
+        var lines = [
+            "",
+            "purchase \(purchase.id): \(one.facts.product)",
+            row("asked", "\(Self.asked(purchase.app.store)) about \(purchase.app.id)"),
+            row("heard", Self.heard(one.answer)),
+            row("rule", one.decision.rule),
+            row("state", change(purchase.facts.state.rawValue, one.facts.state.rawValue)),
+            row("access", change(access(purchase.facts), access(one.facts))),
+        ]
+        if one.events.isEmpty { lines.append(row("events", "none")) }
+        for event in one.events {
+            lines.append(
+                row("event", [event.told.kind, event.entitlement, event.told.reason]
+                    .compactMap { $0 }.joined(separator: " ")))
+        }
+        if let problem = one.decision.problem { lines.append(row("problem", problem.description)) }
+        lines.append(row("next", Self.next(one.decision) ?? "never"))
+        return lines
+    }
+
+    private func row(_ name: String, _ text: String) -> String {
+        "  " + name + String(repeating: " ", count: max(1, 9 - name.count)) + text
+    }
+
+    private func change(_ before: String, _ after: String) -> String {
+        before == after ? after : "\(before) -> \(after)"
+    }
+
+    private func access(_ facts: Facts) -> String {
+        guard facts.access == .granted else { return facts.access.rawValue }
+        return facts.expiresAt.map { "granted until \($0.text)" } ?? "granted"
+    }
+
+    private static func asked(_ store: Store) -> String {
+        switch store {
+        case .apple: "Apple, Get All Subscription Statuses,"
+        case .google: "Google Play, purchases.subscriptionsv2.get,"
+        case .amazon: "Amazon, verifyReceiptId,"
+        }
+    }
+
+    static func heard(_ answer: Answer) -> String {
+        switch answer {
+        case .verdict(let observation): observation.words
+        case .doubt(let doubt): "does not know it (\(doubt.rawValue))"
+        case .failure(let failure): failure.problem.sentence
+        }
+    }
+
+    static func next(_ decision: Decision) -> String? {
+        decision.nextCheckAt == .never ? nil : decision.nextCheckAt.text
+    }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import Daemon
+import Foundation
+import Ledger
+import Logging
+
+/// What every command takes.
+struct CommonOptions: ParsableArguments {
+    @Option(help: "The configuration file.")
+    var config = "/etc/renewald/renewald.toml"
+
+    @Flag(help: "Say more on standard error.")
+    var verbose = false
+
+    func logger(_ quietLevel: Logger.Level) -> Logger {
+        let level: Logger.Level = verbose ? .debug : quietLevel
+        return Logger(label: "renewald") { _ in
+            LogOutput(level: level, environment: environment)
+        }
+    }
+
+    var environment: [String: String] { ProcessInfo.processInfo.environment }
+
+    /// Opens the workshop, requires a schema that fits, does the work, closes.
+    func withWorkshop(
+        logging level: Logger.Level = .warning, _ work: (Workshop) async throws -> Void
+    ) async throws {
+        try await reporting {
+            let workshop = try Workshop(
+                configurationFile: config, environment: environment, log: logger(level))
+            do {
+                try await workshop.ledger.requireCurrentSchema()
+                try await work(workshop)
+            } catch {
+                await workshop.close()
+                throw error
+            }
+            await workshop.close()
+        }
+    }
+
+    /// Says what went wrong on standard error and ends with the exit code that fits.
+    func reporting(_ work: () async throws -> Void) async throws {
+        do {
+            try await work()
+        } catch let faults as ConfigurationFaults {
+            for fault in faults.faults { Console.complain(fault.description) }
+            throw ExitReason.configuration.code
+        } catch let error as LedgerError {
+            Console.complain(error.sentence)
+            throw error.exitReason.code
+        } catch let reason as ExitReason {
+            throw reason.code
+        } catch let code as ExitCode {
+            throw code
+        }
+    }
+}
+
+extension ExitReason {
+    var code: ExitCode { ExitCode(rawValue) }
+}

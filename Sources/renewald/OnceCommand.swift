@@ -1,0 +1,97 @@
+import ArgumentParser
+import Daemon
+import Engine
+import Renewal
+
+extension Store: ExpressibleByArgument {}
+
+struct OnceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "once",
+        abstract: "One pass over all that is due, then exits.",
+        discussion: """
+            For a timer. What a running daemon holds is left to it. Ends with 75 when some purchases \
+            could not be checked: they are asked about again later.
+
+            Example: renewald once --store google --limit 1000
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Option(help: "Only this store: apple, google or amazon.")
+    var store: Store?
+    @Option(help: "Most checks of this pass.")
+    var limit: Int?
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    private struct Output: Encodable {
+        let checked: Int
+        let events: Int
+        let unjudged: Int
+        let shards_left_to_others: Int
+    }
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
+    }
+
+    mutating func run() async throws {
+        let (store, limit, json) = (self.store, self.limit, self.json)
+        try await common.withWorkshop { workshop in
+            let engine = workshop.engine(stores: store.map { [$0] } ?? [])
+            let report = try await Self.run(engine, limit: limit)
+            if json {
+                try Console.sayJSON(
+                    Output(
+                        checked: report.checked, events: report.events,
+                        unjudged: report.unjudged,
+                        shards_left_to_others: report.shardsLeftToOthers))
+            } else {
+                Self.say(report)
+            }
+            if report.unjudged > 0 { throw ExitReason.temporary }
+        }
+    }
+
+    private static func run(_ engine: RenewalEngine, limit: Int?) async throws -> RunReport {
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            if Console.isErrorTerminal { tasks.addTask { await showProgress(of: engine) } }
+            defer { tasks.cancelAll() }
+            do {
+                return try await engine.run(.onePass(limit: limit))
+            } catch let error as PortError {
+                Console.complain(error.sentence)
+                throw ExitReason.unavailable
+            }
+        }
+    }
+
+    private static func showProgress(of engine: RenewalEngine) async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(200))
+            let report = engine.progress
+            Console.progress("\(report.checked) checked, \(report.events) events")
+        }
+        Console.progress("")
+    }
+
+    private static func say(_ report: RunReport) {
+        Console.say(
+            "\(count(report.checked, "purchase")) checked, \(count(report.events, "event")) written.")
+        if report.unjudged > 0 {
+            Console.say(
+                "\(count(report.unjudged, "purchase")) could not be judged and will be asked about "
+                    + "again: see renewald status.")
+        }
+        if report.shardsLeftToOthers > 0 {
+            Console.say(
+                "\(report.shardsLeftToOthers) of 256 shards are held by another worker and were left "
+                    + "to it.")
+        }
+    }
+}
+
+/// `1 purchase`, `2 purchases`.
+func count(_ count: some BinaryInteger, _ noun: String) -> String {
+    "\(count) \(noun)\(count == 1 ? "" : "s")"
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+import Daemon
+
+@main
+struct RenewaldCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "renewald",
+        abstract: "Keeps app subscriptions true: re-validates each with the store that sold it.",
+        discussion: """
+            A backend stores receipts and purchase tokens with the SQL function renewald.submit; \
+            renewald asks Apple, Google Play and Amazon about them when it matters and writes grant \
+            and revoke events.
+
+            First steps:
+              renewald migrate                make the schema
+              renewald once                   one pass over all that is due
+              renewald run                    the daemon
+              renewald check user-17          one user, now
+            """,
+        version: Version.text,
+        subcommands: [
+            RunCommand.self, OnceCommand.self, CheckCommand.self, StatusCommand.self,
+            EventsCommand.self, MigrateCommand.self,
+        ])
+}
