@@ -7,10 +7,8 @@ extension Configuration {
 
     /// Reads and checks the file whole.
     ///
-    /// - Parameters:
-    ///   - file: its path, repeated in every fault.
-    ///   - environment: the process's; used where the database's address is kept as a secret.
-    /// - Throws: every fault that was found, not only the first.
+    /// Throws every fault that was found, not only the first; the file's path is in each. The
+    /// environment is the process's, for a database address that is kept as a secret.
     package static func load(
         file: String, environment: [String: String]
     ) throws(ConfigurationFaults) -> Configuration {
@@ -33,9 +31,9 @@ extension Configuration {
         return try parse(text: text, file: file, environment: environment)
     }
 
-    /// Checks a configuration that is at hand as text.
+    /// Checks a configuration that is at hand as text; faults call it by the file's name.
     ///
-    /// - Parameter file: how faults call it.
+    /// Throws every fault that was found.
     package static func parse(
         text: String, file: String, environment: [String: String]
     ) throws(ConfigurationFaults) -> Configuration {

@@ -28,7 +28,7 @@ enum ISODuration {
         return total
     }
 
-    /// - Parameter units: each letter with its seconds, in the order in which they may appear.
+    /// Adds up one half. The units come with their seconds, in the order in which they may appear.
     private static func sum(
         _ text: Substring, of units: [(letter: Character, seconds: Int)]
     ) throws(Flaw) -> Duration {

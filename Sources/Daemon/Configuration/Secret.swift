@@ -42,10 +42,10 @@ package struct SecretSource: Hashable, Sendable {
     /// Largest file that is read, in bytes.
     package static let sizeLimitBytes = 1 << 20
 
-    /// Reads the secret, without the line ends after it.
+    /// Reads the secret, without the line ends after it. The environment is the process's, for
+    /// `credential:` and `env:`.
     ///
-    /// - Parameter environment: the process's, for `credential:` and `env:`.
-    /// - Throws: a fault at the place where the source is configured. It never holds the secret.
+    /// Throws a fault at the place where the source is configured. It never holds the secret.
     package func read(environment: [String: String]) throws(ConfigurationFault) -> Secret {
         var bytes = try readWhole(environment)
         while let last = bytes.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") {

@@ -11,7 +11,7 @@ struct SectionReader {
     private let fields: [String: TOMLNode]
     private(set) var faults: [ConfigurationFault] = []
 
-    /// - Parameter path: the section's, with the index where the table repeats.
+    /// Reads the given fields. The path is the section's, with the index where the table repeats.
     init(
         _ section: ConfigurationSection, fields: [String: TOMLNode], path: TOMLLines.Path,
         lines: TOMLLines, file: String

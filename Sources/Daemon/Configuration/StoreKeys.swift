@@ -42,7 +42,7 @@ extension ConfigurationSection {
             ConfigurationKey(
                 "api", .choice(GoogleSettings.API.allCases.map(\.rawValue)),
                 .byDefault(.string(GoogleSettings.API.v2.rawValue)),
-                "Which version is asked about subscriptions: v1 is the older purchases.subscriptions."
+                "Which version is asked about subscriptions; v1 is purchases.subscriptions."
             ),
             authorities, rate(40),
         ])
@@ -54,7 +54,7 @@ extension ConfigurationSection {
                 "base_url", "https://appstore-sdk.amazon.com", "The Receipt Verification Service."),
             origin(
                 "sandbox_url", "https://appstore-sdk.amazon.com",
-                "The same, asked only for an app with sandbox = true; its path begins with /sandbox."
+                "The same, for an app with sandbox = true; its path begins with /sandbox."
             ),
             authorities, rate(8),
         ])

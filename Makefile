@@ -1,0 +1,47 @@
+# What a developer types. `make` alone lists it.
+
+SWIFT ?= swift
+# debug or release, for `build` and `demo`. A release build takes minutes.
+CONFIGURATION ?= debug
+# More arguments for `swift test`, such as TEST_FLAGS='--filter LedgerTests'.
+TEST_FLAGS ?=
+
+# Our layers import only what Package.swift gives them.
+CHECKED := --explicit-target-dependency-import-check error
+SOURCES := Sources Tests Package.swift
+SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build test demo bench lint format clean
+
+help: ## Lists what there is
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## Installs the Debian packages that are missing
+	@scripts/install-deps
+
+build: deps ## Builds renewald and storesim (CONFIGURATION=release: optimised)
+	$(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product renewald
+	$(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product storesim
+
+# One test at a time: many of them start servers, and a busy machine makes those late.
+test: deps ## Runs the whole test suite, on a private PostgreSQL
+	$(SWIFT) build --build-tests $(CHECKED)
+	$(SWIFT) test --skip-build --disable-xctest --no-parallel $(TEST_FLAGS)
+
+demo: build ## Shows a user per store, from purchase to expiry, against the simulator
+	@RENEWALD_BIN="$$($(SWIFT) build -c $(CONFIGURATION) --show-bin-path)" scripts/demo
+
+bench: ## Measures checks per second, CPU, memory and calls per check (release build)
+	@$(MAKE) --no-print-directory build CONFIGURATION=release
+	@RENEWALD_BIN="$$($(SWIFT) build -c release --show-bin-path)" Benchmarks/run
+
+lint: ## Checks format and scripts
+	$(SWIFT) format lint --strict -r $(SOURCES)
+	@scripts/lint-scripts $(SCRIPTS)
+
+format: ## Formats the sources
+	$(SWIFT) format -i -r $(SOURCES)
+
+clean: ## Removes what was built
+	$(SWIFT) package clean
