@@ -48,12 +48,12 @@ enum Google {
     }
 
     /// First the base id, then `..0` for the first renewal.
-    private static func order(_ purchase: Purchase, number: Int) -> String {
+    static func order(_ purchase: Purchase, number: Int) -> String {
         number < 1 ? purchase.order : "\(purchase.order)..\(number - 1)"
     }
 
     /// State, and the end of access that goes with it.
-    private struct State {
+    struct State {
         var name: StaticString
         var expiry: Instant?
         var isUnpaid = false
@@ -77,7 +77,7 @@ enum Google {
             case .paused: name = "PAUSED"
             case .ended(let instant, .paymentFailed):
                 name = now - instant < Google.canceledFor ? "CANCELED" : "EXPIRED"
-                renews = false
+                (renews, isUnpaid) = (false, true)
             case .ended(let instant, .cancelled):
                 (name, renews) = ("EXPIRED", false)
                 expiry = end.map { min($0, instant) }

@@ -58,6 +58,13 @@ package struct Purchase: Sendable {
         return life
     }
 
+    /// False when no charge can have been given back.
+    var mayHaveVoids: Bool {
+        timeline.acts.contains { act in
+            act.deed == .refund || act.deed == .refundPast || act.deed == .revoke
+        }
+    }
+
     mutating func add(_ deed: Deed, at instant: Instant) {
         timeline.add(deed, at: instant)
         life = Life(of: timeline)

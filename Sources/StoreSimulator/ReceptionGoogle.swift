@@ -1,32 +1,65 @@
-import CryptoExtras
 import NIOCore
 import Synchronization
 
 extension Reception {
-    static let publisherScope = "https://www.googleapis.com/auth/androidpublisher"
-    private static let tokenSeconds: Int64 = 3599
+    /// What a path under `/androidpublisher/v3/applications/{package}/purchases` asks for.
+    private enum GoogleRead {
+        /// `subscriptionsv2/tokens/{token}`
+        case subscription(token: String)
+        /// `subscriptions/{product}/tokens/{token}`
+        case legacy(product: String, token: String)
+        case voided
 
-    /// `/androidpublisher/v3/applications/{package}/purchases/subscriptionsv2/tokens/{token}`
+        var token: String? {
+            switch self {
+            case .subscription(let token), .legacy(_, let token): token
+            case .voided: nil
+            }
+        }
+    }
+
     func google(_ request: Request, _ path: [Substring]) -> Reply {
-        guard path.count == 8, path[1] == "v3", path[2] == "applications",
-            path[4] == "purchases", path[5] == "subscriptionsv2", path[6] == "tokens",
-            let package = PercentCoding.decode(path[3]), let token = PercentCoding.decode(path[7])
+        guard path.count > 5, path[1] == "v3", path[2] == "applications",
+            path[4] == "purchases", let package = PercentCoding.decode(path[3]),
+            let (read, verb) = googleRead(path.dropFirst(5))
         else { return Failures.status(404, .google) }
-        guard request.method == "GET" else { return Failures.status(405, .google) }
+        guard request.method == (verb == nil ? "GET" : "POST") else {
+            return Failures.status(405, .google)
+        }
         return world.withLock { world in
-            let number = world.find(.google, token: token)
+            let number = read.token.flatMap { world.find(.google, token: $0) }
             let call = world.receive(.google, number)
             let reply =
                 call.failure() ?? refusal(request, package, world, call)
-                ?? googleAnswer(call, package, &world)
+                ?? googleAnswer(call, package, read, verb, request, &world)
             world.calls.answered(reply.status)
             return call.deliver(reply)
         }
     }
 
+    /// What is asked for, and the verb behind a colon (`tokens/{token}:revoke`).
+    private func googleRead(_ path: ArraySlice<Substring>) -> (GoogleRead, verb: String?)? {
+        let names = path.compactMap(PercentCoding.decode)
+        guard names.count == path.count, var last = names.last else { return nil }
+        var verb: String?
+        for candidate in ["cancel", "revoke"] where last.hasSuffix(":" + candidate) {
+            last.removeLast(candidate.count + 1)
+            verb = candidate
+        }
+        switch (names.count, names[0]) {
+        case (3, "subscriptionsv2") where names[1] == "tokens":
+            return (.subscription(token: last), verb)
+        case (4, "subscriptions") where names[2] == "tokens":
+            return (.legacy(product: names[1], token: last), verb)
+        case (1, "voidedpurchases"):
+            return (.voided, nil)
+        default: return nil
+        }
+    }
+
     /// The checks before the purchase itself, in the order in which the API makes them.
     private func refusal(
-        _ request: Request, _ package: String, _ world: World, _ call: Call
+        _ request: Request, _ package: String, _ world: borrowing World, _ call: Call
     ) -> Reply? {
         guard let authorization = request.authorization, authorization.hasPrefix("Bearer "),
             let end = world.bearers[String(authorization.dropFirst(7))], end > call.now
@@ -38,7 +71,11 @@ extension Reception {
         return nil
     }
 
-    private func googleAnswer(_ call: Call, _ package: String, _ world: inout World) -> Reply {
+    private func googleAnswer(
+        _ call: Call, _ package: String, _ read: GoogleRead, _ verb: String?,
+        _ request: Request, _ world: inout World
+    ) -> Reply {
+        if case .voided = read { return voided(request, package, call.now, &world) }
         guard let number = call.subject(world) else { return Failures.notFound(.google) }
         let purchase = world.purchase(number)
         guard purchase.app == package else {
@@ -53,69 +90,97 @@ extension Reception {
             instant == call.now
             ? world.life(number, at: instant) : purchase.timeline.life(at: instant)
         if Google.isGone(life, at: instant) { return Failures.gone(.google) }
-        return Reply(200, Google.subscription(purchase, life, at: instant))
+        if let verb { return write(verb, number, life, call.now, &world) }
+        guard case .legacy(let product, _) = read else {
+            return Reply(200, Google.subscription(purchase, life, at: instant))
+        }
+        guard product == life.latest?.product ?? purchase.timeline.product else {
+            return Failures.status(400, .google)
+        }
+        return Reply(200, Google.legacySubscription(purchase, life, at: instant))
     }
 
-    /// `POST /token`: a signed assertion for an access token.
-    func googleToken(_ request: Request) -> Reply {
-        guard request.method == "POST" else { return Reply(405, text: "Method not allowed\n") }
-        let form = Request(
-            method: "",
-            target: "?"
-                + String(decoding: request.body, as: UTF8.self)
-                .replacing("+", with: "%20"))
-        let machine = SimulatedClock.machineNow
-        let call = world.withLock { $0.receive(.google, nil, endpoint: .token) }
-        if let failure = call.failure() { return call.deliver(failure) }
-        if let refusal = refusal(ofForm: form, call.now, machine) { return call.deliver(refusal) }
-        let token = world.withLock {
-            $0.issueBearer(until: call.now + Self.tokenSeconds * 1000)
+    private func write(
+        _ verb: String, _ number: Int, _ life: Life, _ now: Instant, _ world: inout World
+    ) -> Reply {
+        let deed: Deed = verb == "cancel" ? .cancel : .revoke
+        if life.objection(to: deed, store: .google) != nil {
+            return Reply(
+                400,
+                Google.failure(
+                    400, "invalidPurchaseState", "The purchase is not in a valid state."))
         }
-        var json = JSONText(capacity: 250)
-        json.raw("{\"access_token\":")
-        json.plain(token)
-        json.raw(",\"expires_in\":3599,\"token_type\":\"Bearer\"}")
-        return call.deliver(Reply(200, json))
+        world.add(deed, to: number, at: now)
+        var json = JSONText(capacity: 2)
+        json.raw("{}")
+        return Reply(200, json)
+    }
+}
+
+// The list of voided purchases.
+extension Reception {
+    private static let voidedPageLimit = 1000
+    private static let voidedWindow = 30 * Instant.day
+
+    /// The voids of an app's subscriptions in a moving window of thirty days. Only `type=1` shows
+    /// subscriptions; a page token brings its window along.
+    private func voided(
+        _ request: Request, _ package: String, _ now: Instant, _ world: inout World
+    ) -> Reply {
+        guard let window = VoidedWindow(request, now, oldest: now + -Self.voidedWindow) else {
+            return Failures.status(400, .google)
+        }
+        let limit = request.query("maxResults").flatMap { Int($0) } ?? Self.voidedPageLimit
+        guard window.showsSubscriptions, (1...Self.voidedPageLimit).contains(limit) else {
+            return limit < 1
+                ? Failures.status(400, .google)
+                : Reply(200, Google.voidedPage([], nextPage: nil))
+        }
+        var voids: [Google.Void] = []
+        for purchase in world.purchases
+        where purchase.store == .google && purchase.app == package && purchase.mayHaveVoids {
+            voids += Google.voids(purchase, world.life(purchase.number, at: now))
+        }
+        let inWindow = voids.filter { $0.voided >= window.start && $0.voided < window.end }
+            .sorted { ($0.voided, $0.order) < ($1.voided, $1.order) }
+        let page = inWindow.dropFirst(window.index).prefix(limit)
+        let isLast = window.index + page.count >= inWindow.count
+        return Reply(
+            200,
+            Google.voidedPage(
+                page, nextPage: isLast ? nil : window.token(at: window.index + page.count)))
+    }
+}
+
+/// Which voids are asked for. Its text form is the page token.
+private struct VoidedWindow {
+    var start: Instant
+    var end: Instant
+    var index = 0
+    var showsSubscriptions: Bool
+
+    init?(_ request: Request, _ now: Instant, oldest: Instant) {
+        if let token = request.query("token") {
+            guard let bytes = Base64.bytes(ofURL: token[...].utf8) else { return nil }
+            let numbers = String(decoding: bytes, as: UTF8.self).split(separator: ".")
+                .compactMap { Int64($0) }
+            guard numbers.count == 3, numbers[2] >= 0 else { return nil }
+            start = Instant(milliseconds: numbers[0])
+            end = Instant(milliseconds: numbers[1])
+            index = Int(numbers[2])
+            showsSubscriptions = true
+            return
+        }
+        let asked = ["startTime", "endTime"].map { request.query($0) }
+        let times = asked.map { $0.flatMap { Int64($0) }.map { Instant(milliseconds: $0) } }
+        for (text, time) in zip(asked, times) where text != nil && time == nil { return nil }
+        start = max(times[0] ?? oldest, oldest)
+        end = min(times[1] ?? now + 1, now + 1)
+        showsSubscriptions = request.query("type") == "1"
     }
 
-    private func refusal(ofForm form: Request, _ now: Instant, _ machine: Instant) -> Reply? {
-        guard form.query("grant_type") == "urn:ietf:params:oauth:grant-type:jwt-bearer" else {
-            return Self.refused("unsupported_grant_type", "Invalid grant_type.")
-        }
-        guard let text = form.query("assertion"), let token = WebToken(text) else {
-            return Self.refused("invalid_grant", "Bad Request")
-        }
-        guard token.claims.iss == credentials.serviceAccount else {
-            return Self.refused("invalid_grant", "Invalid grant: account not found")
-        }
-        guard token.isSigned(by: credentials.googleKey.publicKey),
-            token.header.kid.map({ $0 == credentials.googleKeyID }) ?? true
-        else { return Self.refused("invalid_grant", "Invalid JWT Signature.") }
-        guard token.claims.aud?.hasSuffix("/token") == true else {
-            return Self.refused("invalid_grant", "Invalid JWT: Failed audience check.")
-        }
-        let scopes = token.claims.scope?.split(separator: " ") ?? []
-        guard scopes.contains(where: { $0 == Self.publisherScope }) else {
-            return Self.refused("invalid_scope", "Invalid OAuth scope or ID token audience.")
-        }
-        // A client that does not share the simulated clock signs with the machine's.
-        let isFresh = [now, machine].contains {
-            token.isFresh(at: $0.seconds, needsIssueTime: true)
-        }
-        if isFresh { return nil }
-        return Self.refused(
-            "invalid_grant",
-            "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable "
-                + "timeframe. Check your iat and exp values in the JWT claim.")
-    }
-
-    private static func refused(_ error: StaticString, _ description: String) -> Reply {
-        var json = JSONText(capacity: 200)
-        json.raw("{\"error\":\"")
-        json.raw(error)
-        json.raw("\",\"error_description\":")
-        json.string(description)
-        json.raw("}")
-        return Reply(400, json)
+    func token(at index: Int) -> String {
+        let text = "\(start.milliseconds).\(end.milliseconds).\(index)"
+        return String(decoding: Base64.url(text.utf8), as: UTF8.self)
     }
 }

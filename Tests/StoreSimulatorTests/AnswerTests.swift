@@ -47,8 +47,8 @@ struct GoogleAnswerTests {
         failPayment@5                33.5   IN_GRACE_PERIOD            34      -     ..0     yes
         failPayment@5                37.9   IN_GRACE_PERIOD            38      -     ..0     yes
         failPayment@5                38     ON_HOLD                    31      -     ..0     yes
-        failPayment@5                68     CANCELED                   31      -     -       no
-        failPayment@5                69     EXPIRED                    31      -     -       no
+        failPayment@5                68     CANCELED                   31      -     ..0     no
+        failPayment@5                69     EXPIRED                    31      -     ..0     no
         failPayment@5 fixPayment@35  35     ACTIVE                     59      ..0   ..0     yes
         failPayment@5 fixPayment@41  41     ACTIVE                     69      ..0   ..0     yes
         cancel@5                     6      CANCELED                   31      -     -       no
