@@ -1,21 +1,26 @@
 import Crypto
 import Curl
 import Renewal
+import Synchronization
 import _CryptoExtras
 
 /// Access tokens of one service account: one at a time, shared by all checks. However many ask,
 /// one request is under way.
 ///
 /// <https://developers.google.com/identity/protocols/oauth2/service-account>
-actor GoogleTokens {
+final class GoogleTokens: Sendable {
     private let account: GoogleServiceAccount
     private let certificateAuthorityFile: String?
     private let transport: StoreTransport
+    /// A lock and not an actor: nearly every check only reads the current token.
+    private let state = Mutex(State())
 
-    private var current: AccessToken?
-    private var trouble: Trouble?
-    private var isFetching = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private struct State {
+        var current: AccessToken?
+        var trouble: Trouble?
+        var isFetching = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
 
     private struct AccessToken {
         let text: String
@@ -50,13 +55,12 @@ actor GoogleTokens {
     /// The current token or a new one; never `refused`, which the store does not take any more.
     func token(replacing refused: String? = nil) async throws(StoreFailure) -> String {
         for _ in 0..<Self.turnLimit {
-            let now = transport.wallClock()
-            if let current, current.text != refused, current.isFresh(at: now) {
-                return current.text
+            switch turn(replacing: refused, at: transport.wallClock()) {
+            case .use(let token): return token
+            case .fail(let failure): throw failure
+            case .fetch: return try await fetch()
+            case .wait: await waitForTheOther()
             }
-            if let trouble, trouble.isRecent(at: now) { throw trouble.failure }
-            guard isFetching else { return try await fetch() }
-            await withCheckedContinuation { waiting.append($0) }
         }
         throw .unreachable(reason: "no access token")
     }
@@ -64,26 +68,63 @@ actor GoogleTokens {
     /// How often one asker waits for others, who may be cancelled, before it gives up.
     private static let turnLimit = 8
 
-    private func fetch() async throws(StoreFailure) -> String {
-        isFetching = true
-        defer {
-            isFetching = false
-            let woken = waiting
-            waiting = []
-            for waiter in woken { waiter.resume() }
+    private enum Turn {
+        case use(String)
+        case fail(StoreFailure)
+        case fetch
+        case wait
+    }
+
+    private func turn(replacing refused: String?, at now: Timestamp) -> Turn {
+        state.withLock { state in
+            if let current = state.current, current.text != refused, current.isFresh(at: now) {
+                return .use(current.text)
+            }
+            if let trouble = state.trouble, trouble.isRecent(at: now) {
+                return .fail(trouble.failure)
+            }
+            guard !state.isFetching else { return .wait }
+            state.isFetching = true
+            return .fetch
         }
+    }
+
+    private func waitForTheOther() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if state.isFetching { state.waiting.append(continuation) }
+                return !state.isFetching
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    private func fetch() async throws(StoreFailure) -> String {
         do throws(StoreFailure) {
             let token = try await exchange()
-            current = token
-            trouble = nil
+            finish { state in
+                state.current = token
+                state.trouble = nil
+            }
             return token.text
         } catch {
+            let trouble = Trouble(failure: error, since: transport.wallClock())
             // That one asker was cancelled is no news for the others.
-            if !Task.isCancelled {
-                trouble = Trouble(failure: error, since: transport.wallClock())
+            finish { state in
+                if !Task.isCancelled { state.trouble = trouble }
             }
             throw error
         }
+    }
+
+    private func finish(_ change: (inout State) -> Void) {
+        let woken = state.withLock { state in
+            change(&state)
+            state.isFetching = false
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for waiter in woken { waiter.resume() }
     }
 
     private func exchange() async throws(StoreFailure) -> AccessToken {
