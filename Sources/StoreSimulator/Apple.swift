@@ -3,13 +3,20 @@
 /// https://developer.apple.com/documentation/appstoreserverapi
 enum Apple {
     static let appID: Int64 = 1_599_012_345
-    static let group = "21098765"
 
     /// The two payloads of a status answer, and what stands around them.
     struct Status {
         var status: Int64
         var transaction: JSONText
         var renewal: JSONText
+    }
+
+    /// A status answer about one subscription, signed.
+    struct SignedStatus {
+        var purchase: Purchase
+        var status: Int64
+        var transaction: [UInt8]
+        var renewal: [UInt8]
     }
 
     /// What `GET /inApps/v1/subscriptions/{id}` says; nil while there is no transaction.
@@ -20,12 +27,9 @@ enum Apple {
             renewal: renewal(purchase, life, latest, signedAt: now))
     }
 
-    /// The whole answer, once both payloads are signed.
-    static func body(
-        _ purchase: Purchase, status: Int64, transaction: [UInt8], renewal: [UInt8]
-    ) -> [UInt8] {
-        var json = JSONText(capacity: transaction.count + renewal.count + 400)
-        json.raw("{\"environment\":")
+    /// The members that begin an answer about a purchase's customer.
+    private static func appendApp(_ purchase: Purchase, to json: inout JSONText) {
+        json.raw("\"environment\":")
         json.plain(environment(purchase))
         if purchase.environment == .production {
             json.raw(",\"appAppleId\":")
@@ -33,22 +37,72 @@ enum Apple {
         }
         json.raw(",\"bundleId\":")
         json.string(purchase.app)
-        json.raw(",\"data\":[{\"subscriptionGroupIdentifier\":")
-        json.plain(group)
-        json.raw(",\"lastTransactions\":[{\"originalTransactionId\":")
-        json.plain(purchase.token)
+    }
+
+    /// StatusResponse, once all payloads are signed: a list for each subscription group.
+    static func body(_ asked: Purchase, _ entries: [SignedStatus]) -> [UInt8] {
+        let size = entries.reduce(0) { $0 + $1.transaction.count + $1.renewal.count + 200 }
+        var json = JSONText(capacity: size + 300)
+        json.raw("{")
+        appendApp(asked, to: &json)
+        json.raw(",\"data\":[")
+        var groups: [String] = []
+        for entry in entries where !groups.contains(entry.purchase.group) {
+            groups.append(entry.purchase.group)
+        }
+        for (index, group) in groups.enumerated() {
+            json.raw(
+                index > 0
+                    ? ",{\"subscriptionGroupIdentifier\":" : "{\"subscriptionGroupIdentifier\":")
+            json.string(group)
+            json.raw(",\"lastTransactions\":[")
+            for (place, entry) in entries.filter({ $0.purchase.group == group }).enumerated() {
+                if place > 0 { json.raw(",") }
+                append(entry, to: &json)
+            }
+            json.raw("]}")
+        }
+        json.raw("]}")
+        return json.bytes
+    }
+
+    private static func append(_ entry: SignedStatus, to json: inout JSONText) {
+        json.raw("{\"originalTransactionId\":")
+        json.plain(entry.purchase.token)
         json.raw(",\"status\":")
-        json.number(status)
+        json.number(entry.status)
         json.raw(",\"signedTransactionInfo\":\"")
-        json.ready(transaction)
+        json.ready(entry.transaction)
         json.raw("\",\"signedRenewalInfo\":\"")
-        json.ready(renewal)
-        json.raw("\"}]}]}")
+        json.ready(entry.renewal)
+        json.raw("\"}")
+    }
+
+    /// HistoryResponse, or RefundHistoryResponse, which says nothing of the app.
+    static func body(
+        _ asked: Purchase, _ page: AppleHistory.Page, _ signed: [[UInt8]], isRefunds: Bool
+    ) -> [UInt8] {
+        var json = JSONText(capacity: signed.reduce(300) { $0 + $1.count + 3 })
+        json.raw("{\"revision\":")
+        json.plain(page.revision)
+        json.raw(",\"hasMore\":")
+        json.boolean(page.hasMore)
+        if !isRefunds {
+            json.raw(",")
+            appendApp(asked, to: &json)
+        }
+        json.raw(",\"signedTransactions\":[")
+        for (index, text) in signed.enumerated() {
+            json.raw(index > 0 ? ",\"" : "\"")
+            json.ready(text)
+            json.raw("\"")
+        }
+        json.raw("]}")
         return json.bytes
     }
 
     /// 1 active, 2 expired, 3 billing retry, 4 grace, 5 revoked.
-    private static func code(_ phase: Phase) -> Int64 {
+    static func code(_ phase: Phase) -> Int64 {
         switch phase {
         case .running, .silent: 1
         case .pending, .abandoned, .paused: 2
@@ -81,7 +135,7 @@ enum Apple {
         json.raw(",\"productId\":")
         json.string(charge.product)
         json.raw(",\"subscriptionGroupIdentifier\":")
-        json.plain(group)
+        json.string(purchase.group)
         json.raw(",\"purchaseDate\":")
         json.milliseconds(charge.start)
         json.raw(",\"originalPurchaseDate\":")

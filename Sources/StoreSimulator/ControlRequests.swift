@@ -21,6 +21,8 @@ struct PurchaseRequest: Decodable {
     var count: Int?
     var start: String?
     var user: String?
+    var customer: String?
+    var group: String?
     var replaces: Int?
     var pending: Bool?
 }

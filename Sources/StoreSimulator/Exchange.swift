@@ -21,13 +21,15 @@ struct Request {
     }
 
     /// The first value of a query parameter, percent-decoded.
-    func query(_ name: String) -> String? {
-        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
-        for pair in target[target.index(after: mark)...].split(separator: "&") {
+    func query(_ name: String) -> String? { queries(name).first }
+
+    /// All values of a query parameter that may be repeated, percent-decoded.
+    func queries(_ name: String) -> [String] {
+        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return [] }
+        return target[target.index(after: mark)...].split(separator: "&").compactMap { pair in
             let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if sides.count == 2, sides[0] == name { return PercentCoding.decode(sides[1]) }
+            return sides.count == 2 && sides[0] == name ? PercentCoding.decode(sides[1]) : nil
         }
-        return nil
     }
 }
 

@@ -5,13 +5,33 @@ package struct Purchase: Sendable {
         case sandbox
     }
 
+    /// Who bought, and what does not change over a purchase's life.
+    package struct Buyer: Hashable, Sendable {
+        package var app: String
+        package var environment: Environment
+        /// What the app set as the account of its user; nil when it set none.
+        package var user: String?
+        /// Apple: purchases of one customer are answered together; nil is a customer of its own.
+        package var customer: String?
+        /// Apple's subscription group.
+        package var group: String
+
+        package init(
+            app: String, environment: Environment = .production, user: String? = nil,
+            customer: String? = nil, group: String = "21098765"
+        ) {
+            self.app = app
+            self.environment = environment
+            self.user = user
+            self.customer = customer
+            self.group = group
+        }
+    }
+
     /// From 1; also what control calls name it by.
     package let number: Int
     package let store: StoreName
-    package let app: String
-    package let environment: Environment
-    /// What the app set as the account of its user; nil when it set none.
-    package let user: String?
+    package let buyer: Buyer
     /// What a client stores: original transaction id, purchase token, receipt id.
     package let token: String
     /// Amazon's user id; empty for the others.
@@ -25,29 +45,31 @@ package struct Purchase: Sendable {
     private var life: Life
 
     init(
-        number: Int, app: String, environment: Environment, user: String?, timeline: Timeline,
-        replaces: String?, ids: inout Seeded
+        number: Int, buyer: Buyer, timeline: Timeline, replaces: String?, ids: inout Seeded
     ) {
         self.number = number
+        self.buyer = buyer
         store = timeline.store
-        self.app = app
-        self.environment = environment
-        self.user = user
         self.replaces = replaces
         self.timeline = timeline
         life = Life(of: timeline)
         switch timeline.store {
         case .apple:
-            token = String(AppleNumbers.original(number, environment))
+            token = String(AppleNumbers.original(number, buyer.environment))
             (storeUser, order) = ("", "")
         case .google:
             token = ids.googleToken()
             (storeUser, order) = ("", ids.googleOrder())
         case .amazon:
-            token = ids.amazonReceipt(sandbox: environment == .sandbox)
+            token = ids.amazonReceipt(sandbox: buyer.environment == .sandbox)
             (storeUser, order) = (ids.amazonUser(), "")
         }
     }
+
+    package var app: String { buyer.app }
+    package var environment: Environment { buyer.environment }
+    package var user: String? { buyer.user }
+    package var group: String { buyer.group }
 
     /// The life at `now`, kept between calls so that a long one is not lived again for each answer.
     package mutating func life(at now: Instant) -> Life {

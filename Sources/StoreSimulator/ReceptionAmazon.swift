@@ -39,9 +39,7 @@ extension Reception {
         }
         let purchase = world.purchase(number)
         let instant = call.instant(purchase)
-        let life =
-            instant == call.now
-            ? world.life(number, at: instant) : purchase.timeline.life(at: instant)
+        let life = world.life(number, at: instant, isPresent: instant == call.now)
         return Reply(200, Amazon.receipt(purchase, life))
     }
 }

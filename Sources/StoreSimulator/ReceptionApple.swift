@@ -1,33 +1,50 @@
-import Crypto
 import NIOCore
 import Synchronization
 
-/// A request token that was found good: what it is for, and its times.
-struct VerifiedToken: Sendable {
-    var bundle: String
-    var issued: Int64?
-    var ends: Int64
-}
-
-/// A signed answer and the state it tells.
+/// A signed answer and the states it tells.
 struct SignedAnswer: Sendable {
     var signedAt: Instant
-    var face: Life.Face
+    var faces: [NumberedFace]
     var body: ByteBuffer
+}
+
+/// What an answer tells of one purchase.
+struct NumberedFace: Hashable, Sendable {
+    var number: Int
+    var face: Life.Face
+}
+
+/// What a path of the App Store Server API asks for.
+private enum AppleRead: Hashable {
+    case status
+    case transaction
+    case history
+    case refunds
+
+    /// The read, and the transaction id in its path; nil for a path that is not played.
+    static func find(_ path: [Substring]) -> (AppleRead, id: Substring)? {
+        guard let id = path.last else { return nil }
+        switch path.dropFirst().dropLast() {
+        case ["v1", "subscriptions"]: return (.status, id)
+        case ["v1", "transactions"]: return (.transaction, id)
+        case ["v2", "history"]: return (.history, id)
+        case ["v2", "refund", "lookup"]: return (.refunds, id)
+        default: return nil
+        }
+    }
 }
 
 /// What is to be signed, taken out of the world so that the signing needs no lock.
 private struct Unsigned {
     var call: Call
-    var purchase: Purchase
-    var life: Life
-    var charge: Charge
+    var asked: Purchase
     var signedAt: Instant
-    var isFor: Endpoint
+    var content: Content
 
-    enum Endpoint {
-        case status
-        case transaction
+    enum Content {
+        case status([(Purchase, Life)])
+        case transaction(Charge)
+        case page(AppleHistory.Page, isRefunds: Bool)
     }
 
     var flaw: AppleSigner.Flaw {
@@ -38,24 +55,37 @@ private struct Unsigned {
         }
     }
 
-    var canBeKept: Bool { call.fault == nil && isFor == .status }
+    /// The states by which a kept answer is known; nil when the answer must not be kept.
+    var faces: [NumberedFace]? {
+        guard call.fault == nil, case .status(let entries) = content else { return nil }
+        return entries.map { NumberedFace(number: $0.0.number, face: $0.1.face) }
+    }
 }
 
 extension Reception {
-    /// `/inApps/v1/subscriptions/{id}` and `/inApps/v1/transactions/{id}`
+    /// `/inApps/v1/subscriptions/{id}`, `/inApps/v1/transactions/{id}`, `/inApps/v2/history/{id}`
+    /// and `/inApps/v2/refund/lookup/{id}`
     func apple(_ request: Request, _ path: [Substring], _ host: StoreHost) -> Reply {
-        guard path.count == 4, path[1] == "v1", request.method == "GET",
-            path[2] == "subscriptions" || path[2] == "transactions"
-        else { return Reply(404, text: "Not found\n") }
-        let isStatus = path[2] == "subscriptions"
-        let machine = SimulatedClock.machineNow
-        let bundle = appleBundle(request.authorization, machine)
-        let outcome: Result<Unsigned, Refusal> = world.withLock { world in
-            let found = world.find(transaction: path[3])
+        guard request.method == "GET", let (read, id) = AppleRead.find(path) else {
+            return Reply(404, text: "Not found\n")
+        }
+        let bundle = appleBundle(request.authorization, SimulatedClock.machineNow)
+        let outcome = world.withLock { world in
+            let found = world.find(transaction: id)
             let call = world.receive(.apple, found?.number)
-            let result = unsigned(call, found, bundle, host, isStatus, path[3], &world)
-            if case .failure(let refusal) = result { world.calls.answered(refusal.reply.status) }
-            return result.mapError { Refusal(reply: call.deliver($0.reply)) }
+            let result: Result<Unsigned, AppleRefusal> =
+                if let failure = call.failure() {
+                    .failure(AppleRefusal(failure))
+                } else if let bundle {
+                    unsigned(call, read, id, found, bundle, host, request, &world)
+                } else {
+                    .failure(AppleRefusal(Failures.unauthorized(.apple)))
+                }
+            switch result {
+            case .success: world.calls.answered(200)
+            case .failure(let refusal): world.calls.answered(refusal.reply.status)
+            }
+            return result.mapError { AppleRefusal(call.deliver($0.reply)) }
         }
         switch outcome {
         case .failure(let refusal): return refusal.reply
@@ -63,54 +93,58 @@ extension Reception {
         }
     }
 
-    private struct Refusal: Error {
-        var reply: Reply
-    }
-
     private func unsigned(
-        _ call: Call, _ found: (number: Int, charge: Int)?, _ bundle: String?, _ host: StoreHost,
-        _ isStatus: Bool, _ id: Substring, _ world: inout World
-    ) -> Result<Unsigned, Refusal> {
-        if let failure = call.failure() { return .failure(Refusal(reply: failure)) }
-        guard let bundle else { return .failure(Refusal(reply: Failures.unauthorized(.apple))) }
+        _ call: Call, _ read: AppleRead, _ id: Substring, _ found: (number: Int, charge: Int)?,
+        _ bundle: String, _ host: StoreHost, _ request: Request, _ world: inout World
+    ) -> Result<Unsigned, AppleRefusal> {
         guard !id.isEmpty, id.utf8.allSatisfy({ (48...57).contains($0) }) else {
-            return .failure(
-                Refusal(reply: Reply(400, Apple.failure(4_000_006, "Invalid transaction id."))))
+            return .failure(AppleRefusal(4_000_006, "Invalid transaction id."))
         }
-        let notFound = Result<Unsigned, Refusal>.failure(
-            Refusal(reply: Failures.notFound(.apple)))
-        guard let found, let number = call.subject(world) else { return notFound }
-        let purchase = world.purchase(number)
-        let isHere = (purchase.environment == .sandbox) == (host == .sandbox)
-        guard isHere, purchase.app == bundle, purchase.timeline.start <= call.now else {
-            return notFound
+        let notFound = AppleRefusal(Failures.notFound(.apple))
+        guard let found, let number = call.subject(world) else { return .failure(notFound) }
+        let asked = world.purchase(number)
+        let isHere = (asked.environment == .sandbox) == (host == .sandbox)
+        guard isHere, asked.app == bundle, asked.timeline.start <= call.now else {
+            return .failure(notFound)
         }
-        let instant = call.instant(purchase)
-        let life =
-            instant == call.now
-            ? world.life(number, at: instant) : purchase.timeline.life(at: instant)
-        let place = isStatus || number != found.number ? life.charges.count - 1 : found.charge
-        guard life.charges.indices.contains(place), found.charge < life.charges.count || isStatus
-        else { return notFound }
-        world.calls.answered(200)
-        return .success(
-            Unsigned(
-                call: call, purchase: purchase, life: life, charge: life.charges[place],
-                signedAt: instant, isFor: isStatus ? .status : .transaction))
+        let instant = call.instant(asked)
+        let life = world.life(number, at: instant, isPresent: instant == call.now)
+        let place = number == found.number ? found.charge : life.charges.count - 1
+        guard life.charges.indices.contains(place) else { return .failure(notFound) }
+        var unsigned = Unsigned(
+            call: call, asked: asked, signedAt: instant, content: .transaction(life.charges[place]))
+        if read == .transaction { return .success(unsigned) }
+        let entries = world.purchases(ofCustomerOf: number).map { other in
+            (
+                world.purchase(other),
+                world.life(other, at: instant, isPresent: instant == call.now)
+            )
+        }.filter { $0.0.timeline.start <= instant }
+        if read == .status {
+            let wanted = request.queries("status").compactMap { Int64($0) }
+            unsigned.content = .status(
+                entries.filter { wanted.isEmpty || wanted.contains(Apple.code($0.1.phase)) })
+            return .success(unsigned)
+        }
+        return AppleHistory.read(request, isRefunds: read == .refunds).map { history in
+            let page = history.page(entries.flatMap { AppleTransaction.all($0.0, $0.1) })
+            unsigned.content = .page(page, isRefunds: read == .refunds)
+            return unsigned
+        }
     }
 
     private func signedReply(_ unsigned: Unsigned) -> Reply {
-        let number = unsigned.purchase.number
-        if unsigned.canBeKept, let kept = signed.withLock({ $0[number] }),
-            kept.face == unsigned.life.face,
+        let number = unsigned.asked.number
+        let faces = unsigned.faces
+        if let faces, let kept = signed.withLock({ $0[number] }), kept.faces == faces,
             (0...signingWindow).contains(unsigned.signedAt - kept.signedAt)
         {
             return Reply(200, kept.body)
         }
-        guard let body = try? sign(unsigned) else { return Failures.status(500, .apple) }
-        if unsigned.canBeKept {
-            let answer = SignedAnswer(
-                signedAt: unsigned.signedAt, face: unsigned.life.face, body: body)
+        guard let bytes = try? sign(unsigned) else { return Failures.status(500, .apple) }
+        let body = ByteBuffer(bytes: bytes)
+        if let faces {
+            let answer = SignedAnswer(signedAt: unsigned.signedAt, faces: faces, body: body)
             signed.withLock { answers in
                 if answers.count >= Self.cacheLimit { answers = [:] }
                 answers[number] = answer
@@ -119,56 +153,33 @@ extension Reception {
         return Reply(200, body)
     }
 
-    private func sign(_ unsigned: Unsigned) throws -> ByteBuffer {
-        let (purchase, flaw) = (unsigned.purchase, unsigned.flaw)
-        let signer = credentials.signer
-        guard unsigned.isFor == .status,
-            let status = Apple.status(purchase, unsigned.life, signedAt: unsigned.signedAt)
-        else {
-            let payload = Apple.transaction(
-                purchase, unsigned.charge, signedAt: unsigned.signedAt)
+    private func sign(_ unsigned: Unsigned) throws -> [UInt8] {
+        let (signer, flaw, now) = (credentials.signer, unsigned.flaw, unsigned.signedAt)
+        switch unsigned.content {
+        case .transaction(let charge):
             var json = JSONText(capacity: 6000)
             json.raw("{\"signedTransactionInfo\":\"")
-            json.ready(try signer.sign(payload, flaw: flaw))
+            json.ready(
+                try signer.sign(
+                    Apple.transaction(unsigned.asked, charge, signedAt: now), flaw: flaw))
             json.raw("\"}")
-            return ByteBuffer(bytes: json.bytes)
+            return json.bytes
+        case .status(let entries):
+            let signed = try entries.compactMap { purchase, life -> Apple.SignedStatus? in
+                guard let status = Apple.status(purchase, life, signedAt: now) else { return nil }
+                return Apple.SignedStatus(
+                    purchase: purchase, status: status.status,
+                    transaction: try signer.sign(status.transaction, flaw: flaw),
+                    renewal: try signer.sign(status.renewal, flaw: flaw))
+            }
+            return Apple.body(unsigned.asked, signed)
+        case .page(let page, let isRefunds):
+            let signed = try page.transactions.map { transaction in
+                try signer.sign(
+                    Apple.transaction(transaction.purchase, transaction.charge, signedAt: now),
+                    flaw: flaw)
+            }
+            return Apple.body(unsigned.asked, page, signed, isRefunds: isRefunds)
         }
-        return ByteBuffer(
-            bytes: Apple.body(
-                purchase, status: status.status,
-                transaction: try signer.sign(status.transaction, flaw: flaw),
-                renewal: try signer.sign(status.renewal, flaw: flaw)))
-    }
-
-    /// The bundle that a request token is for; nil when the token is not good.
-    ///
-    /// Verified ones are remembered, since a client sends the same one for minutes.
-    private func appleBundle(_ authorization: String?, _ machine: Instant) -> String? {
-        guard let authorization, authorization.hasPrefix("Bearer ") else { return nil }
-        let known = verified.withLock { $0[authorization] } ?? verify(authorization)
-        guard let known else { return nil }
-        // A client that does not share the simulated clock signs with the machine's.
-        let now = world.withLock { $0.now(machine) }
-        let isFresh = [now.seconds, machine.seconds].contains { second in
-            known.ends > second && known.issued.map { $0 <= second + 60 } ?? true
-        }
-        return isFresh ? known.bundle : nil
-    }
-
-    private func verify(_ authorization: String) -> VerifiedToken? {
-        guard let token = WebToken(String(authorization.dropFirst(7))),
-            token.header.kid == credentials.keyID, token.claims.iss == credentials.issuerID,
-            token.claims.aud == "appstoreconnect-v1", let bundle = token.claims.bid,
-            let ends = token.claims.exp,
-            token.isFresh(at: token.claims.iat ?? ends - 300, needsIssueTime: false),
-            token.isSigned(by: credentials.appleKey.publicKey),
-            world.withLock({ $0.apps.contains(bundle) })
-        else { return nil }
-        let found = VerifiedToken(bundle: bundle, issued: token.claims.iat, ends: ends)
-        verified.withLock { tokens in
-            if tokens.count >= Self.cacheLimit { tokens = [:] }
-            tokens[authorization] = found
-        }
-        return found
     }
 }

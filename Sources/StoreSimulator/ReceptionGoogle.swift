@@ -86,9 +86,7 @@ extension Reception {
                     400, "purchaseTokenDoesNotMatchPackageName", message, location: "token"))
         }
         let instant = call.instant(purchase)
-        let life =
-            instant == call.now
-            ? world.life(number, at: instant) : purchase.timeline.life(at: instant)
+        let life = world.life(number, at: instant, isPresent: instant == call.now)
         if Google.isGone(life, at: instant) { return Failures.gone(.google) }
         if let verb { return write(verb, number, life, call.now, &world) }
         guard case .legacy(let product, _) = read else {

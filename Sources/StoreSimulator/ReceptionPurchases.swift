@@ -20,7 +20,6 @@ extension Reception {
         let machine = SimulatedClock.machineNow
         let result: Result<[Purchase], ControlError> = world.withLock { world in
             let now = world.now(machine)
-            let app = body.app ?? Self.defaultApp
             if let old = body.replaces {
                 guard world.has(old), world.purchase(old).store == store else {
                     return .failure(ControlError("there is no purchase to replace", status: 404))
@@ -32,8 +31,11 @@ extension Reception {
             return .success(
                 (1...count).map { place in
                     let user = body.user.map { count == 1 ? $0 : "\($0)\(place)" }
-                    return world.add(
-                        app: app, environment: environment, user: user, timeline: timeline)
+                    var buyer = Purchase.Buyer(
+                        app: body.app ?? Self.defaultApp, environment: environment, user: user,
+                        customer: body.customer)
+                    buyer.group = body.group ?? buyer.group
+                    return world.add(buyer, timeline)
                 })
         }
         var json = JSONText(capacity: count * 300)
@@ -152,9 +154,7 @@ extension World {
         let timeline = Timeline(
             store: old.store, product: product, start: now, terms: terms,
             firstEnd: end.flatMap { $0 > now ? $0 : nil })
-        return add(
-            app: old.app, environment: old.environment, user: old.user, timeline: timeline,
-            replaces: old.token)
+        return add(old.buyer, timeline, replaces: old.token)
     }
 }
 

@@ -10,6 +10,7 @@ struct World: Sendable {
     private(set) var apps: Set<String>
     private var ids: Seeded
     private var byToken: [String: Int] = [:]
+    private var customers: [String: [Int]] = [:]
 
     init(clock: SimulatedClock, seed: UInt64, apps: Set<String>) {
         self.clock = clock
@@ -21,16 +22,24 @@ struct World: Sendable {
     func now(_ machine: Instant) -> Instant { clock.now(machine: machine) }
 
     mutating func add(
-        app: String, environment: Purchase.Environment, user: String?, timeline: Timeline,
-        replaces: String? = nil
+        _ buyer: Purchase.Buyer, _ timeline: Timeline, replaces: String? = nil
     ) -> Purchase {
         let purchase = Purchase(
-            number: purchases.count + 1, app: app, environment: environment, user: user,
-            timeline: timeline, replaces: replaces, ids: &ids)
-        apps.insert(app)
+            number: purchases.count + 1, buyer: buyer, timeline: timeline, replaces: replaces,
+            ids: &ids)
+        apps.insert(buyer.app)
         purchases.append(purchase)
         if purchase.store != .apple { byToken[purchase.token] = purchase.number }
+        if let customer = purchase.customerKey {
+            customers[customer, default: []].append(purchase.number)
+        }
         return purchase
+    }
+
+    /// The numbers of all purchases of a purchase's customer, itself last.
+    func purchases(ofCustomerOf number: Int) -> [Int] {
+        guard let customer = purchase(number).customerKey else { return [number] }
+        return (customers[customer] ?? []).filter { $0 != number } + [number]
     }
 
     /// Purchases are numbered from 1.
@@ -58,6 +67,12 @@ struct World: Sendable {
         purchases[number - 1].life(at: instant)
     }
 
+    /// The same, or for another instant than the present one lived from the start.
+    mutating func life(_ number: Int, at instant: Instant, isPresent: Bool) -> Life {
+        isPresent
+            ? life(number, at: instant) : purchase(number).timeline.life(at: instant)
+    }
+
     mutating func add(_ deed: Deed, to number: Int, at instant: Instant) {
         purchases[number - 1].add(deed, at: instant)
     }
@@ -83,5 +98,13 @@ struct World: Sendable {
         bearers[token] = end
         calls.issuedToken()
         return token
+    }
+}
+
+extension Purchase {
+    /// What purchases of one Apple customer share; nil for one that stands alone.
+    fileprivate var customerKey: String? {
+        guard store == .apple, let customer = buyer.customer else { return nil }
+        return "\(buyer.app)|\(buyer.environment.rawValue)|\(customer)"
     }
 }

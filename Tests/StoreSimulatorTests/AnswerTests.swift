@@ -14,7 +14,7 @@ struct Scene {
             hold: store == .amazon ? nil : .days(30), isPending: isPending)
         var ids = Seeded(seed: 7)
         return Purchase(
-            number: 1, app: "com.example.reader", environment: .production, user: user,
+            number: 1, buyer: Purchase.Buyer(app: "com.example.reader", user: user),
             timeline: try Days.timeline(store, deeds, terms), replaces: replaces, ids: &ids)
     }
 

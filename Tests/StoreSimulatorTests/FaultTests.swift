@@ -123,8 +123,8 @@ struct ServerTests {
         let simulator = try await Simulator.start(options)
         let purchase = simulator.reception.world.withLock { world in
             world.add(
-                app: "com.example.reader", environment: .production, user: nil,
-                timeline: Timeline(
+                Purchase.Buyer(app: "com.example.reader"),
+                Timeline(
                     store: .amazon, product: "p", start: SimulatedClock.machineNow,
                     terms: Terms(store: .amazon, period: Period(months: 1))))
         }
