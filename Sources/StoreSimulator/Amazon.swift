@@ -22,21 +22,36 @@ enum Amazon {
         json.millisecondsOrNull(dates.graceEnd)
         json.raw(",\"parentProductId\":null,\"productId\":")
         let term = purchase.timeline.product
-        json.string(parent(of: term))
-        json.raw(",\"productType\":\"SUBSCRIPTION\",\"promotions\":null,\"purchaseDate\":")
+        let kind = purchase.timeline.terms.kind
+        json.string(kind == .autoRenewable ? parent(of: term) : term)
+        json.raw(",\"productType\":")
+        json.plain(typeName(kind))
+        json.raw(",\"promotions\":null,\"purchaseDate\":")
         json.milliseconds(purchase.timeline.start)
         json.raw(",\"purchaseMetadataMap\":null,\"quantity\":1,\"receiptId\":")
         json.plain(purchase.token)
         json.raw(",\"renewalDate\":")
         json.millisecondsOrNull(dates.renewal)
-        json.raw(",\"term\":")
-        json.string(termText(purchase.timeline.terms.period))
-        json.raw(",\"termSku\":")
-        json.string(sandbox ? parent(of: term) + "_term" : term)
+        if kind == .autoRenewable {
+            json.raw(",\"term\":")
+            json.string(termText(purchase.timeline.terms.period))
+            json.raw(",\"termSku\":")
+            json.string(sandbox ? parent(of: term) + "_term" : term)
+        } else {
+            json.raw(",\"term\":null,\"termSku\":null")
+        }
         json.raw(",\"testTransaction\":")
         json.boolean(sandbox)
         json.raw("}")
         return json
+    }
+
+    private static func typeName(_ kind: Terms.Kind) -> String {
+        switch kind {
+        case .autoRenewable, .nonRenewing: "SUBSCRIPTION"
+        case .nonConsumable: "ENTITLED"
+        case .consumable: "CONSUMABLE"
+        }
     }
 
     static func failure(_ message: String) -> JSONText {

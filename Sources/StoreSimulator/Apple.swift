@@ -21,7 +21,7 @@ enum Apple {
 
     /// What `GET /inApps/v1/subscriptions/{id}` says; nil while there is no transaction.
     static func status(_ purchase: Purchase, _ life: Life, signedAt now: Instant) -> Status? {
-        guard let latest = life.latest else { return nil }
+        guard let latest = life.latest, life.isRenewable else { return nil }
         return Status(
             status: code(life.phase), transaction: transaction(purchase, latest, signedAt: now),
             renewal: renewal(purchase, life, latest, signedAt: now))
@@ -128,21 +128,29 @@ enum Apple {
         json.quoted(AppleNumbers.transaction(purchase, charge: charge.number))
         json.raw(",\"originalTransactionId\":")
         json.plain(purchase.token)
-        json.raw(",\"webOrderLineItemId\":")
-        json.quoted(AppleNumbers.lineItem(purchase, charge: charge.number))
+        let kind = purchase.timeline.terms.kind
+        if kind == .autoRenewable {
+            json.raw(",\"webOrderLineItemId\":")
+            json.quoted(AppleNumbers.lineItem(purchase, charge: charge.number))
+        }
         json.raw(",\"bundleId\":")
         json.string(purchase.app)
         json.raw(",\"productId\":")
         json.string(charge.product)
-        json.raw(",\"subscriptionGroupIdentifier\":")
-        json.string(purchase.group)
+        if kind == .autoRenewable {
+            json.raw(",\"subscriptionGroupIdentifier\":")
+            json.string(purchase.group)
+        }
         json.raw(",\"purchaseDate\":")
         json.milliseconds(charge.start)
         json.raw(",\"originalPurchaseDate\":")
         json.milliseconds(purchase.timeline.start)
-        json.raw(",\"expiresDate\":")
-        json.milliseconds(charge.end)
-        json.raw(",\"quantity\":1,\"type\":\"Auto-Renewable Subscription\"")
+        if kind == .autoRenewable {
+            json.raw(",\"expiresDate\":")
+            json.milliseconds(charge.end)
+        }
+        json.raw(",\"quantity\":1,\"type\":")
+        json.plain(typeName(kind))
         let isFamily = charge.givenBack?.cause == .revoke
         if let user = purchase.user, !isFamily, isUUID(user) {
             json.raw(",\"appAccountToken\":")
@@ -168,6 +176,25 @@ enum Apple {
         json.quoted(appTransaction(purchase))
         json.raw("}")
         return json
+    }
+
+    private static func typeName(_ kind: Terms.Kind) -> String {
+        switch kind {
+        case .autoRenewable: "Auto-Renewable Subscription"
+        case .nonRenewing: "Non-Renewing Subscription"
+        case .nonConsumable: "Non-Consumable"
+        case .consumable: "Consumable"
+        }
+    }
+
+    /// The name of a kind in the queries of the history.
+    static func filterName(_ kind: Terms.Kind) -> String {
+        switch kind {
+        case .autoRenewable: "AUTO_RENEWABLE"
+        case .nonRenewing: "NON_RENEWABLE"
+        case .nonConsumable: "NON_CONSUMABLE"
+        case .consumable: "CONSUMABLE"
+        }
     }
 
     private static func appendGivenBack(_ charge: Charge, to json: inout JSONText) {

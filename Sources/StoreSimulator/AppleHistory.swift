@@ -112,7 +112,8 @@ struct AppleHistory {
         if let end, charge.start >= end { return false }
         return (products.isEmpty || products.contains(charge.product))
             && (groups.isEmpty || groups.contains(transaction.purchase.group))
-            && (types.isEmpty || types.contains("AUTO_RENEWABLE"))
+            && (types.isEmpty
+                || types.contains(Apple.filterName(transaction.purchase.timeline.terms.kind)))
     }
 
     // MARK: Revisions

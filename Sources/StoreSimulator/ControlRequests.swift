@@ -25,6 +25,8 @@ struct PurchaseRequest: Decodable {
     var group: String?
     var replaces: Int?
     var pending: Bool?
+    /// `auto_renewable` where nothing else is said.
+    var kind: String?
 }
 
 struct DeedRequest: Decodable {

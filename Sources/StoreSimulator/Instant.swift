@@ -18,6 +18,9 @@ package struct Instant: Hashable, Comparable, Sendable {
         left.milliseconds - right.milliseconds
     }
 
+    /// The end of what does not end: the last millisecond of the year 9998.
+    static let distantFuture = Instant(milliseconds: 253_370_764_799_999)
+
     static let second: Int64 = 1000
     static let hour: Int64 = 3_600_000
     static let day: Int64 = 86_400_000

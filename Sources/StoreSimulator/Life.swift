@@ -49,22 +49,26 @@ package enum Ending: Hashable, Sendable {
 /// A timeline as it stands at one instant. It only moves forward; for an earlier instant the
 /// timeline is lived again from its start.
 package struct Life: Hashable, Sendable {
-    package private(set) var phase: Phase
-    package private(set) var charges: [Charge] = []
-    package private(set) var autoRenews = true
-    package private(set) var autoRenewChangedAt: Instant?
-    package private(set) var paymentWorks = true
-    package private(set) var pauseLength: Period?
-    package private(set) var productAtRenewal: String?
+    package internal(set) var phase: Phase
+    package internal(set) var charges: [Charge] = []
+    package internal(set) var autoRenews: Bool
+    package internal(set) var autoRenewChangedAt: Instant?
+    package internal(set) var paymentWorks = true
+    package internal(set) var pauseLength: Period?
+    package internal(set) var productAtRenewal: String?
     /// Start of the present run of periods without a lapse.
-    package private(set) var runStart: Instant
+    package internal(set) var runStart: Instant
 
-    private var now: Instant
+    var now: Instant
     private var actsDone = 0
-    private var anchor: Instant
-    private var periodsSinceAnchor: Int64 = 0
+    var anchor: Instant
+    var periodsSinceAnchor: Int64 = 0
+
+    let kind: Terms.Kind
 
     init(of timeline: Timeline) {
+        kind = timeline.terms.kind
+        autoRenews = kind == .autoRenewable
         now = timeline.start
         anchor = timeline.start
         runStart = timeline.start
@@ -78,7 +82,8 @@ package struct Life: Hashable, Sendable {
     package var latest: Charge? { charges.last }
 
     package var isEntitled: Bool {
-        switch phase {
+        if kind == .consumable { return false }
+        return switch phase {
         case .running, .silent, .grace: true
         case .pending, .abandoned, .hold, .paused, .ended: false
         }
@@ -98,6 +103,8 @@ package struct Life: Hashable, Sendable {
             phase: phase, charges: charges.count, latest: latest, autoRenews: autoRenews,
             productAtRenewal: productAtRenewal)
     }
+
+    var isRenewable: Bool { kind == .autoRenewable }
 
     /// Can be brought to `instant` without living the timeline again.
     func canAdvance(to instant: Instant) -> Bool { instant >= now }
@@ -134,6 +141,7 @@ extension Life {
         switch phase {
         case .pending, .abandoned, .ended: nil
         case .silent(let until), .grace(_, let until), .hold(let until), .paused(let until): until
+        case .running where kind == .nonConsumable || kind == .consumable: nil
         case .running:
             latest.map { willRenew ? renewalTime(of: $0, timeline) : $0.end }
         }
@@ -152,6 +160,7 @@ extension Life {
         switch phase {
         case .pending, .abandoned, .ended: break
         case .running where willRenew: charge(timeline, from: latest.end)
+        case .running where kind == .nonRenewing: phase = .ended(at: latest.end, .expired)
         case .running where !autoRenews: phase = .ended(at: latest.end, .cancelled)
         case .running where pauseLength != nil:
             phase = .paused(until: latest.end.adding(pauseLength ?? .none))
@@ -180,7 +189,7 @@ extension Life {
         }
     }
 
-    private mutating func endPause(_ timeline: Timeline) {
+    mutating func endPause(_ timeline: Timeline) {
         pauseLength = nil
         if paymentWorks {
             startAgain(timeline, isPurchase: false)
@@ -189,11 +198,14 @@ extension Life {
         }
     }
 
-    private mutating func begin(_ timeline: Timeline, at instant: Instant) {
+    mutating func begin(_ timeline: Timeline, at instant: Instant) {
         anchor = instant
         runStart = instant
         phase = .running
-        if let end = timeline.firstEnd {
+        if kind == .nonConsumable || kind == .consumable {
+            append(
+                product: timeline.product, from: instant, to: .distantFuture, isPurchase: true)
+        } else if let end = timeline.firstEnd {
             anchor = end
             append(product: timeline.product, from: instant, to: end, isPurchase: true)
         } else if let trial = timeline.terms.trial {
@@ -207,7 +219,7 @@ extension Life {
     }
 
     /// Pays one more period, which begins at `start`; the day of the month is the anchor's.
-    private mutating func charge(
+    mutating func charge(
         _ timeline: Timeline, from start: Instant, isPurchase: Bool = false
     ) {
         periodsSinceAnchor += 1
@@ -219,7 +231,7 @@ extension Life {
     }
 
     /// Pays a period that begins now and sets the day of the month anew.
-    private mutating func startAgain(_ timeline: Timeline, isPurchase: Bool) {
+    mutating func startAgain(_ timeline: Timeline, isPurchase: Bool) {
         anchor = now
         periodsSinceAnchor = 0
         charge(timeline, from: now, isPurchase: isPurchase)
@@ -233,129 +245,5 @@ extension Life {
             Charge(
                 number: charges.count, product: product, paidAt: now, start: start, end: end,
                 isTrial: isTrial, isPurchase: isPurchase))
-    }
-}
-
-// What somebody does.
-extension Life {
-    /// Why `deed` makes no sense now, for a person to read; nil when it does.
-    func objection(to deed: Deed, store: StoreName) -> String? {
-        switch (deed, phase) {
-        case (.complete, .pending), (.abandon, .pending): nil
-        case (.complete, _), (.abandon, _): "the purchase is not pending"
-        case (_, .pending), (_, .abandoned): "the purchase was never paid"
-        case (.failPayment, _), (.fixPayment, _): nil
-        case (.renew, .ended): store == .apple ? nil : "it has ended; make a new purchase"
-        case (.refundPast, _): charges.count > 1 ? nil : "there is no earlier period"
-        case (.reverseRefund, .ended(_, .refunded)): nil
-        case (.reverseRefund, _): "the purchase is not refunded"
-        case (_, .ended): "the purchase has ended"
-        case (.pause, _): store == .google ? nil : "only Google subscriptions can be paused"
-        case (.upgrade, _), (.changeAtRenewal, _):
-            store == .apple ? nil : "only Apple changes products in place"
-        case (.resume, .paused): nil
-        case (.resume, _): pauseLength == nil ? "no pause is planned" : nil
-        case (.renew, _), (.cancel, _), (.uncancel, _), (.refund, _), (.revoke, _),
-            (.expire, _), (.supersede, _):
-            nil
-        }
-    }
-
-    private mutating func perform(_ deed: Deed, _ timeline: Timeline) {
-        switch deed {
-        case .renew: renew(timeline)
-        case .cancel: cancel()
-        case .uncancel: setAutoRenew(true)
-        case .failPayment: paymentWorks = false
-        case .fixPayment: fixPayment(timeline)
-        case .refund: giveBack(.refund, ending: .refunded)
-        case .revoke: giveBack(.revoke, ending: .revoked)
-        case .refundPast: giveBackPast()
-        case .reverseRefund: reverseRefund()
-        case .pause(let length): pauseLength = length
-        case .resume: resume(timeline)
-        case .expire: expire()
-        case .upgrade(let product): upgrade(to: product, timeline)
-        case .changeAtRenewal(let product): productAtRenewal = product
-        case .supersede: phase = .ended(at: now, .replaced)
-        case .complete: begin(timeline, at: now)
-        case .abandon: phase = .abandoned
-        }
-    }
-
-    private mutating func renew(_ timeline: Timeline) {
-        guard let latest else { return }
-        switch phase {
-        case .pending, .abandoned: break
-        case .running, .silent, .grace: charge(timeline, from: latest.end)
-        case .hold, .paused:
-            pauseLength = nil
-            startAgain(timeline, isPurchase: false)
-        case .ended:
-            setAutoRenew(true)
-            paymentWorks = true
-            runStart = now
-            startAgain(timeline, isPurchase: true)
-        }
-    }
-
-    private mutating func setAutoRenew(_ value: Bool) {
-        autoRenews = value
-        autoRenewChangedAt = now
-    }
-
-    /// Whoever cancels while a charge is outstanding ends the store's attempts and the access.
-    private mutating func cancel() {
-        setAutoRenew(false)
-        switch phase {
-        case .silent, .grace, .hold, .paused: phase = .ended(at: now, .cancelled)
-        case .pending, .abandoned, .running, .ended: break
-        }
-    }
-
-    private mutating func fixPayment(_ timeline: Timeline) {
-        paymentWorks = true
-        guard let latest else { return }
-        switch phase {
-        case .silent, .grace: charge(timeline, from: latest.end)
-        case .hold: startAgain(timeline, isPurchase: false)
-        case .pending, .abandoned, .running, .paused, .ended: break
-        }
-    }
-
-    private mutating func giveBack(_ cause: GivenBack.Cause, ending: Ending) {
-        charges[charges.count - 1].givenBack = GivenBack(at: now, cause: cause)
-        setAutoRenew(false)
-        phase = .ended(at: now, ending)
-    }
-
-    private mutating func giveBackPast() {
-        guard charges.count > 1 else { return }
-        charges[charges.count - 2].givenBack = GivenBack(at: now, cause: .refund)
-    }
-
-    private mutating func reverseRefund() {
-        guard let latest else { return }
-        charges[charges.count - 1].givenBack = nil
-        phase = latest.end > now ? .running : .ended(at: latest.end, .cancelled)
-    }
-
-    private mutating func resume(_ timeline: Timeline) {
-        pauseLength = nil
-        if case .paused = phase {
-            endPause(timeline)
-        }
-    }
-
-    private mutating func expire() {
-        setAutoRenew(false)
-        charges[charges.count - 1].end = now
-        phase = .ended(at: now, .expired)
-    }
-
-    private mutating func upgrade(to product: String, _ timeline: Timeline) {
-        charges[charges.count - 1].isUpgraded = true
-        productAtRenewal = product
-        startAgain(timeline, isPurchase: true)
     }
 }

@@ -8,12 +8,33 @@ extension Reception {
         case subscription(token: String)
         /// `subscriptions/{product}/tokens/{token}`
         case legacy(product: String, token: String)
+        /// `productsv2/tokens/{token}`
+        case product(token: String)
+        /// `products/{product}/tokens/{token}`
+        case legacyProduct(product: String, token: String)
         case voided
 
         var token: String? {
             switch self {
-            case .subscription(let token), .legacy(_, let token): token
+            case .subscription(let token), .legacy(_, let token), .product(let token),
+                .legacyProduct(_, let token):
+                token
             case .voided: nil
+            }
+        }
+
+        /// The product id in the path.
+        var product: String? {
+            switch self {
+            case .legacy(let product, _), .legacyProduct(let product, _): product
+            case .subscription, .product, .voided: nil
+            }
+        }
+
+        var isSubscription: Bool {
+            switch self {
+            case .subscription, .legacy: true
+            case .product, .legacyProduct, .voided: false
             }
         }
     }
@@ -51,6 +72,10 @@ extension Reception {
             return (.subscription(token: last), verb)
         case (4, "subscriptions") where names[2] == "tokens":
             return (.legacy(product: names[1], token: last), verb)
+        case (3, "productsv2") where names[1] == "tokens":
+            return (.product(token: last), verb)
+        case (4, "products") where names[2] == "tokens":
+            return (.legacyProduct(product: names[1], token: last), verb)
         case (1, "voidedpurchases"):
             return (.voided, nil)
         default: return nil
@@ -87,15 +112,20 @@ extension Reception {
         }
         let instant = call.instant(purchase)
         let life = world.life(number, at: instant, isPresent: instant == call.now)
-        if Google.isGone(life, at: instant) { return Failures.gone(.google) }
-        if let verb { return write(verb, number, life, call.now, &world) }
-        guard case .legacy(let product, _) = read else {
-            return Reply(200, Google.subscription(purchase, life, at: instant))
-        }
-        guard product == life.latest?.product ?? purchase.timeline.product else {
+        // A token of the other kind of product, or another product's.
+        let product = life.latest?.product ?? purchase.timeline.product
+        guard read.isSubscription == life.isRenewable, (read.product ?? product) == product else {
             return Failures.status(400, .google)
         }
-        return Reply(200, Google.legacySubscription(purchase, life, at: instant))
+        if Google.isGone(life, at: instant) { return Failures.gone(.google) }
+        if let verb { return write(verb, number, life, call.now, &world) }
+        switch read {
+        case .subscription: return Reply(200, Google.subscription(purchase, life, at: instant))
+        case .legacy: return Reply(200, Google.legacySubscription(purchase, life, at: instant))
+        case .product: return Reply(200, Google.productVersion2(purchase, life))
+        case .legacyProduct: return Reply(200, Google.product(purchase, life))
+        case .voided: return Failures.status(404, .google)
+        }
     }
 
     private func write(
@@ -120,8 +150,8 @@ extension Reception {
     private static let voidedPageLimit = 1000
     private static let voidedWindow = 30 * Instant.day
 
-    /// The voids of an app's subscriptions in a moving window of thirty days. Only `type=1` shows
-    /// subscriptions; a page token brings its window along.
+    /// The voids of an app's purchases in a moving window of thirty days. Only `type=1` shows
+    /// subscriptions; a page token brings its window and its type along.
     private func voided(
         _ request: Request, _ package: String, _ now: Instant, _ world: inout World
     ) -> Reply {
@@ -129,15 +159,15 @@ extension Reception {
             return Failures.status(400, .google)
         }
         let limit = request.query("maxResults").flatMap { Int($0) } ?? Self.voidedPageLimit
-        guard window.showsSubscriptions, (1...Self.voidedPageLimit).contains(limit) else {
-            return limit < 1
-                ? Failures.status(400, .google)
-                : Reply(200, Google.voidedPage([], nextPage: nil))
+        guard (1...Self.voidedPageLimit).contains(limit) else {
+            return Failures.status(400, .google)
         }
         var voids: [Google.Void] = []
         for purchase in world.purchases
         where purchase.store == .google && purchase.app == package && purchase.mayHaveVoids {
-            voids += Google.voids(purchase, world.life(purchase.number, at: now))
+            let isShown =
+                window.showsSubscriptions || purchase.timeline.terms.kind != .autoRenewable
+            if isShown { voids += Google.voids(purchase, world.life(purchase.number, at: now)) }
         }
         let inWindow = voids.filter { $0.voided >= window.start && $0.voided < window.end }
             .sorted { ($0.voided, $0.order) < ($1.voided, $1.order) }
@@ -162,11 +192,11 @@ private struct VoidedWindow {
             guard let bytes = Base64.bytes(ofURL: token[...].utf8) else { return nil }
             let numbers = String(decoding: bytes, as: UTF8.self).split(separator: ".")
                 .compactMap { Int64($0) }
-            guard numbers.count == 3, numbers[2] >= 0 else { return nil }
+            guard numbers.count == 4, numbers[2] >= 0 else { return nil }
             start = Instant(milliseconds: numbers[0])
             end = Instant(milliseconds: numbers[1])
             index = Int(numbers[2])
-            showsSubscriptions = true
+            showsSubscriptions = numbers[3] == 1
             return
         }
         let asked = ["startTime", "endTime"].map { request.query($0) }
@@ -178,7 +208,8 @@ private struct VoidedWindow {
     }
 
     func token(at index: Int) -> String {
-        let text = "\(start.milliseconds).\(end.milliseconds).\(index)"
+        let kind = showsSubscriptions ? 1 : 0
+        let text = "\(start.milliseconds).\(end.milliseconds).\(index).\(kind)"
         return String(decoding: Base64.url(text.utf8), as: UTF8.self)
     }
 }

@@ -57,12 +57,21 @@ extension Reception {
         guard period.months > 0 || period.milliseconds >= 10 * Instant.second else {
             throw ControlError("period is shorter than ten seconds")
         }
-        return Terms(
+        guard let kind = Terms.Kind(rawValue: body.kind ?? "auto_renewable") else {
+            let kinds = Terms.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ControlError("kind is none of \(kinds)")
+        }
+        guard kind != .nonRenewing || store == .apple else {
+            throw ControlError("only Apple sells non-renewing subscriptions")
+        }
+        var terms = Terms(
             store: store, period: period, trial: try ControlReader.period(body.trial, "trial"),
             grace: try ControlReader.period(body.grace, "grace"),
             hold: try ControlReader.period(body.hold, "hold"),
             renewsBefore: try ControlReader.period(body.renewsBefore, "renews_before"),
             isPending: body.pending ?? false)
+        terms.kind = kind
+        return terms
     }
 
     private func number(_ text: Substring) throws(ControlError) -> Int {

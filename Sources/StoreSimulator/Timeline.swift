@@ -7,6 +7,17 @@ package enum StoreName: String, CaseIterable, Hashable, Sendable {
 
 /// What was agreed when a subscription was bought.
 package struct Terms: Hashable, Sendable {
+    /// What kind of product it is. Only Apple sells the non-renewing kind.
+    package enum Kind: String, CaseIterable, Sendable {
+        case autoRenewable = "auto_renewable"
+        /// Ends after one period, which no answer tells: the seller must know it.
+        case nonRenewing = "non_renewing"
+        case nonConsumable = "non_consumable"
+        /// Never an entitlement.
+        case consumable
+    }
+
+    package var kind = Kind.autoRenewable
     /// What one charge pays for.
     package var period: Period
     /// A free time before the first charge; nil for none.

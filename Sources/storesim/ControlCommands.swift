@@ -71,6 +71,12 @@ struct PurchaseCommand: AsyncParsableCommand {
     @Option(help: "Bundle id or package name.")
     var app: String?
 
+    @Option(help: "auto_renewable, non_renewing, non_consumable or consumable.")
+    var kind: String?
+
+    @Option(help: "Apple: purchases of one customer are answered together.")
+    var customer: String?
+
     @Option(help: "The period that one charge pays for.")
     var period: String?
 
@@ -102,7 +108,8 @@ struct PurchaseCommand: AsyncParsableCommand {
                 "store": .text(store), "product": .text(product), "app": app.member,
                 "period": period.member, "trial": trial.member, "grace": grace.member,
                 "hold": hold.member, "environment": environment.member, "count": count.member,
-                "start": start.member, "user": user.member,
+                "start": start.member, "user": user.member, "kind": kind.member,
+                "customer": customer.member,
             ])
     }
 }
