@@ -116,8 +116,6 @@ struct AppleHistory {
                 || types.contains(Apple.filterName(transaction.purchase.timeline.terms.kind)))
     }
 
-    // MARK: Revisions
-
     /// A revision belongs to the filters of the call that gave it.
     private var fingerprint: Int64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325

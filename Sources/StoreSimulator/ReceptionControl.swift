@@ -46,8 +46,6 @@ extension Reception {
         return Reply(200, json)
     }
 
-    // MARK: The clock
-
     private func clockReply() -> Reply {
         let machine = SimulatedClock.machineNow
         let clock = world.withLock { $0.clock }
@@ -99,8 +97,6 @@ extension Reception {
         try Data(clock.faketimeText(machine: SimulatedClock.machineNow).utf8).write(
             to: URL(fileURLWithPath: clockFile), options: .atomic)
     }
-
-    // MARK: Faults, latency, calls
 
     private func addFault(_ request: Request) throws(ControlError) -> Reply {
         let body = try ControlReader.read(FaultRequest.self, request.body)

@@ -49,8 +49,6 @@ struct Stage {
             at: host)
     }
 
-    // MARK: The stores, asked as a client asks them
-
     func apple(_ id: String, bearer: String? = nil, at host: StoreHost = .production) throws
         -> Reply
     {
@@ -82,8 +80,6 @@ struct Stage {
         case .amazon: amazon(purchase)
         }
     }
-
-    // MARK: Tokens, made here and not with the code under test
 
     static func segment(_ object: [String: Any]) throws -> String {
         base64URL(try JSONSerialization.data(withJSONObject: object))
