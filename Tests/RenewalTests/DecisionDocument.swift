@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+/// `docs/decisions.md`: the decision table for readers, made from the one that is tested.
+@Suite struct DecisionDocument {
+    private static let file = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../docs/decisions.md").standardizedFileURL
+
+    /// `RENEWALD_WRITE_DOCS=1` writes the page anew.
+    @Test func showsTheTableThatIsTested() throws {
+        let page = Self.page
+        if ProcessInfo.processInfo.environment["RENEWALD_WRITE_DOCS"] == "1" {
+            try page.write(to: Self.file, atomically: true, encoding: .utf8)
+        }
+        let written = try String(contentsOf: Self.file, encoding: .utf8)
+        let lines = zip(written.split(separator: "\n"), page.split(separator: "\n"))
+        for (number, (found, wanted)) in lines.enumerated() where found != wanted {
+            Issue.record("line \(number + 1) without blank ones is \(found), not \(wanted)")
+            break
+        }
+        let isSame = written == page
+        #expect(isSame, "docs/decisions.md is old: run the tests with RENEWALD_WRITE_DOCS=1")
+    }
+
+    private static var page: String {
+        var page = preface
+        for section in DecisionTable.sections {
+            page += "\n## \(section.title)\n\n\(section.prose)\n\n"
+            page += "| case | known | day | heard | state | access | told | holds | next check |\n"
+            page += "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+            page += section.stories.map(rows).joined()
+        }
+        return page
+    }
+
+    private static func rows(_ story: Story) -> String {
+        var rows = ""
+        for (index, step) in story.steps.enumerated() {
+            let isFirst = index == 0
+            var cells = [
+                isFirst ? story.title + (story.flaw == nil ? "" : " †") : "",
+                isFirst ? known(story) : "″", step.time, code(step.heard),
+            ]
+            cells += step.expected[..<2].map(code)
+            cells += [told(step.expected[2]), step.expected[3], step.expected[4]]
+            rows += "| " + cells.joined(separator: " | ") + " |\n"
+        }
+        return rows
+    }
+
+    private static func known(_ story: Story) -> String {
+        var words = [code(story.known)]
+        if let second = story.secondKnown { words.append("B: " + code(second)) }
+        if !story.policy.isEmpty { words.append("policy " + code(story.policy)) }
+        return words.joined(separator: "; ")
+    }
+
+    private static func told(_ cell: String) -> String {
+        guard cell != "-" else { return cell }
+        return cell.split(separator: " ").map { word in
+            switch word.first {
+            case "+": "**grant** " + code(word.dropFirst())
+            case "-": "**revoke** " + code(word.dropFirst())
+            case "!": "problem " + code(word.dropFirst())
+            default: "notice " + code(word)
+            }
+        }.joined(separator: ", ")
+    }
+
+    private static func code(_ cell: some StringProtocol) -> String { "`\(cell)`" }
+
+    private static let preface = """
+        # Decisions
+
+        What renewald makes of each answer of a store. `Tests/RenewalTests` plays every row; this page is
+        written from the same table (`RENEWALD_WRITE_DOCS=1 swift test --filter DecisionDocument`), and
+        a test fails when the two differ.
+
+        How to read it:
+
+        - A case begins with what is **known** of purchase A; `″` means as the row above has left it.
+          Where the user has a second purchase, it is B. `new` has never been checked. A number is the
+          day to which it is paid, `until=` the end of access where that is another.
+        - **Day** is the time of the check on the test calendar: `30+10m` is ten minutes into day 30.
+        - **Heard** is the store's answer in the words that all three stores share: `active 60` is in
+          force and paid to day 60, `grace 33` is unpaid with access to day 33 (`own`: the store names it
+          as grace and has not moved the expiry), `ended`, `cancelled`, `unpaid`, `price_declined` and
+          `unavailable` are over, for that cause. `off` is auto-renew off. `after-A` continues A.
+        - **Told** are the events of that step, in order. Grants and revokes are about the entitlement
+          `pro` unless another is named; a problem is what `renewald.purchases.problem` shows.
+        - **Holds** are the user's active entitlements after it, with their end.
+        - **Next check** is the time from this one to the next, with a middling jitter.
+        - The products: `pro_month`, the usual one, `pro_year`, `lifetime`, `pass30` (thirty days) and
+          `free_week` grant `pro`; `gold_month` grants `gold`, `bundle` both; `coins` is a consumable.
+        - † marks a case that is meant to be so and is not yet: a known fault.
+
+        """
+}

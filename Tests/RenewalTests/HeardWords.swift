@@ -1,0 +1,92 @@
+import Renewal
+
+/// Reads what a store says: `active 60 off`, `refunded 10`, `not_found`, `throttled`.
+///
+/// A number is the day that the store names: the end of what is paid or of access, or the day of
+/// the refund. The words of `renewald.purchases.problem` are answers without a verdict.
+struct HeardWords {
+    private let words: Words
+    private let known: Facts
+
+    init(_ cell: some StringProtocol, about known: Facts) {
+        words = Words(cell)
+        self.known = known
+    }
+
+    func answer() throws -> Answer {
+        guard let verb = words.plain.first else { throw UnreadableCell(cell: "") }
+        if let doubt = Doubt(rawValue: verb), doubt != .rejected { return .doubt(doubt) }
+        if let failure = try failure(verb) { return .failure(failure) }
+        return .verdict(try observation(verb))
+    }
+
+    private func failure(_ verb: String) throws -> StoreFailure? {
+        switch verb {
+        case "unreachable": .unreachable(reason: "time-out")
+        case "throttled":
+            .throttled(retryAfter: try words["retry"].map { try TestCalendar.duration($0) })
+        case "refused": .refused(reason: "status 401")
+        case "malformed": .malformed(field: "expiryTime")
+        case "signature": .signature(reason: "chain")
+        case "mismatch": .mismatch(what: "app")
+        case "rejected": .rejected(reason: "status 400")
+        case "unsupported": .unsupported(reason: "no shared secret is configured")
+        default: nil
+        }
+    }
+
+    private func observation(_ verb: String) throws -> Observation {
+        let day = try words.time()
+        var observation = Observation(
+            environment: words.has("sandbox") ? .sandbox : .production,
+            kind: shop.product(named: [product])?.kind ?? .autoRenewable,
+            standing: try standing(verb, day), items: items)
+        observation.signals = try signals(words["signals"])
+        observation.statedAt = try words.time("stated")
+        observation.purchasedAt = try words.time("bought")
+        observation.predecessorToken = words.has("after-A") ? token(of: 1) : nil
+        switch observation.standing {
+        case .active:
+            observation.paidThrough = day
+            observation.expiresAt = day
+            observation.period = words["period"] ?? day.map { "p\(TestCalendar.text($0))" }
+            observation.willRenew = day == nil ? nil : !words.has("off")
+            observation.phase = words.has("trial") ? .trial : .regular
+        case .grace:
+            observation.expiresAt = day
+            observation.willRenew = true
+        case .ended:
+            observation.paidThrough = day
+            observation.expiresAt = day
+        case .pending, .hold, .paused, .refunded, .removedFromFamily, .replaced: break
+        }
+        if observation.period == "-" { observation.period = nil }
+        return observation
+    }
+
+    private var product: String { words["product"] ?? known.product }
+
+    /// `product=one+two`: a purchase with an add-on.
+    private var items: [Item] {
+        product.split(separator: "+").map { Item(names: [String($0)], expiresAt: nil) }
+    }
+
+    private func standing(_ verb: String, _ day: Timestamp?) throws -> Standing {
+        switch verb {
+        case "pending": .pending
+        case "active": .active
+        case "grace": .grace(expiryMovedUnpaid: !words.has("own"))
+        case "hold": .hold
+        case "paused": .paused(until: day)
+        case "ended": .ended(.periodEnded, at: day)
+        case "cancelled": .ended(.userCancelled, at: day)
+        case "unpaid": .ended(.paymentFailed, at: day)
+        case "price_declined": .ended(.priceIncreaseDeclined, at: day)
+        case "unavailable": .ended(.productUnavailable, at: day)
+        case "refunded": .refunded(at: day)
+        case "family_removed": .removedFromFamily(at: day)
+        case "replaced": .replaced(at: day)
+        default: throw UnreadableCell(cell: verb)
+        }
+    }
+}

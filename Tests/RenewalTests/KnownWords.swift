@@ -1,0 +1,117 @@
+import Renewal
+
+/// Products of the test shop. Everything else grants its own id.
+let shop = Catalog([
+    "pro_month": .init(kind: .autoRenewable, entitlements: ["pro"]),
+    "pro_year": .init(kind: .autoRenewable, entitlements: ["pro"]),
+    "gold_month": .init(kind: .autoRenewable, entitlements: ["gold"]),
+    "bundle": .init(kind: .autoRenewable, entitlements: ["gold", "pro"]),
+    "lifetime": .init(kind: .nonConsumable, entitlements: ["pro"]),
+    "free_week": .init(kind: .nonConsumable, duration: .days(7), entitlements: ["pro"]),
+    "pass30": .init(kind: .nonRenewing, duration: .days(30), entitlements: ["pro"]),
+    "coins": .init(kind: .consumable, entitlements: ["pro"]),
+])
+
+/// Reads what is known of a purchase: `active 30 off product=gold_month apple`.
+///
+/// The state comes first, then the day to which it is paid. `off` is auto-renew off, `trial` its
+/// phase, `until=` the end of access where it is another, `checked=` the last verdict.
+struct KnownWords {
+    private let words: Words
+
+    init(_ cell: String) {
+        words = Words(cell)
+    }
+
+    func purchase(id: Int64) throws -> Purchase {
+        let store = Store.allCases.first { words.has($0.rawValue) } ?? .google
+        return Purchase(
+            id: id, userID: "user", app: AppKey(store: store, id: "com.example.reader"),
+            token: token(of: id), createdAt: try words.time("created") ?? TestCalendar.start,
+            isClaimedByOthers: words.has("shared"), facts: try facts())
+    }
+
+    /// When the last verdict was heard.
+    func checkedAt() throws -> Timestamp? {
+        if let checked = try words.time("checked") { return checked }
+        guard words.plain.first != "new" else { return nil }
+        return try words.time().map { $0 - .days(1) } ?? TestCalendar.start
+    }
+
+    private func facts() throws -> Facts {
+        var facts = Facts(product: words["product"] ?? "pro_month")
+        guard let state = words.plain.first.flatMap(PurchaseState.init) else {
+            throw UnreadableCell(cell: words.plain.joined(separator: " "))
+        }
+        facts.state = state
+        guard state != .new else { return facts }
+        facts.environment = words.has("sandbox") ? .sandbox : .production
+        facts.kind = shop.product(named: [facts.product])?.kind ?? .autoRenewable
+        facts.paidThrough = try words.time()
+        facts.expiresAt = try words.time("until") ?? facts.paidThrough
+        facts.period = words["period"] ?? facts.paidThrough.map { "p\(TestCalendar.text($0))" }
+        if facts.period == "-" { facts.period = nil }
+        facts.autoRenew = facts.kind == .autoRenewable ? !words.has("off") : nil
+        facts.phase = words.has("trial") ? .trial : .regular
+        facts.statedAt = try words.time("stated")
+        facts.signals = try signals(words["signals"])
+        facts.lapse = words.has("never") ? nil : usualLapse(state)
+        if let lapse = words["lapse"] { facts.lapse = RevokeReason(rawValue: lapse) }
+        guard facts.lapse == nil, isInForce(state), facts.kind != .consumable else { return facts }
+        facts.access = .granted
+        facts.holdings = shop.entitlements(named: [facts.product], kind: .autoRenewable).map {
+            Holding(entitlement: $0, product: facts.product, expiresAt: facts.expiresAt)
+        }
+        return facts
+    }
+
+    private func isInForce(_ state: PurchaseState) -> Bool {
+        switch state {
+        case .active, .grace: !words.has("never")
+        case .new, .pending, .hold, .paused, .expired, .refunded, .revoked, .superseded, .invalid:
+            words.has("lenient")
+        }
+    }
+
+    /// Why a purchase in that state has lost access, where nothing else is said.
+    private func usualLapse(_ state: PurchaseState) -> RevokeReason? {
+        if words.has("lenient") { return nil }
+        return switch state {
+        case .new, .pending, .active, .grace: nil
+        case .hold: .paymentFailed
+        case .paused: .paused
+        case .expired: .expired
+        case .refunded: .refunded
+        case .revoked: .familyRemoved
+        case .superseded: .productChanged
+        case .invalid: .invalid
+        }
+    }
+}
+
+func token(of id: Int64) -> String { "token-\(id)" }
+
+func signals(_ cell: String?) throws -> Set<Signal> {
+    let names = cell?.split(separator: ",") ?? []
+    return Set(
+        try names.map { name in
+            guard let signal = Signal(rawValue: String(name)) else {
+                throw UnreadableCell(cell: String(name))
+            }
+            return signal
+        })
+}
+
+/// Reads policy words: `grace=revoke leniency=1d`.
+func policy(_ cell: String) throws -> Policy {
+    let words = Words(cell)
+    var policy = Policy()
+    policy.grace = words["grace"].flatMap(Policy.Choice.init) ?? policy.grace
+    policy.paymentPending =
+        words["payment_pending"].flatMap(Policy.Choice.init) ?? policy.paymentPending
+    policy.sandbox = words["sandbox"].flatMap(Policy.Sandbox.init) ?? policy.sandbox
+    policy.refund = words["refund"].flatMap(Policy.Refund.init) ?? policy.refund
+    policy.shared = words["shared"].flatMap(Policy.Shared.init) ?? policy.shared
+    policy.leniency = try words["leniency"].map { try TestCalendar.duration($0) } ?? policy.leniency
+    return policy
+}

@@ -1,0 +1,106 @@
+import Renewal
+
+/// A user's purchases on the way through a story: hears one answer after another, keeps what the
+/// core says shall be kept.
+struct Stage {
+    private(set) var book: Book
+    private var attempts: [Int64: Int] = [:]
+    private var checkedAt: [Int64: Timestamp] = [:]
+    private let rules: Rules
+    private let jitter: Double
+
+    init(_ story: Story, jitter: Double = 0.5) throws {
+        rules = Rules(policy: try policy(story.policy), catalog: shop)
+        self.jitter = jitter
+        var purchases: [Purchase] = []
+        for (id, cell) in [(Int64(1), story.known), (2, story.secondKnown)] {
+            guard let cell else { continue }
+            let known = KnownWords(cell)
+            purchases.append(try known.purchase(id: id))
+            checkedAt[id] = try known.checkedAt()
+        }
+        book = Book(
+            userID: "user", version: 1,
+            purchases: purchases.map { .init(purchase: $0, version: 1) },
+            entitlements: Self.rows(of: purchases))
+    }
+
+    /// Plays a step and puts what followed into the words of the table.
+    mutating func play(_ step: Story.Step) throws -> [String] {
+        let now = try TestCalendar.time(step.time)
+        let isSecond = step.heard.hasPrefix("B: ")
+        let id: Int64 = isSecond ? 2 : 1
+        let purchase = try purchase(id)
+        let answer = try HeardWords(
+            step.heard.dropFirst(isSecond ? 3 : 0), about: purchase.facts
+        ).answer()
+        let decision = decide(
+            claim(purchase, at: now), hearing: answer, at: Moment(now: now, jitter: jitter),
+            under: rules)
+        attempts[id] = decision.attempts
+        if decision.isVerdict { checkedAt[id] = now }
+        let settlement = book.settle(purchase, decision, at: now)
+        return [
+            decision.facts.state.rawValue, decision.facts.access.rawValue,
+            told(settlement, decision), holds(),
+            decision.nextCheckAt == .never
+                ? "never" : TestCalendar.text(decision.nextCheckAt - now),
+        ]
+    }
+
+    private func purchase(_ id: Int64) throws -> Purchase {
+        guard let entry = book.purchases[id] else { throw UnreadableCell(cell: "purchase \(id)") }
+        return entry.purchase
+    }
+
+    private func claim(_ purchase: Purchase, at now: Timestamp) -> Claim {
+        Claim(
+            purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1,
+            attempts: attempts[purchase.id] ?? 0, crashes: 0, checkedAt: checkedAt[purchase.id],
+            claimedAt: now)
+    }
+
+    /// `+` is a grant, `-` a revoke, `!` the problem, the rest are notices.
+    private func told(_ settlement: Settlement, _ decision: Decision) -> String {
+        var words = settlement.events.map { event in
+            let sign =
+                switch event.told {
+                case .grant: "+"
+                case .revoke: "-"
+                case .notice: ""
+                }
+            let about = event.entitlement.map { $0 == "pro" ? "" : ":\($0)" } ?? ""
+            return sign + event.told.reason + about
+        }
+        if let problem = decision.problem { words.append("!" + problem.code.rawValue) }
+        return words.isEmpty ? "-" : words.joined(separator: " ")
+    }
+
+    /// The user's active entitlements: until when, and by which purchase where not by A.
+    private func holds() -> String {
+        let active = book.entitlements.values.filter(\.active)
+            .sorted { $0.entitlement < $1.entitlement }
+        let words = active.map { row in
+            let end = row.expiresAt.map(TestCalendar.text) ?? "ever"
+            return "\(row.purchaseID == 2 ? "B:" : "")\(row.entitlement) \(end)"
+        }
+        return words.isEmpty ? "-" : words.joined(separator: ", ")
+    }
+
+    /// The union as the ledger would have stored it before the story.
+    private static func rows(of purchases: [Purchase]) -> [Entitlement] {
+        var rows: [String: Entitlement] = [:]
+        for purchase in purchases {
+            for holding in purchase.facts.holdings {
+                let known = rows[holding.entitlement].map { $0.expiresAt ?? .never }
+                guard known ?? TestCalendar.start < holding.expiresAt ?? .never else { continue }
+                rows[holding.entitlement] = Entitlement(
+                    entitlement: holding.entitlement, active: true, expiresAt: holding.expiresAt,
+                    willRenew: purchase.facts.autoRenew,
+                    inGrace: purchase.facts.state == .grace, reason: "purchased",
+                    store: purchase.app.store, product: holding.product, purchaseID: purchase.id)
+            }
+        }
+        return Array(rows.values)
+    }
+}

@@ -1,0 +1,138 @@
+extension DecisionTable {
+    static let firstSight = Section(
+        "First sight", "A purchase that has just been submitted.",
+        """
+        # Paid and in force
+        1   active 30             active    granted  +purchased            pro 30  7d
+        # In force, with auto-renew off already
+        1   active 30 off         active    granted  +purchased            pro 30  7d
+        # In grace already
+        31  grace 33              grace     granted  payment_pending +purchased  pro 33  6h15s
+        # On hold already: nothing is taken that was never given
+        31  hold                  hold      none     -                     -       1m
+        31+1h  active 61          active    granted  +purchased            pro 61  7d
+        # Over already
+        40  ended 30              expired   none     -                     -       7d
+        # Refunded already
+        10  refunded 5            refunded  none     -                     -       7d
+        # Not paid yet, then paid
+        0+1h  pending             pending   none     -                     -       15m
+        2   active 30             active    granted  +purchased            pro 30  7d
+        # Not paid yet, then given up
+        0+1h  pending             pending   none     -                     -       15m
+        3   ended                 expired   none     -                     -       3d
+        # A trial
+        1   active 7 trial        active    granted  +purchased            pro 7   6d18s
+        # A product that is not configured grants its own id
+        1   active 30 product=plus  active  granted  +purchased:plus       plus 30  7d
+        # A purchase with an add-on
+        1   active 30 product=pro_month+gold_month  active  granted  +purchased:gold +purchased  \
+        gold 30, pro 30  7d
+        """)
+
+    static let running = Section(
+        "In force",
+        "A renewal is another paid period, not a later date (rule 4). Access stays all the while.",
+        """
+        # Unchanged | active 30
+        10  active 30             active  granted  -                       pro 30  7d
+        # Renewed before the old period was over | active 30
+        29  active 60             active  granted  renewed                 pro 60  7d
+        # Renewed twice before it was looked at | active 30
+        70  active 90             active  granted  renewed                 pro 90  7d
+        # Renewed, where the store does not name periods | active 30 amazon period=-
+        30  active 60 period=-    active  granted  renewed                 pro 60  1d20h
+        # Extended: the same period ends later | active 30
+        29  active 37 period=p30  active  granted  extended                pro 37  7d
+        # A trial becomes paid | active 7 trial
+        7   active 37             active  granted  renewed trial_converted  pro 37  7d
+        # Renewal turned off, and on again | active 30
+        10  active 30 off         active  granted  auto_renew_off          pro 30  7d
+        11  active 30 off         active  granted  -                       pro 30  7d
+        12  active 30             active  granted  auto_renew_on           pro 30  7d
+        # Over by our clock, but the store says in force: the store decides | active 30
+        30+1h  active 30          active  granted  -                       pro 30  30m
+        # Apple renews early: asked before the end, then right after it | active 30 apple
+        29  active 30             active  granted  -                       pro 30  23h20m
+        30-10m  active 30         active  granted  -                       pro 30  10m18s
+        # Apple does not renew what is turned off: asked after the end only | active 30 off apple
+        29  active 30 off         active  granted  -                       pro 30  1d18s
+        # Amazon is swept more often than its rule of 72 hours asks | active 30 amazon
+        1   active 30             active  granted  -                       pro 30  1d20h
+        # A pause is planned: told once | active 30
+        10  active 30 signals=pause_scheduled  active  granted  pause_scheduled  pro 30  7d
+        11  active 30 signals=pause_scheduled  active  granted  -          pro 30  7d
+        # A price increase waits for consent: told once, and again when there is another | active 30
+        10  active 30 signals=price_increase_pending  active  granted  price_increase_pending  \
+        pro 30  7d
+        11  active 30 signals=price_increase_pending  active  granted  -   pro 30  7d
+        12  active 30             active  granted  -                       pro 30  7d
+        20  active 30 signals=price_increase_pending  active  granted  price_increase_pending  \
+        pro 30  7d
+        # Not acknowledged after a day | active 30
+        2   active 30 signals=unacknowledged  active  granted  unacknowledged !unacknowledged  \
+        pro 30  7d
+        3   active 30 signals=unacknowledged  active  granted  !unacknowledged  pro 30  7d
+        4   active 30             active  granted  -                       pro 30  7d
+        # The token is near the end of its life | active 30
+        20  active 30 signals=token_ending  active  granted  token_ending  pro 30  7d
+        21  active 30 signals=token_ending  active  granted  -             pro 30  7d
+        # Another user has handed in the same token: told once | active 30 shared
+        10  active 30             active  granted  shared_receipt          pro 30  7d
+        11  active 30             active  granted  -                       pro 30  7d
+        """)
+
+    static let ending = Section(
+        "The end of a period",
+        "Who ended it tells the reason (rule 5). The store decides, not our clock (rule 3).",
+        """
+        # Over, and the store gives no cause | active 30
+        30+1m  ended 30           expired  none  -expired                  -  1d
+        31     ended 30           expired  none  -                         -  1d
+        # Runs out after the user had turned renewal off | active 30
+        10     active 30 off      active   granted  auto_renew_off         pro 30  7d
+        30+1m  cancelled 30       expired  none  -cancelled                -  1d
+        # The store gives up for want of payment | active 30
+        30+1m  unpaid 30          expired  none  -payment_failed           -  1d
+        # The user did not agree to a higher price | active 30
+        30+1m  price_declined 30  expired  none  -price_increase_declined  -  1d
+        # The product is no longer sold | active 30
+        30+1m  unavailable 30     expired  none  -product_unavailable      -  1d
+        # Family sharing ends, and begins again | active 30
+        10     family_removed 10  revoked  none  -family_removed           -  1d
+        12     active 30          active   granted  +resubscribed          pro 30  7d
+        # An ended purchase is looked at less and less, then no more | expired 30
+        40     ended 30           expired  none  -                         -  7d
+        96     ended 30           expired  none  -                         -  never
+        """)
+
+    static let otherKinds = Section(
+        "Other kinds of product",
+        "Non-consumables last for ever, non-renewing ones for the configured duration; a consumable "
+            + "never is an entitlement.",
+        """
+        # Bought once for ever | new product=lifetime
+        1    active               active    granted  +purchased            pro ever  7d
+        400  active               active    granted  -                     pro ever  7d
+        # Bought once for ever, refunded, and the refund taken back | active product=lifetime
+        20   refunded 20          refunded  none  -refunded                -         7d
+        21   active               active    granted  +refund_reversed      pro ever  7d
+        # Bought once for ever and refunded a year later: watched, as it may be reversed \
+        | active product=lifetime | flaw the watch is counted from the submission, not the refund
+        400  refunded 400         refunded  none  -refunded                -         1d
+        # A free week sold at zero ends by itself | new product=free_week
+        1    active bought=1      active    granted  +purchased            pro 8     7d
+        8+1s  active bought=1     expired   none  -expired                 -         1d
+        # A pass of thirty days | new product=pass30
+        2    active bought=2      active    granted  +purchased            pro 32    7d
+        10   active bought=2      active    granted  -                     pro 32    7d
+        32+1s  active bought=2    expired   none  -expired                 -         1d
+        # A pass of thirty days is refunded | active 30 product=pass30
+        10   refunded 10          refunded  none  -refunded                -         1d
+        # A consumable gives nothing, even where entitlements are configured | new product=coins
+        1    active               active    none  -                        -         7d
+        # The refund of a consumable is a notice, once | active product=coins
+        5    refunded 5           refunded  none  refunded                 -         5d
+        6    refunded 5           refunded  none  -                        -         6d
+        """)
+}

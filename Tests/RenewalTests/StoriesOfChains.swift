@@ -1,0 +1,88 @@
+extension DecisionTable {
+    static let chains = Section(
+        "Chains",
+        "Upgrades, re-sign-ups and linked tokens move access in one step (rule 8): the new link is "
+            + "B, and its answer names A.",
+        """
+        # Another product of the same entitlement, in the same purchase | active 30
+        10     active 375 product=pro_year  active  granted  -             pro 375  7d
+        # Another product of another entitlement, in the same purchase | active 30
+        10     active 40 product=gold_month  active  granted  \
+        +product_changed:gold -product_changed  gold 40  7d
+        # A product that gives more, in the same purchase | active 30
+        10     active 40 product=bundle  active  granted  +product_changed:gold  \
+        gold 40, pro 40  7d
+        # A product that gives less, in the same purchase | active 30 product=bundle
+        10     active 40 product=gold_month  active  granted  -product_changed  gold 40  7d
+        # A planned change takes effect with the renewal | active 30
+        10     active 30 signals=product_change_scheduled  active  granted  \
+        product_change_scheduled  pro 30  7d
+        30     active 60 product=gold_month  active  granted  \
+        renewed +product_changed:gold -product_changed  gold 60  7d
+        # The new link takes over the same entitlement: nothing is told | active 30 | B new
+        10     B: active 40 after-A  active  granted  -                    B:pro 40  7d
+        10+1h  active 30          superseded  none  -                      B:pro 40  never
+        # The new link gives another entitlement | active 30 | B new product=gold_month
+        10     B: active 40 after-A  active  granted  +product_changed:gold -product_changed  \
+        B:gold 40  7d
+        # The new link gives more | active 30 | B new product=bundle
+        10     B: active 40 after-A  active  granted  +product_changed:gold  \
+        B:gold 40, B:pro 40  7d
+        # A pending link takes nothing over | active 30 | B new
+        10     B: pending after-A  pending  none    -                      pro 30   1d
+        # A new link of a lapsed one is a return, not a change of product | expired 30 | B new \
+        | flaw a take-over counts as a product change even where nothing was held
+        50     B: active 80 after-A  active  granted  +resubscribed        B:pro 80  7d
+        # Bought again on hold by a linked token | hold 30 | B new \
+        | flaw a take-over counts as a product change even where nothing was held
+        50     B: active 80 after-A  active  granted  +resubscribed        B:pro 80  7d
+        # The replaced link cannot revoke its successor | superseded 30 | B active 40
+        11     ended 11           superseded  none  -                      B:pro 40  never
+        # A superseded link never grants again | superseded 30
+        11     active 30          superseded  none  -                      -         never
+        12     active 60          superseded  none  -                      -         never
+        # A superseded link that the store forgets stays superseded | superseded 30 \
+        | flaw a confirmed doubt overwrites the state
+        11     gone               superseded  none  !not_found             -         10m6s
+        11+11m  gone              superseded  none  !not_found             -         never
+        12     active 30          superseded  none  -                      -         never
+        # Replaced, and the successor is not submitted | active 30
+        10     replaced 10        active   granted  -                      pro 30    1h
+        10+30m  replaced 10       active   granted  -                      pro 30    30m
+        10+1h  replaced 10        superseded  none  -product_changed       -         never
+        # Replaced by the word of a store that gives no time: the wait ends as well \
+        | active 30 apple | flaw each answer begins the wait anew
+        10     replaced           active   granted  -                      pro 30    1h
+        10+1h  replaced           superseded  none  -product_changed       -         never
+        # Replaced, and the successor comes in time | active 30 | B new
+        10     replaced 10        active   granted  -                      pro 30    1h
+        10+5m  B: active 40 after-A  active  granted  -                    B:pro 40  7d
+        10+1h  replaced 10        superseded  none  -                      B:pro 40  never
+        # Replaced, and the successor comes too late: the chain had granted before | superseded 30 \
+        | B new | flaw the link is not seen, so it counts as a first purchase
+        11     B: active 40 after-A  active  granted  +product_changed     B:pro 40  7d
+        # Replaced at first sight: nothing was given
+        10     replaced 10        superseded  none  -                      -         never
+        """)
+
+    static let severalPurchases = Section(
+        "Several purchases",
+        "An entitlement is held while any purchase that grants it is in force (rule 10).",
+        """
+        # A second purchase of the same entitlement | active 30 | B new product=pro_year
+        10     B: active 375      active   granted  -                      B:pro 375  7d
+        # One of two falls, then the other | active 30 | B active 60 product=pro_year
+        10     B: refunded 10     refunded  none    -                      pro 30    1d
+        30+1m  ended 30           expired  none     -expired               -         1d
+        # The longer one stays | active 30 | B active 60 product=pro_year
+        30+1m  ended 30           expired  none     -                      B:pro 60  1d
+        # The shorter one renews beyond the longer | active 30 | B active 40 product=pro_year
+        29     active 60          active   granted  renewed                pro 60    7d
+        # One for ever outlasts a subscription | active 30 | B active product=lifetime
+        30+1m  ended 30           expired  none     -                      B:pro ever  1d
+        # Two entitlements, one falls | active 30 | B active 60 product=gold_month
+        10     refunded 10        refunded  none    -refunded              B:gold 60  1d
+        # A bundle falls beside a subscription of one part | active 30 product=bundle | B active 60
+        10     refunded 10        refunded  none    -refunded:gold         B:pro 60  1d
+        """)
+}

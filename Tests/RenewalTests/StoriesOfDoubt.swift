@@ -1,0 +1,165 @@
+extension DecisionTable {
+    static let noVerdict = Section(
+        "No verdict",
+        "Nothing changes but the next check and the problem (rule 1). Every such answer is tried "
+            + "with every state in a test beside this table; the rows show the kinds.",
+        """
+        # The store cannot be reached: asked again ever more slowly | active 30
+        10     unreachable        active   granted  !unreachable           pro 30  8s
+        10+1m  unreachable        active   granted  !unreachable           pro 30  13s
+        10+2m  unreachable        active   granted  !unreachable           pro 30  23s
+        10+3m  active 30          active   granted  -                      pro 30  7d
+        10+4m  unreachable        active   granted  !unreachable           pro 30  8s
+        # The paid period is over by our clock, and the store is silent | active 30
+        30+1h  unreachable        active   granted  !unreachable           pro 30  8s
+        # The store asks for fewer calls | active 30
+        10     throttled retry=90s  active  granted  !throttled            pro 30  1m30s
+        # The store refuses our credentials | active 30
+        10     refused            active   granted  !refused               pro 30  8s
+        # The reply cannot be read | active 30
+        10     malformed          active   granted  !malformed             pro 30  8s
+        # The signature does not hold | active 30
+        10     signature          active   granted  !signature             pro 30  8s
+        # The reply is about another app | active 30
+        10     mismatch           active   granted  !mismatch              pro 30  8s
+        # Nothing to ask with | active 30
+        10     unsupported        active   granted  !unsupported           pro 30  1d
+        # A granted purchase is never revoked for a token the store does not accept | active 30
+        10     rejected           active   granted  !rejected              pro 30  1d
+        10+11m  rejected          active   granted  !rejected              pro 30  1d
+        11     rejected           active   granted  !rejected              pro 30  1d
+        # Silence beyond max_staleness, and the paid period is over (rule 3) | active 30 checked=29
+        59     unreachable        active   granted  !unreachable           pro 30  8s
+        59+1m  unreachable        active   none     -unverifiable !unreachable  -  13s
+        60     unreachable        active   none     !unreachable           -       23s
+        61     active 90          active   granted  +restored              pro 90  7d
+        # Silence beyond max_staleness in a period that still runs | active 365 checked=1
+        60     unreachable        active   granted  !unreachable           pro 365  8s
+        # Silence beyond max_staleness about what lasts for ever | active product=lifetime
+        60     unreachable        active   granted  !unreachable           pro ever  8s
+        """)
+
+    static let doubts = Section(
+        "Bad news that one answer does not prove",
+        "Asked twice, at least `confirm_after` (ten minutes) apart (rule 2).",
+        """
+        # Not found, twice | active 30
+        10     not_found          active   granted  !second_opinion        pro 30  10m6s
+        10+5m  not_found          active   granted  !second_opinion        pro 30  5m6s
+        10+10m  not_found         invalid  none     -invalid !not_found    -       1d15m
+        11     active 30          active   granted  +restored              pro 30  7d
+        # Not found, then found | active 30
+        10     not_found          active   granted  !second_opinion        pro 30  10m6s
+        10+11m  active 30         active   granted  -                      pro 30  7d
+        10+20m  not_found         active   granted  !second_opinion        pro 30  10m6s
+        # An outage between the two opinions does not count as one | active 30
+        10     not_found          active   granted  !second_opinion        pro 30  10m6s
+        10+11m  unreachable       active   granted  !unreachable           pro 30  13s
+        10+12m  not_found         invalid  none     -invalid !not_found    -       1d15m
+        # Two kinds of bad news do not confirm each other | active 30
+        10     not_found          active   granted  !second_opinion        pro 30  10m6s
+        10+11m  gone              active   granted  !second_opinion        pro 30  10m6s
+        # Google's 410 within the token's life | active 30
+        10     gone               active   granted  !second_opinion        pro 30  10m6s
+        10+11m  gone              invalid  none     -invalid !not_found    -       1d15m
+        # Google's 410 after the token's life | active 30
+        95     gone               active   granted  !second_opinion        pro 30  10m6s
+        95+11m  gone              expired  none     -expired !not_found    -       never
+        # Google's 410 for what had expired | expired 30
+        91     gone               expired  none     !not_found             -       10m6s
+        91+11m  gone              expired  none     !not_found             -       never
+        # Google's 410 at the end of hold | hold 30
+        91     gone               hold     none     !not_found             -       10m6s
+        91+11m  gone              expired  none     !not_found             -       never
+        # Amazon's 410 | active 30 amazon
+        10     no_longer_valid    active   granted  !second_opinion        pro 30  10m6s
+        10+11m  no_longer_valid   expired  none     -cancelled !not_found  -       never
+        # Never granted, and the store does not accept the token: asked daily for a week | new
+        0+1m   rejected           new      none     !rejected              -       10m6s
+        0+12m  rejected           invalid  none     !rejected              -       1d15m
+        1      rejected           invalid  none     !rejected              -       1d15m
+        8      rejected           invalid  none     !rejected              -       never
+        # Never granted, and not found | new
+        0+1m   not_found          new      none     !not_found             -       10m6s
+        0+12m  not_found          invalid  none     !not_found             -       1d15m
+        # Never granted, not accepted once, then found | new
+        0+1m   rejected           new      none     !rejected              -       10m6s
+        0+12m  active 30          active   granted  +purchased             pro 30  7d
+        # Never granted, and our credentials are refused: never invalid | new
+        0+1m   refused            new      none     !refused               -       8s
+        0+12m  refused            new      none     !refused               -       13s
+        """)
+
+    static let environments = Section(
+        "Sandbox", "Learned once for each purchase (rule 9).",
+        """
+        # A sandbox purchase grants, and is marked
+        1      active 30 sandbox  active   granted  +purchased             pro 30  7d
+        # A sandbox purchase is ignored by policy | new | policy sandbox=ignore
+        1      active 30 sandbox  active   none     -                      -       7d
+        2      grace 31 sandbox   grace    none     -                      -       6h15s
+        # A sandbox answer for a production purchase is no verdict: told once | active 30
+        10     ended 10 sandbox   active   granted  environment_changed !mismatch  pro 30  8s
+        11     ended 10 sandbox   active   granted  !mismatch              pro 30  13s
+        12     active 30          active   granted  -                      pro 30  7d
+        13     ended 10 sandbox   active   granted  !mismatch              pro 30  8s
+        # A sandbox answer gives nothing to a production purchase | expired 30
+        40     active 90 sandbox  expired  none     environment_changed !mismatch  -  8s
+        # A production answer for a sandbox purchase is told as well | active 30 sandbox \
+        | flaw only the other direction is told
+        10     active 30          active   granted  environment_changed    pro 30  7d
+        """)
+
+    static let staleAnswers = Section(
+        "Old answers", "An answer older than the one already used is dropped (rule 11).",
+        """
+        # An older answer | active 30 stated=10
+        10+1m  ended 9 stated=9   active   granted  -                      pro 30  8s
+        # A newer answer | active 30 stated=10
+        10+1m  refunded 10 stated=10+1m  refunded  none  -refunded         -       1d
+        # The same answer again | active 30 stated=10
+        10+1m  active 30 stated=10  active  granted  -                     pro 30  7d
+        """)
+
+    static let choices = Section(
+        "Choices of the operator",
+        "`[policy]` of the configuration; the rows above have the defaults.",
+        """
+        # Grace revokes | active 30 | policy grace=revoke
+        30+1h  grace 33 own       grace    none     -payment_pending       -       6h15s
+        31     grace 33 own       grace    none     -                      -       6h15s
+        32     active 60          active   granted  +recovered             pro 60  7d
+        # Grace revokes, then hold: no second revoke | active 30 | policy grace=revoke
+        30+1h  grace 33 own       grace    none     -payment_pending       -       6h15s
+        33     hold               hold     none     -                      -       9h
+        # Pending payment revokes Google's false renewal | active 30 | policy payment_pending=revoke
+        30     grace 31           grace    none     -payment_pending       -       6h15s
+        32     active 60          active   granted  +recovered             pro 60  7d
+        # Pending payment keeps a grace that the store names | active 30 \
+        | policy payment_pending=revoke
+        30     grace 33 own       grace    granted  payment_pending        pro 33  6h15s
+        # Leniency waits before expired revokes | active 30 | policy leniency=1d
+        30+1m  ended 30           expired  granted  -                      pro 30  23h59m
+        31     ended 30           expired  none     -expired               -       1d
+        # Leniency waits before cancelled revokes | active 30 off | policy leniency=1d
+        30+1m  cancelled 30       expired  granted  -                      pro 30  23h59m
+        31     cancelled 30       expired  none     -cancelled             -       1d
+        # Leniency does not wait for unpaid | active 30 | policy leniency=1d
+        30+1m  unpaid 30          expired  none     -payment_failed        -       1d
+        # Leniency does not wait for a refund | active 30 | policy leniency=1d
+        10     refunded 10        refunded  none    -refunded              -       1d
+        # Renewed while leniency ran: access was never lost | active 30 | policy leniency=1d \
+        | flaw a period that follows leniency is not told
+        30+1m  ended 30           expired  granted  -                      pro 30  23h59m
+        30+2h  active 60          active   granted  renewed                pro 60  7d
+        # A refund lets the period run out | active 30 | policy refund=period_end
+        25     refunded 25        refunded  granted  -                     pro 30  5d
+        30     refunded 25        refunded  none    -refunded              -       1d
+        # A refund of a year is looked at within the sweep, as it may be reversed | active 365 \
+        | policy refund=period_end | flaw the end of the period is the only next check
+        10     refunded 10        refunded  granted  -                     pro 365  7d
+        # A refund that is reversed before the period ran out | active 30 | policy refund=period_end
+        25     refunded 25        refunded  granted  -                     pro 30  5d
+        26     active 30          active   granted  -                      pro 30  4d18s
+        """)
+}
