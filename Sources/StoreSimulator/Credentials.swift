@@ -6,11 +6,11 @@ import X509
 
 /// The keys of a simulator and its clients. Keys and certificates are new at each start; the
 /// names that go with them follow the seed.
-package struct Credentials: Sendable {
-    package let issuerID: String
-    package let keyID: String
-    package let amazonSecret: String
-    package let serviceAccount = "renewald@storesim.iam.gserviceaccount.example"
+struct Credentials: Sendable {
+    let issuerID: String
+    let keyID: String
+    let amazonSecret: String
+    let serviceAccount = "renewald@storesim.iam.gserviceaccount.example"
 
     let appleKey: P256.Signing.PrivateKey
     let googleKey: _RSA.Signing.PrivateKey
@@ -20,7 +20,7 @@ package struct Credentials: Sendable {
     let serverKey: P256.Signing.PrivateKey
     let authorityPEM: String
 
-    package init(seed: UInt64) throws {
+    init(seed: UInt64) throws {
         var names = Seeded(seed: seed ^ 0x6372_6564)
         issuerID = names.uuid()
         keyID = names.appleKeyID()
@@ -42,7 +42,7 @@ package struct Credentials: Sendable {
 }
 
 /// What a client needs, written into a folder.
-package struct ClientFiles {
+struct ClientFiles {
     let credentials: Credentials
     let directory: String
     let app: String

@@ -1,7 +1,7 @@
 import NIOCore
 
 /// Which of the two listening ports was asked: they are different hosts to a client.
-package enum StoreHost: String, Hashable, Sendable {
+enum StoreHost: String, Hashable, Sendable {
     case production
     case sandbox
 }

@@ -1,6 +1,6 @@
 /// One way in which a store fails, and for whom.
-package struct Fault: Hashable, Sendable {
-    package enum Kind: String, CaseIterable, Sendable {
+struct Fault: Hashable, Sendable {
+    enum Kind: String, CaseIterable, Sendable {
         /// An error of the store's own shape with this status.
         case status
         /// A web page with status 200 (or another one).
@@ -33,33 +33,33 @@ package struct Fault: Hashable, Sendable {
     }
 
     /// What kind of call it meets; Google's token endpoint has its own.
-    package enum Endpoint: String, Sendable {
+    enum Endpoint: String, Sendable {
         case read
         case token
     }
 
-    package var id = 0
-    package var kind: Kind
-    package var store: StoreName?
-    package var purchase: Int?
-    package var endpoint = Endpoint.read
-    package var status: Int?
+    var id = 0
+    var kind: Kind
+    var store: StoreName?
+    var purchase: Int?
+    var endpoint = Endpoint.read
+    var status: Int?
     /// The share of calls that are met, from 0 to 1.
-    package var share = 1.0
-    package var latencyMilliseconds: Int64?
+    var share = 1.0
+    var latencyMilliseconds: Int64?
     /// How many more calls are met; nil for no limit.
-    package var remaining: Int?
-    package var retryAfterSeconds: Int64?
+    var remaining: Int?
+    var retryAfterSeconds: Int64?
     /// How old a stale answer is.
-    package var age = Period.days(1)
+    var age = Period.days(1)
 
-    package init(kind: Kind) {
+    init(kind: Kind) {
         self.kind = kind
         if kind == .goneOnce { remaining = 1 }
     }
 
     /// Only Apple signs what it says.
-    package var isForAppleOnly: Bool { kind == .wrongSignature || kind == .expiredCertificate }
+    var isForAppleOnly: Bool { kind == .wrongSignature || kind == .expiredCertificate }
 
     func meets(_ store: StoreName, _ purchase: Int?, _ endpoint: Endpoint) -> Bool {
         if let own = self.store, own != store { return false }

@@ -1,11 +1,12 @@
 /// A point of time in milliseconds since 1970-01-01T00:00:00Z, the unit all three stores speak.
 package struct Instant: Hashable, Comparable, Sendable {
-    package var milliseconds: Int64
+    var milliseconds: Int64
 
-    package init(milliseconds: Int64) {
+    init(milliseconds: Int64) {
         self.milliseconds = milliseconds
     }
 
+    /// Earlier is less.
     package static func < (left: Instant, right: Instant) -> Bool {
         left.milliseconds < right.milliseconds
     }
@@ -82,7 +83,7 @@ extension Instant {
 
 extension Instant {
     /// RFC 3339 in UTC with milliseconds only where they are not zero: `2026-01-15T10:20:30.456Z`.
-    package var text: String {
+    var text: String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(24)
         append(to: &bytes)

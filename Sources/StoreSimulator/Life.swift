@@ -1,31 +1,31 @@
 /// What one charge (or a free trial) bought.
-package struct Charge: Hashable, Sendable {
+struct Charge: Hashable, Sendable {
     /// 0 is the sign-up, 1 the first renewal.
-    package var number: Int
-    package var product: String
-    package var paidAt: Instant
-    package var start: Instant
-    package var end: Instant
-    package var isTrial: Bool
+    var number: Int
+    var product: String
+    var paidAt: Instant
+    var start: Instant
+    var end: Instant
+    var isTrial: Bool
     /// The user bought it (sign-up, upgrade, coming back), against a renewal by itself.
-    package var isPurchase: Bool
-    package var isUpgraded = false
-    package var givenBack: GivenBack?
+    var isPurchase: Bool
+    var isUpgraded = false
+    var givenBack: GivenBack?
 }
 
 /// Why a charge no longer counts, and since when.
-package struct GivenBack: Hashable, Sendable {
-    package enum Cause: Hashable, Sendable {
+struct GivenBack: Hashable, Sendable {
+    enum Cause: Hashable, Sendable {
         case refund
         case revoke
     }
 
-    package var at: Instant
-    package var cause: Cause
+    var at: Instant
+    var cause: Cause
 }
 
 /// Where in its life a subscription is.
-package enum Phase: Hashable, Sendable {
+enum Phase: Hashable, Sendable {
     case pending
     case abandoned
     case running
@@ -37,7 +37,7 @@ package enum Phase: Hashable, Sendable {
 }
 
 /// Why a subscription is over.
-package enum Ending: Hashable, Sendable {
+enum Ending: Hashable, Sendable {
     case cancelled
     case paymentFailed
     case refunded
@@ -48,16 +48,16 @@ package enum Ending: Hashable, Sendable {
 
 /// A timeline as it stands at one instant. It only moves forward; for an earlier instant the
 /// timeline is lived again from its start.
-package struct Life: Hashable, Sendable {
-    package internal(set) var phase: Phase
-    package internal(set) var charges: [Charge] = []
-    package internal(set) var autoRenews: Bool
-    package internal(set) var autoRenewChangedAt: Instant?
-    package internal(set) var paymentWorks = true
-    package internal(set) var pauseLength: Period?
-    package internal(set) var productAtRenewal: String?
+struct Life: Hashable, Sendable {
+    var phase: Phase
+    var charges: [Charge] = []
+    var autoRenews: Bool
+    var autoRenewChangedAt: Instant?
+    var paymentWorks = true
+    var pauseLength: Period?
+    var productAtRenewal: String?
     /// Start of the present run of periods without a lapse.
-    package internal(set) var runStart: Instant
+    var runStart: Instant
 
     var now: Instant
     private var actsDone = 0
@@ -79,9 +79,9 @@ package struct Life: Hashable, Sendable {
     }
 
     /// The newest charge; nil while the first payment is pending.
-    package var latest: Charge? { charges.last }
+    var latest: Charge? { charges.last }
 
-    package var isEntitled: Bool {
+    var isEntitled: Bool {
         if kind == .consumable { return false }
         return switch phase {
         case .running, .silent, .grace: true

@@ -1,9 +1,9 @@
 /// An ISO 8601 duration such as `P1M`, `P7D` or `P30DT1H`: calendar months, and milliseconds.
-package struct Period: Hashable, Sendable {
-    package var months: Int64
-    package var milliseconds: Int64
+struct Period: Hashable, Sendable {
+    var months: Int64
+    var milliseconds: Int64
 
-    package init(months: Int64 = 0, milliseconds: Int64 = 0) {
+    init(months: Int64 = 0, milliseconds: Int64 = 0) {
         self.months = months
         self.milliseconds = milliseconds
     }
@@ -16,7 +16,7 @@ package struct Period: Hashable, Sendable {
 
     /// Reads `P1Y2M3W4DT5H6M7S`, each part optional but one. Nil for anything else, also for
     /// negative parts and for what exceeds a thousand years.
-    package init?(text: String) {
+    init?(text: String) {
         guard text.first == "P", text.count > 1, text.count < 40 else { return nil }
         var period = Period()
         var number = ""
@@ -55,7 +55,7 @@ package struct Period: Hashable, Sendable {
     }
 
     /// The shortest ISO 8601 text of this period; nothing at all is `PT0S`.
-    package var text: String {
+    var text: String {
         if isNone { return "PT0S" }
         var text = "P"
         if months / 12 != 0 { text += "\(months / 12)Y" }
@@ -78,7 +78,7 @@ package struct Period: Hashable, Sendable {
 extension Instant {
     /// This instant and `count` periods. Months keep the day of the month; where a month is too
     /// short its last day is taken, and a later one has the day again (31 Jan, 28 Feb, 31 Mar).
-    package func adding(_ period: Period, times count: Int64 = 1) -> Instant {
+    func adding(_ period: Period, times count: Int64 = 1) -> Instant {
         var date = civil
         let months = date.month - 1 + period.months * count
         date.year += Instant.floorDivide(months, 12)

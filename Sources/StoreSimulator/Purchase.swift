@@ -1,22 +1,22 @@
 /// One purchase in one of the stores: who it is to the outside, and its timeline.
-package struct Purchase: Sendable {
-    package enum Environment: String, Sendable {
+struct Purchase: Sendable {
+    enum Environment: String, Sendable {
         case production
         case sandbox
     }
 
     /// Who bought, and what does not change over a purchase's life.
-    package struct Buyer: Hashable, Sendable {
-        package var app: String
-        package var environment: Environment
+    struct Buyer: Hashable, Sendable {
+        var app: String
+        var environment: Environment
         /// What the app set as the account of its user; nil when it set none.
-        package var user: String?
+        var user: String?
         /// Apple: purchases of one customer are answered together; nil is a customer of its own.
-        package var customer: String?
+        var customer: String?
         /// Apple's subscription group.
-        package var group: String
+        var group: String
 
-        package init(
+        init(
             app: String, environment: Environment = .production, user: String? = nil,
             customer: String? = nil, group: String = "21098765"
         ) {
@@ -29,18 +29,18 @@ package struct Purchase: Sendable {
     }
 
     /// From 1; also what control calls name it by.
-    package let number: Int
-    package let store: StoreName
-    package let buyer: Buyer
+    let number: Int
+    let store: StoreName
+    let buyer: Buyer
     /// What a client stores: original transaction id, purchase token, receipt id.
-    package let token: String
+    let token: String
     /// Amazon's user id; empty for the others.
-    package let storeUser: String
+    let storeUser: String
     /// Google's order id without `..n`; empty for the others.
-    package let order: String
+    let order: String
     /// The token of the purchase that this one replaced.
-    package let replaces: String?
-    package private(set) var timeline: Timeline
+    let replaces: String?
+    private(set) var timeline: Timeline
 
     private var life: Life
 
@@ -66,13 +66,13 @@ package struct Purchase: Sendable {
         }
     }
 
-    package var app: String { buyer.app }
-    package var environment: Environment { buyer.environment }
-    package var user: String? { buyer.user }
-    package var group: String { buyer.group }
+    var app: String { buyer.app }
+    var environment: Environment { buyer.environment }
+    var user: String? { buyer.user }
+    var group: String { buyer.group }
 
     /// The life at `now`, kept between calls so that a long one is not lived again for each answer.
-    package mutating func life(at now: Instant) -> Life {
+    mutating func life(at now: Instant) -> Life {
         if !life.canAdvance(to: now) {
             life = Life(of: timeline)
         }

@@ -1,8 +1,8 @@
 /// SplitMix64: the same seed gives the same numbers, for ever and on every machine.
-package struct Seeded: Sendable {
+struct Seeded: Sendable {
     private var state: UInt64
 
-    package init(seed: UInt64) {
+    init(seed: UInt64) {
         state = seed
     }
 

@@ -33,7 +33,7 @@ package struct Simulator: Sendable {
     /// `https://127.0.0.1:PORT`, and the same of the sandboxes.
     package let origin: String
     package let sandboxOrigin: String
-    package let credentials: Credentials
+    let credentials: Credentials
 
     let reception: Reception
     private let group: MultiThreadedEventLoopGroup

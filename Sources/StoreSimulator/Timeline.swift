@@ -1,14 +1,14 @@
 /// One of the three stores that are played here.
-package enum StoreName: String, CaseIterable, Hashable, Sendable {
+enum StoreName: String, CaseIterable, Hashable, Sendable {
     case apple
     case google
     case amazon
 }
 
 /// What was agreed when a subscription was bought.
-package struct Terms: Hashable, Sendable {
+struct Terms: Hashable, Sendable {
     /// What kind of product it is. Only Apple sells the non-renewing kind.
-    package enum Kind: String, CaseIterable, Sendable {
+    enum Kind: String, CaseIterable, Sendable {
         case autoRenewable = "auto_renewable"
         /// Ends after one period, which no answer tells: the seller must know it.
         case nonRenewing = "non_renewing"
@@ -17,25 +17,25 @@ package struct Terms: Hashable, Sendable {
         case consumable
     }
 
-    package var kind = Kind.autoRenewable
+    var kind = Kind.autoRenewable
     /// What one charge pays for.
-    package var period: Period
+    var period: Period
     /// A free time before the first charge; nil for none.
-    package var trial: Period?
+    var trial: Period?
     /// How long access goes on after a failed charge, once the store admits the failure.
-    package var grace: Period
+    var grace: Period
     /// How long the store tries to collect after grace, without access. Amazon has no such time.
-    package var hold: Period
+    var hold: Period
     /// How long before its end a period is renewed: up to a day at Apple, zero elsewhere.
-    package var renewsBefore: Period
+    var renewsBefore: Period
     /// Google's silent day: the charge has failed, the state is still ACTIVE.
-    package var silence: Period
+    var silence: Period
     /// Sold with a payment that is still to come; only Google.
-    package var isPending: Bool
+    var isPending: Bool
 
     /// The terms of `store` where nothing else was said: six days of grace; then Google holds for
     /// thirty days, Apple retries until sixty days after the end, Amazon gives up.
-    package init(
+    init(
         store: StoreName, period: Period, trial: Period? = nil, grace: Period? = nil,
         hold: Period? = nil, renewsBefore: Period? = nil, isPending: Bool = false
     ) {
@@ -63,7 +63,7 @@ package struct Terms: Hashable, Sendable {
 }
 
 /// What somebody does to a subscription.
-package enum Deed: Hashable, Sendable {
+enum Deed: Hashable, Sendable {
     /// One more period is paid now; a lapsed Apple subscription is bought again.
     case renew
     /// Automatic renewal off, and on again.
@@ -97,24 +97,24 @@ package enum Deed: Hashable, Sendable {
 }
 
 /// A deed and when it was done.
-package struct Act: Hashable, Sendable {
-    package var at: Instant
-    package var deed: Deed
+struct Act: Hashable, Sendable {
+    var at: Instant
+    var deed: Deed
 }
 
 /// The whole life of one purchase, as values only. Every answer of a store, and the truth about
 /// access, is a function of a timeline and an instant.
-package struct Timeline: Hashable, Sendable {
-    package var store: StoreName
-    package var product: String
-    package var start: Instant
-    package var terms: Terms
+struct Timeline: Hashable, Sendable {
+    var store: StoreName
+    var product: String
+    var start: Instant
+    var terms: Terms
     /// Where the first period ends when a predecessor's time is carried over.
-    package var firstEnd: Instant?
+    var firstEnd: Instant?
     /// In order of time.
-    package private(set) var acts: [Act] = []
+    private(set) var acts: [Act] = []
 
-    package init(
+    init(
         store: StoreName, product: String, start: Instant, terms: Terms, firstEnd: Instant? = nil
     ) {
         self.store = store
@@ -125,20 +125,20 @@ package struct Timeline: Hashable, Sendable {
     }
 
     /// Adds a deed; those of the same instant keep the order in which they were added.
-    package mutating func add(_ deed: Deed, at instant: Instant) {
+    mutating func add(_ deed: Deed, at instant: Instant) {
         let place = acts.lastIndex { $0.at <= instant }.map { $0 + 1 } ?? 0
         acts.insert(Act(at: instant, deed: deed), at: place)
     }
 
     /// All that is true of the purchase at `instant`.
-    package func life(at instant: Instant) -> Life {
+    func life(at instant: Instant) -> Life {
         var life = Life(of: self)
         life.advance(along: self, to: instant)
         return life
     }
 
     /// The ground truth: does this purchase give access at `instant`?
-    package func entitled(at instant: Instant) -> Bool {
+    func entitled(at instant: Instant) -> Bool {
         instant >= start && life(at: instant).isEntitled
     }
 }
