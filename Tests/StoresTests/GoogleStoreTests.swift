@@ -271,6 +271,24 @@ struct GoogleStoreTests {
         #expect(world.requests.count == count + 1)
     }
 
+    @Test func asksForTheOthersWhenTheFirstToAskIsCancelled() async throws {
+        let world = world(
+            tokens: { number async throws(CurlError) in
+                guard number == 1 else {
+                    return .json(#"{"access_token":"ya29.2","expires_in":3599}"#)
+                }
+                while !Task.isCancelled { await Task.yield() }
+                throw .cancelled
+            }, { _ in .json(Self.active) })
+        let store = try store(world)
+        let first = Task { await store.ask(purchase(.google, token: "t"), at: Self.now) }
+        while world.requests.isEmpty { await Task.yield() }
+        let second = Task { await store.ask(purchase(.google, token: "t"), at: Self.now) }
+        first.cancel()
+        #expect(summary(await first.value) == "unreachable")
+        #expect(summary(await second.value).hasPrefix("active"))
+    }
+
     @Test func renewsTheTokenTwoMinutesBeforeItsEnd() async throws {
         let world = world { _ in .json(Self.active) }
         let store = try store(world)
