@@ -47,6 +47,8 @@ struct FaultRequest: Decodable {
     var count: Int?
     var retryAfter: Int64?
     var age: String?
+    /// How long it lasts by the simulated clock.
+    var `for`: String?
 }
 
 struct LatencyRequest: Decodable {

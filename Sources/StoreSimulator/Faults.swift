@@ -50,6 +50,8 @@ struct Fault: Hashable, Sendable {
     /// How many more calls are met; nil for no limit.
     var remaining: Int?
     var retryAfterSeconds: Int64?
+    /// When it is over by the simulated clock; nil for never.
+    var ends: Instant?
     /// How old a stale answer is.
     var age = Period.days(1)
 
@@ -61,7 +63,10 @@ struct Fault: Hashable, Sendable {
     /// Only Apple signs what it says.
     var isForAppleOnly: Bool { kind == .wrongSignature || kind == .expiredCertificate }
 
-    func meets(_ store: StoreName, _ purchase: Int?, _ endpoint: Endpoint) -> Bool {
+    func meets(
+        _ store: StoreName, _ purchase: Int?, _ endpoint: Endpoint, at now: Instant
+    ) -> Bool {
+        if let ends, now >= ends { return false }
         if let own = self.store, own != store { return false }
         if let own = self.purchase, own != purchase { return false }
         if isForAppleOnly, store != .apple { return false }
@@ -95,9 +100,10 @@ struct FaultBook: Sendable {
     mutating func removeAll() { faults = [] }
 
     mutating func pick(
-        _ store: StoreName, purchase: Int?, endpoint: Fault.Endpoint
+        _ store: StoreName, purchase: Int?, endpoint: Fault.Endpoint, at now: Instant
     ) -> Fault? {
-        for index in faults.indices where faults[index].meets(store, purchase, endpoint) {
+        for index in faults.indices
+        where faults[index].meets(store, purchase, endpoint, at: now) {
             if faults[index].share < 1, chance.fraction() >= faults[index].share { continue }
             if let remaining = faults[index].remaining { faults[index].remaining = remaining - 1 }
             return faults[index]

@@ -129,9 +129,10 @@ extension World {
     ) -> Call {
         let machine = SimulatedClock.machineNow
         if endpoint == .read { calls.count(store, purchase: number, second: machine.seconds) }
+        let now = now(machine)
         return Call(
-            store: store, number: number, now: now(machine),
-            fault: faults.pick(store, purchase: number, endpoint: endpoint),
+            store: store, number: number, now: now,
+            fault: faults.pick(store, purchase: number, endpoint: endpoint, at: now),
             latencyMilliseconds: latencyMilliseconds)
     }
 }

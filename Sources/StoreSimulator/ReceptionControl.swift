@@ -100,8 +100,13 @@ extension Reception {
 
     private func addFault(_ request: Request) throws(ControlError) -> Reply {
         let body = try ControlReader.read(FaultRequest.self, request.body)
-        let fault = try ControlReader.fault(body)
-        let id = world.withLock { $0.faults.add(fault) }
+        var fault = try ControlReader.fault(body)
+        let length = try ControlReader.period(body.for, "for")
+        let machine = SimulatedClock.machineNow
+        let id = world.withLock { world in
+            fault.ends = length.map { world.now(machine).adding($0) }
+            return world.faults.add(fault)
+        }
         var json = JSONText(capacity: 20)
         json.raw("{\"id\":")
         json.number(Int64(id))

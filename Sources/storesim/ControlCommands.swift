@@ -185,6 +185,9 @@ struct FaultCommand: AsyncParsableCommand {
     @Option(help: "Only so many calls.")
     var count: Int?
 
+    @Option(name: .customLong("for"), help: "How long it lasts by the simulated clock.")
+    var length: String?
+
     @Option(help: "Milliseconds of delay.")
     var latency: Int?
 
@@ -200,6 +203,7 @@ struct FaultCommand: AsyncParsableCommand {
                 "kind": .text(kind), "store": store.member, "purchase": purchase.member,
                 "endpoint": endpoint.member, "status": status.member,
                 "share": share.map { .fraction($0) }, "count": count.member,
+                "for": length.member,
                 "latency_ms": latency.member, "retry_after": retryAfter.member,
             ])
     }

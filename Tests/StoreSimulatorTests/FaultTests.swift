@@ -87,6 +87,17 @@ struct FaultTests {
         #expect(try (0..<3).map { _ in try stage.ask(google[0]).status } == [500, 500, 200])
     }
 
+    @Test("last as long as they say, by the simulated clock")
+    func lasts() throws {
+        let stage = try Stage()
+        let purchase = try stage.buy(.amazon)
+        _ = stage.control("POST", "/faults", #"{"kind":"status","for":"PT1H"}"#)
+        _ = stage.control("POST", "/clock", #"{"advance":"PT50M"}"#)
+        #expect(stage.amazon(purchase).status == 500)
+        _ = stage.control("POST", "/clock", #"{"advance":"PT10M"}"#)
+        #expect(stage.amazon(purchase).status == 200)
+    }
+
     @Test("meet the share of calls that they say, and the same ones for the same seed")
     func hasAShare() throws {
         let runs = try [UInt64](arrayLiteral: 1, 1, 2).map { seed in
