@@ -1,0 +1,99 @@
+/// What must hold in every database, whatever has happened to it.
+extension Stage {
+    private static let rules: [(rule: String, violations: String)] = [
+        (
+            "each purchase has one place in the schedule",
+            """
+            SELECT purchase.id FROM renewald.purchase
+            LEFT JOIN renewald.schedule USING (shard, lane, id)
+            GROUP BY purchase.shard, purchase.id HAVING count(schedule.id) <> 1
+            """
+        ),
+        (
+            "each place in the schedule has a purchase",
+            """
+            SELECT schedule.id FROM renewald.schedule
+            LEFT JOIN renewald.purchase USING (shard, lane, id) WHERE purchase.id IS NULL
+            """
+        ),
+        ("keys are distinct", "SELECT key FROM renewald.event GROUP BY key HAVING count(*) > 1"),
+        (
+            "ids are dense",
+            """
+            SELECT last_id FROM renewald.event_counter
+            WHERE last_id <> (SELECT count(*) FROM renewald.event)
+                OR last_id <> (SELECT coalesce(max(id), 0) FROM renewald.event)
+            """
+        ),
+        (
+            "an event follows from a version that exists",
+            """
+            SELECT event.id FROM renewald.event
+            JOIN renewald.purchase
+                ON purchase.shard = event.shard AND purchase.id = event.purchase_id
+            WHERE event.purchase_version > purchase.version
+            """
+        ),
+        (
+            "the union is what the purchases give",
+            """
+            (SELECT user_id, entitlement, expires_at FROM renewald.entitlement WHERE active
+             EXCEPT \(given))
+            UNION ALL
+            (\(given)
+             EXCEPT SELECT user_id, entitlement, expires_at FROM renewald.entitlement WHERE active)
+            """
+        ),
+        (
+            "grants and revokes take turns",
+            """
+            SELECT id FROM (
+                SELECT id, kind,
+                    lag(kind, 1, 'revoke') OVER (PARTITION BY user_id, entitlement ORDER BY id)
+                        AS before
+                FROM renewald.event WHERE kind <> 'notice') AS step
+            WHERE kind = before
+            """
+        ),
+        (
+            "who was told a grant last holds it",
+            """
+            SELECT held.user_id FROM renewald.entitlement AS held
+            WHERE active IS DISTINCT FROM (
+                SELECT kind = 'grant' FROM renewald.event
+                WHERE event.user_id = held.user_id AND event.entitlement = held.entitlement
+                ORDER BY id DESC LIMIT 1)
+            """
+        ),
+    ]
+
+    private static let given = """
+        SELECT user_id, entitlement,
+            to_timestamp(max(ending) / 1000000) + max(ending) % 1000000 * interval '1 microsecond'
+        FROM renewald.purchase, unnest(holding_entitlements, holding_ends)
+            AS holding (entitlement, ending)
+        WHERE access <> 'none' GROUP BY user_id, entitlement
+        """
+
+    /// The rules that do not hold.
+    func broken() async throws -> [String] {
+        var broken: [String] = []
+        for (rule, violations) in Self.rules
+        where try await number("SELECT count(*) FROM (\(violations)) AS violations") > 0 {
+            broken.append(rule)
+        }
+        return broken
+    }
+
+    /// Purchases with a version of which nothing was told: where each step was to tell something.
+    func silentVersions() async throws -> Int64 {
+        try await number(
+            """
+            SELECT count(*) FROM renewald.purchase
+            CROSS JOIN LATERAL generate_series(1, purchase.version) AS step (version)
+            LEFT JOIN renewald.event ON event.shard = purchase.shard
+                AND event.purchase_id = purchase.id AND event.purchase_version = step.version
+            WHERE event.id IS NULL
+            """)
+    }
+}

@@ -1,0 +1,169 @@
+import Postgres
+import Renewal
+import TestSupport
+import Testing
+
+@testable import Ledger
+
+/// The public SQL contract: views, functions, events.
+@Suite(.serialized) struct ContractTests {
+    private static let columns = TextTable(
+        """
+        view          columns
+        entitlements  user_id entitlement active expires_at will_renew in_grace reason store product purchase_id updated_at
+        events        id key created_at kind reason user_id entitlement purchase_id store app environment product order_id effective_at expires_at detail
+        offers        user_id store app subscription_group introductory_eligible promotional_eligible reason as_of
+        purchases     id user_id store app environment product kind state access paid_through expires_at auto_renew order_id original_id checked_at next_check_at problem created_at
+        """)
+
+    @Test func theViewsHaveTheColumnsThatAreDocumented() async throws {
+        let stage = try await Stage()
+        let found = try await stage.list(
+            """
+            SELECT relname || '  ' || string_agg(attname, ' ' ORDER BY attnum)
+            FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0
+            WHERE relnamespace = 'renewald'::regnamespace AND relkind = 'v'
+            GROUP BY relname ORDER BY relname
+            """)
+        #expect(found.map(TextTable.cells) == Self.columns.rows)
+        let types = try await stage.list(
+            """
+            SELECT format_type(atttypid, atttypmod) FROM pg_attribute
+            WHERE attrelid = 'renewald.events'::regclass AND attname IN ('id', 'key', 'detail')
+            ORDER BY attnum
+            """)
+        #expect(types == ["bigint", "uuid", "jsonb"])
+    }
+
+    @Test func theFunctionsHaveTheSignaturesThatAreDocumented() async throws {
+        let stage = try await Stage()
+        let found = try await stage.list(
+            """
+            SELECT proname || '(' || pg_get_function_arguments(oid) || ') '
+                || pg_get_function_result(oid) || ' ' || provolatile::text
+            FROM pg_proc WHERE pronamespace = 'renewald'::regnamespace
+                AND proname IN ('submit', 'has', 'events_after') ORDER BY proname
+            """)
+        #expect(
+            found == [
+                "events_after(cursor bigint, max_rows integer DEFAULT 1000) "
+                    + "SETOF renewald.events s",
+                "has(user_id text, entitlement text) boolean s",
+                "submit(user_id text, store text, app text, product text, token text, "
+                    + "store_user_id text DEFAULT NULL::text) bigint v",
+            ])
+    }
+
+    @Test func hasAndTheViewsAgreeThroughAPurchasesLife() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        func has() async throws -> [String] {
+            try await stage.list("SELECT renewald.has('ann', 'pro')::text")
+        }
+        #expect(try await has() == ["false"])
+        var claim = try #require(try await stage.claims(of: ["ann"], lease).first)
+        _ = try await stage.ledger.commit(
+            [outcome(claim, inForce(claim))], under: lease, at: claim.claimedAt)
+        #expect(try await has() == ["true"])
+        #expect(
+            try await stage.list(
+                """
+                SELECT concat_ws(' ', state, access, environment, kind, order_id, original_id,
+                    auto_renew, next_check_at > now(), checked_at <= now(), problem)
+                FROM renewald.purchases
+                """) == ["active granted production auto_renewable order..1 order t t t"])
+        try await stage.makeAllDue()
+        claim = try #require(try await stage.due(lease).first)
+        _ = try await stage.ledger.commit(
+            [outcome(claim, over(claim))], under: lease, at: claim.claimedAt)
+        #expect(try await has() == ["false"])
+        #expect(
+            try await stage.list("SELECT reason || active FROM renewald.entitlements")
+                == ["cancelledfalse"])
+        #expect(
+            try await stage.list(
+                """
+                SELECT concat_ws(' ', id, kind, reason, entitlement, store, app, order_id, detail)
+                FROM renewald.events_after(0)
+                """) == [
+                    "1 grant purchased pro google com.example.reader order..1 "
+                        + #"{"heard": "active"}"#,
+                    "2 revoke cancelled pro google com.example.reader order..1 "
+                        + #"{"heard": "ended"}"#,
+                ])
+        #expect(
+            try await stage.list("SELECT renewald.has(NULL, 'pro')::text") == ["false"])
+    }
+
+    @Test func readsFromACursorAndNoMoreThanAsked() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: ["ann", "bob", "cid", "dee"], lease)
+        _ = try await stage.ledger.commit(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        let cases = TextTable(
+            """
+            call                      ids
+            events_after(0)           1 2 3 4
+            events_after(NULL)        1 2 3 4
+            events_after(2)           3 4
+            events_after(4)           -
+            events_after(0, 2)        1 2
+            events_after(1, 0)        -
+            events_after(1, -1)       -
+            events_after(-9)          1 2 3 4
+            """)
+        for row in cases.rows {
+            #expect(
+                try await stage.list(
+                    "SELECT coalesce(string_agg(id::text, ' '), '-') FROM renewald.\(row[0])")
+                    == [row[1]], "\(row[0])")
+        }
+        #expect(try await stage.ledger.lastEventID() == 4)
+        #expect(try await stage.ledger.events(after: 1, limit: 2).map(\.id) == [2, 3])
+    }
+
+    @Test func aCommitOfEventsWakesWhoListens() async throws {
+        let stage = try await Stage()
+        let listener = stage.session("listener")
+        try await listener.listen([News.events])
+        let lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: ["ann"], lease)
+        _ = try await stage.ledger.commit(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        #expect(try await listener.nextNotification(timeout: .seconds(60)) != nil)
+    }
+
+    @Test func theSameEventHasTheSameKeyAfterARestore() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: ["ann", "bob", "cid"], lease)
+        let batch = try await stage.ledger.compose(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        struct Restore: Error { let keys: [String] }
+        var keys: [[String]] = []
+        for _ in 0..<2 {
+            do {
+                try await stage.beside.transaction { connection in
+                    for statement in batch.statements { try await connection.query(statement) }
+                    throw Restore(keys: try await keysOfEvents(connection))
+                }
+            } catch let restore as Restore {
+                keys.append(restore.keys)
+            }
+        }
+        _ = try await stage.ledger.commit(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        keys.append(try await keysOfEvents(stage.beside))
+        #expect(Set(keys).count == 1)
+        #expect(Set(keys[0]).count == 3)
+        // Version 8 of RFC 9562: made from content.
+        #expect(keys[0].allSatisfy { $0.dropFirst(14).first == "8" })
+    }
+}
+
+private func keysOfEvents(_ connection: PostgresConnection) async throws -> [String] {
+    try await connection.query(
+        PostgresStatement("SELECT key::text AS key FROM renewald.events ORDER BY key")
+    ).rows.map { try $0.text("key") }
+}

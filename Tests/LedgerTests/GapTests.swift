@@ -1,0 +1,79 @@
+import Postgres
+import Renewal
+import TestSupport
+import Testing
+
+@testable import Ledger
+
+/// Who reads events from a cursor on never misses one.
+@Suite(.serialized) struct GapTests {
+    @Test func aTransactionThatCommitsLateIsNotSkipped() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: ["ann", "bob"], lease)
+        let outcomes = claims.map { outcome($0, inForce($0)) }
+        let late = try await stage.ledger.compose([outcomes[0]], under: lease, at: claims.latest)
+        let other = stage.furtherLedger()
+        let slow = stage.session("slow")
+        @Sendable func read() async throws -> [Int64] {
+            try await stage.ledger.events(after: 0, limit: 100).map(\.id)
+        }
+
+        let waiting = try await slow.transaction { connection in
+            for statement in late.statements { try await connection.query(statement) }
+            #expect(try await read() == [])
+            // Bob's has no lease of its own to wait for, so only the order of events holds it.
+            let waiting = Task {
+                try await other.commit([outcomes[1]], under: nil, at: claims.latest)
+            }
+            try await stage.wait(
+                until: "application_name = 'ledger' AND wait_event_type = 'Lock'")
+            #expect(try await read() == [])
+            return waiting
+        }
+        #expect(try await waiting.value.committed.count == 1)
+        let events = try await stage.ledger.events(after: 0, limit: 100)
+        #expect(events.map(\.id) == [1, 2])
+        #expect(events.map(\.userID) == ["ann", "bob"])
+        #expect(try await stage.broken() == [])
+    }
+
+    @Test func aReaderAmongFourWritersSeesEveryEventOnceInOrder() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let users = (0..<120).map { "user \($0)" }
+        let claims = try await stage.claims(of: users, lease)
+        let isDone = Flag()
+        let seen = try await withThrowingTaskGroup(of: [Int64].self) { group in
+            group.addTask {
+                let reader = stage.furtherLedger()
+                var seen: [Int64] = []
+                var isLast = false
+                while !isLast {
+                    isLast = isDone.isSet
+                    seen += try await reader.events(after: seen.last ?? 0, limit: 7).map(\.id)
+                    if seen.count < users.count { isLast = false }
+                }
+                return seen
+            }
+            try await withThrowingTaskGroup(of: Void.self) { writers in
+                for number in 0..<4 {
+                    writers.addTask {
+                        let ledger = stage.furtherLedger()
+                        for index in stride(from: number, to: claims.count, by: 4) {
+                            let claim = claims[index]
+                            _ = try await ledger.commit(
+                                [outcome(claim, inForce(claim))], under: nil, at: claim.claimedAt)
+                        }
+                        await ledger.close()
+                    }
+                }
+                try await writers.waitForAll()
+            }
+            isDone.set()
+            return try await group.next() ?? []
+        }
+        #expect(seen == Array(1...Int64(users.count)))
+        #expect(try await stage.broken() == [])
+    }
+}

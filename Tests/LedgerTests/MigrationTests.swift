@@ -1,0 +1,77 @@
+import Ledger
+import Postgres
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct MigrationTests {
+    private func emptyDatabase() async throws -> String {
+        try await ScratchCluster.shared().newDatabase()
+    }
+
+    private func session(_ conninfo: String) -> PostgresConnection {
+        PostgresConnection(PostgresSettings(conninfo: conninfo, statementTimeout: .seconds(60)))
+    }
+
+    @Test func theSecondFindsNothingToDo() async throws {
+        let connection = session(try await emptyDatabase())
+        #expect(try await Migrator(connection).schemaVersion() == nil)
+        #expect(try await Migrator(connection).migrate() == Array(1...Migrator.version))
+        #expect(try await Migrator(connection).migrate() == [])
+        #expect(try await Migrator(connection).schemaVersion() == Migrator.version)
+        try await Migrator(connection).requireCurrentSchema()
+    }
+
+    @Test func eightAtTheSameTimeDoItOnce() async throws {
+        let conninfo = try await emptyDatabase()
+        let applied = try await withThrowingTaskGroup(of: [Int].self) { group in
+            for _ in 0..<8 {
+                group.addTask { try await Migrator(session(conninfo)).migrate() }
+            }
+            return try await group.reduce(into: [Int]()) { $0 += $1 }
+        }
+        #expect(applied.sorted() == Array(1...Migrator.version))
+    }
+
+    @Test func refusesASchemaThatIsNewer() async throws {
+        let connection = session(try await emptyDatabase())
+        _ = try await Migrator(connection).migrate()
+        try await connection.script("INSERT INTO renewald.migration (version) VALUES (99)")
+        let refusal = LedgerError.schemaVersion(found: 99, needed: Migrator.version)
+        await #expect(throws: refusal) { try await Migrator(connection).migrate() }
+        await #expect(throws: refusal) { try await Migrator(connection).requireCurrentSchema() }
+        #expect(refusal.sentence.contains("is version 99, newer than the \(Migrator.version)"))
+        #expect(refusal.sentence.contains("install the newer renewald"))
+    }
+
+    @Test func namesWhatToDoWithoutASchema() async throws {
+        let connection = session(try await emptyDatabase())
+        await #expect(throws: LedgerError.schemaMissing) {
+            try await Migrator(connection).requireCurrentSchema()
+        }
+        #expect(LedgerError.schemaMissing.sentence.contains("renewald migrate"))
+    }
+
+    @Test func namesWhatToDoWhenTheSchemaIsOlder() async throws {
+        let connection = session(try await emptyDatabase())
+        _ = try await Migrator(connection).migrate()
+        try await connection.script("DELETE FROM renewald.migration")
+        let refusal = LedgerError.schemaVersion(found: 0, needed: Migrator.version)
+        await #expect(throws: refusal) { try await Migrator(connection).requireCurrentSchema() }
+        #expect(refusal.sentence.contains("run `renewald migrate`"))
+    }
+
+    @Test func leavesNothingBehindWhenItFails() async throws {
+        let connection = session(try await emptyDatabase())
+        // A table of ours that is in the way in the middle of the migration.
+        try await connection.script(
+            "CREATE SCHEMA renewald; CREATE TABLE renewald.schedule (one int)")
+        await #expect(throws: LedgerError.self) { try await Migrator(connection).migrate() }
+        let left = try await connection.query(
+            PostgresStatement(
+                """
+                SELECT count(*) AS left FROM pg_class
+                WHERE relnamespace = 'renewald'::regnamespace AND relkind = 'r'
+                """))[0].int64("left")
+        #expect(left == 1)
+    }
+}

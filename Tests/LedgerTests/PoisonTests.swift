@@ -1,0 +1,102 @@
+import Postgres
+import Renewal
+import Testing
+
+@testable import Ledger
+
+/// A purchase whose check ends the process is found and set aside.
+@Suite(.serialized) struct PoisonTests {
+    /// A worker dies with these purchases in hand, and another takes over.
+    private func crash(
+        _ stage: Stage, _ claims: [Claim], under lease: Lease
+    ) async throws -> (suspects: [Int64], lease: Lease) {
+        var inHand: [Int16: [Int64]] = [:]
+        for claim in claims { inHand[claim.shard, default: []].append(claim.purchase.id) }
+        let marked = try await stage.ledger.mark(inHand, under: lease)
+        #expect(marked == Set(inHand.keys))
+        try await stage.endAllLeases()
+        let worker = WorkerID.random()
+        let taken = try await stage.ledger.takeShards(worker, limit: 256, lease: .seconds(3600))
+        return (
+            taken.flatMap(\.suspects).sorted(),
+            Lease(
+                worker: worker,
+                epochs: Dictionary(taken.map { ($0.shard, $0.epoch) }, uniquingKeysWith: { $1 }))
+        )
+    }
+
+    @Test func theThirdCrashSetsItAsideAndShowsIt() async throws {
+        let stage = try await Stage()
+        var lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: ["ann", "bob"], lease)
+        let poison = claims[0]
+        for crashes in 1...3 {
+            let next = try await crash(stage, [poison], under: lease)
+            #expect(next.suspects == [poison.purchase.id])
+            lease = next.lease
+            let due = try await stage.due(lease)
+            #expect(due.map(\.purchase.userID) == (crashes < 3 ? ["ann", "bob"] : ["bob"]))
+            #expect(due.map(\.crashes) == (crashes < 3 ? [crashes, 0] : [0]))
+        }
+        #expect(
+            try await stage.list(
+                """
+                SELECT problem || ' ' || (next_check_at IS NULL) FROM renewald.purchases
+                WHERE user_id = 'ann'
+                """) == ["set_aside: the process ended three times while it was being checked true"]
+        )
+        let status = try await stage.ledger.status()
+        #expect(status.apps.first?.setAside == 1)
+        #expect(status.apps.first?.problems == ["set_aside": 1])
+    }
+
+    @Test func aSubmitWakesOneThatWasSetAside() async throws {
+        let stage = try await Stage()
+        var lease = try await stage.takeAll()
+        let poison = try await stage.claims(of: ["ann"], lease)
+        for _ in 1...3 { lease = try await crash(stage, poison, under: lease).lease }
+        #expect(try await stage.due(lease).isEmpty)
+        try await stage.submit("ann", "token of ann")
+        #expect(try await stage.due(lease).map(\.crashes) == [0])
+    }
+
+    @Test func aSuccessInBetweenStartsTheCountAnew() async throws {
+        let stage = try await Stage()
+        var lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: ["ann"], lease)
+        for _ in 1...2 { lease = try await crash(stage, claims, under: lease).lease }
+        let suspect = try #require(try await stage.due(lease).first)
+        #expect(suspect.crashes == 2)
+        _ = try await stage.ledger.commit(
+            [outcome(suspect, inForce(suspect))], under: lease, at: suspect.claimedAt)
+        try await stage.makeAllDue()
+        #expect(try await stage.due(lease).map(\.crashes) == [0])
+        for _ in 1...2 { lease = try await crash(stage, claims, under: lease).lease }
+        #expect(try await stage.due(lease).map(\.crashes) == [2])
+    }
+
+    @Test func oneThatWasCheckedBeforeTheCrashIsNoSuspect() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: ["ann", "bob"], lease)
+        _ = try await stage.ledger.mark(
+            Dictionary(claims.map { ($0.shard, [$0.purchase.id]) }, uniquingKeysWith: { $0 + $1 }),
+            under: lease)
+        _ = try await stage.ledger.commit(
+            [outcome(claims[0], inForce(claims[0]))], under: lease, at: claims.latest)
+        try await stage.endAllLeases()
+        let next = try await stage.takeAll()
+        #expect(try await stage.due(next).map(\.crashes) == [1])
+        #expect(try await stage.number("SELECT sum(crashes) FROM renewald.schedule") == 1)
+    }
+
+    @Test func anOrderlyReleaseMakesNoSuspects() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: ["ann"], lease)
+        _ = try await stage.ledger.mark([claims[0].shard: [claims[0].purchase.id]], under: lease)
+        try await stage.ledger.release(lease)
+        let next = try await stage.takeAll()
+        #expect(try await stage.due(next).map(\.crashes) == [0])
+    }
+}

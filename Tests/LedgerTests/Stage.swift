@@ -1,0 +1,194 @@
+import Ledger
+import Postgres
+import Renewal
+import Synchronization
+import TestSupport
+
+/// A fresh database with the schema, a ledger on it, and a session beside it.
+struct Stage: Sendable {
+    let conninfo: String
+    let ledger: PostgresLedger
+    let beside: PostgresConnection
+
+    init() async throws {
+        conninfo = try await ScratchCluster.shared().newDatabase()
+        beside = Self.session(conninfo, name: "beside")
+        ledger = Self.ledger(conninfo)
+        _ = try await Migrator(beside).migrate()
+    }
+
+    /// A further session; `name` is its application name.
+    func session(_ name: String = "further") -> PostgresConnection {
+        Self.session(conninfo, name: name)
+    }
+
+    /// A further worker's ledger.
+    func furtherLedger() -> PostgresLedger { Self.ledger(conninfo) }
+
+    private static func session(_ conninfo: String, name: String) -> PostgresConnection {
+        PostgresConnection(
+            PostgresSettings(
+                conninfo: conninfo, applicationName: name, statementTimeout: .seconds(60)))
+    }
+
+    private static func ledger(_ conninfo: String) -> PostgresLedger {
+        PostgresLedger(
+            PostgresSettings(
+                conninfo: conninfo, applicationName: "ledger", statementTimeout: .seconds(60)))
+    }
+
+    func close() async {
+        await ledger.close()
+        await beside.close()
+    }
+}
+
+// MARK: - Looking
+
+extension Stage {
+    /// The first column of each row, as text.
+    func list(_ sql: String, _ parameters: [PostgresValue] = []) async throws -> [String] {
+        try await beside.query(PostgresStatement(sql, parameters, isReadOnly: false)).rows.map {
+            $0.isNull(0) ? "-" : try $0.text(0)
+        }
+    }
+
+    func number(_ sql: String, _ parameters: [PostgresValue] = []) async throws -> Int64 {
+        let text = "SELECT (\(sql))::int8"
+        return try await beside.query(PostgresStatement(text, parameters))[0].int64(0)
+    }
+
+    /// Everything in the tables, to compare before and after.
+    func everything() async throws -> [String] {
+        let tables = try await list(
+            """
+            SELECT relname::text FROM pg_class
+            WHERE relnamespace = 'renewald'::regnamespace AND relkind = 'r' ORDER BY relname
+            """)
+        var all: [String] = []
+        for table in tables {
+            all += try await list("SELECT '\(table) ' || t FROM renewald.\(table) AS t ORDER BY 1")
+        }
+        return all
+    }
+
+    /// Waits until another session of this database does what `condition` says of it.
+    func wait(until condition: String) async throws {
+        try await wait(
+            untilThereAre: """
+                SELECT FROM pg_stat_activity
+                WHERE datname = current_database() AND pid <> pg_backend_pid() AND \(condition)
+                """)
+    }
+
+    /// Waits until a query has rows. The server itself waits between two looks.
+    func wait(untilThereAre rows: String) async throws {
+        for _ in 0..<3000 {
+            if try await number("SELECT count(*) FROM (\(rows)) AS rows") > 0 { return }
+            _ = try await number("SELECT count(*) FROM pg_sleep(0.01)")
+        }
+        throw WaitFailure(condition: rows)
+    }
+
+    struct WaitFailure: Error { let condition: String }
+}
+
+// MARK: - Acting
+
+extension Stage {
+    @discardableResult
+    func submit(
+        _ user: String, _ token: String, store: String = "google",
+        app: String = "com.example.reader", product: String = "pro", storeUser: String? = nil,
+        on connection: PostgresConnection? = nil
+    ) async throws -> Int64 {
+        try await (connection ?? beside).query(
+            PostgresStatement(
+                "SELECT renewald.submit($1, $2, $3, $4, $5, $6)",
+                [
+                    .text(user), .text(store), .text(app), .text(product), .text(token),
+                    storeUser.map(PostgresValue.text) ?? .null,
+                ], isReadOnly: false))[0].int64(0)
+    }
+
+    /// Leases all shards for a new worker.
+    func takeAll(for lease: Duration = .seconds(3600)) async throws -> Lease {
+        let worker = WorkerID.random()
+        let taken = try await ledger.takeShards(worker, limit: 256, lease: lease)
+        return Lease(
+            worker: worker,
+            epochs: Dictionary(
+                taken.map { ($0.shard, $0.epoch) }, uniquingKeysWith: { $1 }))
+    }
+
+    /// All due claims of the lease, oldest first.
+    func due(_ lease: Lease, limit: Int = 10_000) async throws -> [Claim] {
+        var claims: [Claim] = []
+        for lane in try await ledger.allLanes() {
+            claims += try await ledger.claim(
+                lane, from: lease.epochs.keys.sorted().map(Place.start(of:)), perShard: limit,
+                limit: limit)
+        }
+        return claims.sorted { $0.purchase.id < $1.purchase.id }
+    }
+
+    /// Every lease has run out, as after a worker's death.
+    func endAllLeases() async throws {
+        try await beside.script("UPDATE renewald.shard SET lease_until = 'epoch'")
+    }
+
+    func makeAllDue() async throws {
+        try await beside.script(
+            "UPDATE renewald.schedule SET due_at = clock_timestamp() - interval '1 second'")
+    }
+
+    /// Submits one purchase for each user, and claims them.
+    func claims(of users: [String], _ lease: Lease) async throws -> [Claim] {
+        for user in users { try await submit(user, "token of \(user)") }
+        return try await due(lease)
+    }
+}
+
+/// Set by one task and read by others.
+final class Flag: Sendable {
+    private let value = Mutex(false)
+
+    var isSet: Bool { value.withLock { $0 } }
+    func set() { value.withLock { $0 = true } }
+}
+
+// MARK: - Answers
+
+/// In force and paid for the period of that number, 30 days each.
+func inForce(_ claim: Claim, period: Int = 1, product: String = "pro") -> Observation {
+    let end = claim.purchase.createdAt + .days(30 * period)
+    return Observation(
+        environment: .production, standing: .active,
+        items: [Item(names: [product], expiresAt: end)], originalID: "order",
+        orderID: "order..\(period)", period: "period \(period)", paidThrough: end, expiresAt: end,
+        willRenew: true, words: "active")
+}
+
+/// The paid period was followed by none.
+func over(_ claim: Claim, product: String = "pro") -> Observation {
+    var observation = inForce(claim, product: product)
+    observation.standing = .ended(.userCancelled, at: claim.purchase.createdAt)
+    observation.willRenew = false
+    observation.words = "ended"
+    return observation
+}
+
+func outcome(_ claim: Claim, _ answer: Answer) -> Outcome {
+    Outcome(
+        claim: claim,
+        decision: decide(
+            claim, hearing: answer, at: Moment(now: claim.claimedAt, jitter: 0.5), under: Rules()))
+}
+
+func outcome(_ claim: Claim, _ observation: Observation) -> Outcome {
+    outcome(claim, .verdict(observation))
+}
+
+extension [Claim] {
+    var latest: Timestamp { map(\.claimedAt).max() ?? .never }
+}
