@@ -33,10 +33,10 @@ extension PostgresLedger {
                 return report
             } catch .rejected(sqlState: "22012", _, _), .conflict, .commitUnknown {
                 lost = .unavailable(reason: "the claims kept changing during the commit")
-            } catch .rejected(let state, let message, _) where refusesContent(state) {
+            } catch .rejected(let state, _, _) where refusesContent(state) {
                 return try await commitHalves(
                     pending, under: lease, at: now, into: report,
-                    because: .refused(sqlState: state, message: message))
+                    because: state)
             } catch {
                 throw LedgerError(error)
             }
@@ -52,11 +52,13 @@ extension PostgresLedger {
     /// One bad outcome must not hold up the others: the batch is halved until it stands alone.
     private func commitHalves(
         _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp,
-        into report: CommitReport, because fault: LedgerError
+        into report: CommitReport, because sqlState: String
     ) async throws(LedgerError) -> CommitReport {
         var report = report
         guard outcomes.count > 1 else {
-            report.refused += outcomes.map(\.claim)
+            if let outcome = outcomes.first {
+                try await setLater(outcome, under: lease, at: now, into: &report, because: sqlState)
+            }
             return report
         }
         let middle = outcomes.count / 2
@@ -68,6 +70,24 @@ extension PostgresLedger {
             report.events += part.events
         }
         return report
+    }
+
+    /// Stores nothing of an outcome but that it could not be stored. Left as it is, the purchase
+    /// would be due at once, again and again.
+    private func setLater(
+        _ outcome: Outcome, under lease: Lease?, at now: Timestamp,
+        into report: inout CommitReport, because sqlState: String
+    ) async throws(LedgerError) {
+        let later = outcome.refused(because: sqlState, at: now)
+        let batch = try await compose([later], under: lease, at: now)
+        do {
+            _ = try await writes.pipeline(batch.statements)
+            report.refused.append(outcome.claim)
+        } catch .rejected(sqlState: "22012", _, _) {
+            report.dropped.append(outcome.claim)
+        } catch {
+            throw LedgerError(error)
+        }
     }
 
     private func isHeld(_ outcomes: [Outcome], by lease: Lease?) -> Bool {
@@ -168,6 +188,20 @@ extension PostgresLedger {
             }
             return books
         }
+    }
+}
+
+extension Outcome {
+    /// Changes nothing but the next check, which comes with the usual backoff, and says why.
+    fileprivate func refused(because sqlState: String, at now: Timestamp) -> Outcome {
+        var later = decision
+        later.facts = claim.purchase.facts
+        later.notices = []
+        later.attempts = claim.attempts + 1
+        later.nextCheckAt = now + retryDelay(attempts: later.attempts, jitter: 1)
+        later.problem = Problem(.malformed, "the reply could not be stored (SQLSTATE \(sqlState))")
+        later.isVerdict = false
+        return Outcome(claim: claim, decision: later)
     }
 }
 
