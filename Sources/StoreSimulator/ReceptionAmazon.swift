@@ -32,7 +32,8 @@ extension Reception {
         _ call: Call, _ user: String, _ isSandbox: Bool, _ world: inout World
     ) -> Reply {
         guard let asked = call.number, let number = call.subject(world),
-            (world.purchase(asked).environment == .sandbox) == isSandbox
+            (world.purchase(asked).environment == .sandbox) == isSandbox,
+            world.purchase(asked).timeline.start <= call.now
         else { return Failures.notFound(.amazon) }
         guard world.purchase(asked).storeUser == user else {
             return Failures.status(497, .amazon)

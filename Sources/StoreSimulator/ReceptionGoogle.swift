@@ -103,6 +103,7 @@ extension Reception {
         if case .voided = read { return voided(request, package, call.now, &world) }
         guard let number = call.subject(world) else { return Failures.notFound(.google) }
         let purchase = world.purchase(number)
+        guard purchase.timeline.start <= call.now else { return Failures.notFound(.google) }
         guard purchase.app == package else {
             let message = "The purchase token does not match the package name."
             return Reply(

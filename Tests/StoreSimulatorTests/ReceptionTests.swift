@@ -197,6 +197,16 @@ struct ControlTests {
         #expect(set?.hasPrefix("2030-01-01T00:0") == true)
     }
 
+    @Test("a purchase of the future is not known yet", arguments: StoreName.allCases)
+    func startsInTheFuture(_ store: StoreName) throws {
+        let stage = try Stage()
+        _ = stage.control("POST", "/clock", #"{"set":"2026-01-01T00:00:00Z"}"#)
+        let purchase = try stage.buy(store, #","start":"2026-02-01T00:00:00Z""#)
+        #expect(try [400, 404].contains(stage.ask(purchase).status))
+        _ = stage.control("POST", "/clock", #"{"set":"2026-02-02T00:00:00Z"}"#)
+        #expect(try stage.ask(purchase).status == 200)
+    }
+
     @Test("the clock file holds the offset that libfaketime reads")
     func writesTheClockFile() throws {
         let file = FileManager.default.temporaryDirectory
