@@ -59,12 +59,18 @@ import Testing
         guard cell != "-" else { return cell }
         return cell.split(separator: " ").map { word in
             switch word.first {
-            case "+": "**grant** " + code(word.dropFirst())
-            case "-": "**revoke** " + code(word.dropFirst())
+            case "+": "**grant** " + reason(word.dropFirst())
+            case "-": "**revoke** " + reason(word.dropFirst())
             case "!": "problem " + code(word.dropFirst())
             default: "notice " + code(word)
             }
         }.joined(separator: ", ")
+    }
+
+    /// `purchased:gold` is a grant of gold.
+    private static func reason(_ word: Substring) -> String {
+        let halves = word.split(separator: ":")
+        return halves.map(code).joined(separator: " of ")
     }
 
     private static func code(_ cell: some StringProtocol) -> String { "`\(cell)`" }

@@ -27,28 +27,33 @@ struct Stage {
 
     /// Plays a step and puts what followed into the words of the table.
     mutating func play(_ step: Story.Step) throws -> [String] {
-        let now = try TestCalendar.time(step.time)
-        let isSecond = step.heard.hasPrefix("B: ")
+        let (decision, settlement) = try hear(step.heard, at: step.time)
+        let asksAgain = decision.nextCheckAt - (try TestCalendar.time(step.time))
+        return [
+            decision.facts.state.rawValue, decision.facts.access.rawValue,
+            told(settlement, decision), holds(),
+            decision.nextCheckAt == .never ? "never" : TestCalendar.text(asksAgain),
+        ]
+    }
+
+    /// Decides about an answer and enters what was decided into the book.
+    mutating func hear(_ heard: String, at time: String) throws -> (Decision, Settlement) {
+        let now = try TestCalendar.time(time)
+        let isSecond = heard.hasPrefix("B: ")
         let id: Int64 = isSecond ? 2 : 1
         let purchase = try purchase(id)
         let answer = try HeardWords(
-            step.heard.dropFirst(isSecond ? 3 : 0), about: purchase.facts
+            heard.dropFirst(isSecond ? 3 : 0), about: purchase.facts
         ).answer()
         let decision = decide(
             claim(purchase, at: now), hearing: answer, at: Moment(now: now, jitter: jitter),
             under: rules)
         attempts[id] = decision.attempts
         if decision.isVerdict { checkedAt[id] = now }
-        let settlement = book.settle(purchase, decision, at: now)
-        return [
-            decision.facts.state.rawValue, decision.facts.access.rawValue,
-            told(settlement, decision), holds(),
-            decision.nextCheckAt == .never
-                ? "never" : TestCalendar.text(decision.nextCheckAt - now),
-        ]
+        return (decision, book.settle(purchase, decision, at: now))
     }
 
-    private func purchase(_ id: Int64) throws -> Purchase {
+    func purchase(_ id: Int64) throws -> Purchase {
         guard let entry = book.purchases[id] else { throw UnreadableCell(cell: "purchase \(id)") }
         return entry.purchase
     }

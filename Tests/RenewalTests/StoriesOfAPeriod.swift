@@ -101,6 +101,9 @@ extension DecisionTable {
         # Family sharing ends, and begins again | active 30
         10     family_removed 10  revoked  none  -family_removed           -  1d
         12     active 30          active   granted  +resubscribed          pro 30  7d
+        # Over before the day that was known, by a store that gives no day | active 30 \
+        | flaw an end without a day waits for the day that was known
+        10     cancelled          expired  none  -cancelled                -  1d
         # An ended purchase is looked at less and less, then no more | expired 30
         40     ended 30           expired  none  -                         -  7d
         96     ended 30           expired  none  -                         -  never

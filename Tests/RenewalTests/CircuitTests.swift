@@ -1,0 +1,103 @@
+import Renewal
+import Testing
+
+/// An outage costs a few calls, not a storm.
+@Suite struct CircuitTests {
+    private static let start = TestCalendar.start
+
+    /// Asks at every tenth of a second of an hour in which each call fails at once.
+    private func calls(_ failure: StoreFailure, jitter: () -> Double) -> (Int, Circuit) {
+        var circuit = Circuit()
+        var calls = 0
+        for tenth in 0..<36_000 {
+            let now = Self.start + .milliseconds(100) * tenth
+            guard circuit.admits(at: now) else { continue }
+            calls += 1
+            circuit.failed(failure, at: now, jitter: jitter())
+        }
+        return (calls, circuit)
+    }
+
+    /// How many of three calls may start.
+    private func admissions(_ circuit: inout Circuit, at now: Timestamp) -> Int {
+        var count = 0
+        for _ in 0..<3 where circuit.admits(at: now) { count += 1 }
+        return count
+    }
+
+    @Test(arguments: [0, 0.5, 0.999])
+    func anHourOfOutageCostsFewCalls(_ jitter: Double) {
+        for failure in [
+            StoreFailure.unreachable(reason: "time-out"), .malformed(field: "body"),
+            .signature(reason: "chain"),
+        ] {
+            // Five to open it, six of growing pauses, then one in half a minute at most.
+            #expect((60...130).contains(calls(failure) { jitter }.0))
+        }
+    }
+
+    @Test func refusedCredentialsAreTriedOnceAMinute() {
+        #expect((60...66).contains(calls(.refused(reason: "401")) { 0 }.0))
+    }
+
+    @Test func oneThrottledAnswerIsBelieved() {
+        #expect(calls(.throttled(retryAfter: .minutes(10))) { 0 }.0 == 6)
+    }
+
+    @Test(arguments: [
+        StoreFailure.mismatch(what: "app"), .rejected(reason: "400"), .unsupported(reason: "none"),
+    ])
+    func whatIsOnePurchasesOwnNeverOpensIt(_ failure: StoreFailure) {
+        #expect(calls(failure) { 0 }.0 == 36_000)
+    }
+
+    @Test func anEndedOutageIsSeenWithinAMinute() {
+        var circuit = calls(.unreachable(reason: "time-out")) { 0.999 }.1
+        let now = Self.start + .hours(1) + .seconds(64)
+        #expect(circuit.wouldAdmit(at: now))
+        #expect(admissions(&circuit, at: now) == 1)
+        circuit.succeeded()
+        #expect(circuit.position == .closed)
+        #expect(admissions(&circuit, at: now) == 3)
+    }
+
+    @Test func asksOneAtATimeWhileOpen() {
+        var circuit = Circuit()
+        for _ in 0..<Circuit.failureLimit {
+            circuit.failed(.unreachable(reason: "time-out"), at: Self.start, jitter: 0)
+        }
+        #expect(circuit.position == .open)
+        #expect(admissions(&circuit, at: Self.start) == 0)
+        let later = Self.start + .minutes(2)
+        #expect(circuit.wouldAdmit(at: later))
+        #expect(admissions(&circuit, at: later) == 1)
+        circuit.abandonProbe()
+        #expect(admissions(&circuit, at: later) == 1)
+    }
+
+    @Test func anAnswerBetweenFailuresKeepsItClosed() {
+        var circuit = Circuit()
+        for _ in 0..<100 {
+            for _ in 1..<Circuit.failureLimit {
+                circuit.failed(.unreachable(reason: "time-out"), at: Self.start, jitter: 0)
+            }
+            circuit.succeeded()
+        }
+        #expect(circuit.position == .closed)
+    }
+}
+
+@Suite struct RetryDelayTests {
+    @Test func growsAndIsCapped() {
+        var last = Duration.zero
+        for attempts in 0...200 {
+            let longest = Duration.microseconds(
+                retryDelay(attempts: attempts, jitter: 1).microseconds)
+            #expect(longest >= last && longest <= .hours(1))
+            #expect(retryDelay(attempts: attempts, jitter: 0) == .seconds(5))
+            last = longest
+        }
+        #expect(retryDelay(attempts: 1, jitter: 1) == .seconds(10))
+        #expect(last == .hours(1))
+    }
+}

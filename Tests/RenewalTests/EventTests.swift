@@ -1,0 +1,84 @@
+import Renewal
+import Testing
+
+/// What an event says beside its reason.
+@Suite struct EventTests {
+    @Test func marksAFalseRenewal() throws {
+        var stage = try Stage(Story(head: "false renewal | active 30"))
+        let (_, settlement) = try stage.hear("grace 31", at: "30")
+        #expect(settlement.events.map(\.detail.falseRenewal) == [true])
+    }
+
+    @Test func marksAGraceThatTheStoreNames() throws {
+        var stage = try Stage(Story(head: "grace | active 30"))
+        let (_, settlement) = try stage.hear("grace 31 own", at: "30")
+        #expect(settlement.events.map(\.detail.falseRenewal) == [false])
+    }
+
+    @Test func keepsWhatWasPaidThroughAFalseRenewal() throws {
+        var stage = try Stage(Story(head: "false renewal | active 30"))
+        for day in 30..<34 { _ = try stage.hear("grace \(day + 1)", at: "\(day)") }
+        let facts = try stage.purchase(1).facts
+        #expect(facts.paidThrough == (try TestCalendar.time("30")))
+        #expect(facts.expiresAt == (try TestCalendar.time("34")))
+        #expect(stage.book.entitlements["pro"]?.inGrace == true)
+    }
+
+    @Test func namesTheProductBefore() throws {
+        var stage = try Stage(Story(head: "upgrade | active 30"))
+        let (_, settlement) = try stage.hear("active 40 product=gold_month", at: "10")
+        #expect(settlement.events.map(\.detail.previousProduct) == ["pro_month", "pro_month"])
+        #expect(settlement.events.map(\.product) == ["gold_month", "pro_month"])
+    }
+
+    @Test(arguments: [
+        ("refunded 10", "10"), ("family_removed 11", "11"), ("cancelled 9", "9"),
+    ])
+    func datesARevokeByTheStore(_ heard: String, _ day: String) throws {
+        var stage = try Stage(Story(head: "an end | active 30"))
+        let (_, settlement) = try stage.hear(heard, at: "12")
+        #expect(settlement.events.map(\.effectiveAt) == [try TestCalendar.time(day)])
+    }
+
+    @Test func saysThatAccessWillNotRenew() throws {
+        var stage = try Stage(Story(head: "off | active 30"))
+        #expect(stage.book.entitlements["pro"]?.willRenew == true)
+        _ = try stage.hear("active 30 off", at: "10")
+        #expect(stage.book.entitlements["pro"]?.willRenew == false)
+    }
+
+    @Test func isInGraceOnlyWhenAllThatHoldsItIs() throws {
+        var stage = try Stage(Story(head: "two | active 30 | B active 60 product=pro_year"))
+        _ = try stage.hear("grace 33", at: "30")
+        #expect(stage.book.entitlements["pro"]?.inGrace == false)
+        _ = try stage.hear("B: refunded 31", at: "31")
+        #expect(stage.book.entitlements["pro"]?.inGrace == true)
+    }
+
+    @Test func supersedesThePredecessorInTheSameSettlement() throws {
+        var stage = try Stage(Story(head: "a link | active 30 | B new"))
+        let (_, settlement) = try stage.hear("B: active 40 after-A", at: "10")
+        #expect(settlement.purchases.map(\.id) == [1, 2])
+        #expect(settlement.purchases.map(\.facts.state) == [.superseded, .active])
+        #expect(settlement.purchases.map(\.facts.access) == [.none, .granted])
+    }
+
+    @Test func stateAndReasonWordsAreUniqueInTheirKind() {
+        #expect(Set(GrantReason.allCases.map(\.rawValue)).count == 9)
+        #expect(Set(RevokeReason.allCases.map(\.rawValue)).count == 14)
+        #expect(Set(NoticeReason.allCases.map(\.rawValue)).count == 17)
+        #expect(Told.revoke(.paymentFailed).kind == "revoke")
+        #expect(Told.notice(.refundOfPastPeriod).reason == "refund_of_past_period")
+    }
+
+    @Test func looksUpTheBestNameFirst() {
+        let catalog = Catalog([
+            "term": .init(kind: .autoRenewable, entitlements: ["a"]),
+            "parent": .init(kind: .autoRenewable, entitlements: ["b"]),
+        ])
+        #expect(catalog.entitlements(named: ["term", "parent"], kind: .autoRenewable) == ["a"])
+        #expect(catalog.entitlements(named: ["other", "parent"], kind: .autoRenewable) == ["b"])
+        #expect(catalog.entitlements(named: ["x", "y"], kind: .autoRenewable) == ["y"])
+        #expect(catalog.entitlements(named: ["x", "y"], kind: .consumable).isEmpty)
+    }
+}

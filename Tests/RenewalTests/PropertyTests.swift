@@ -1,0 +1,225 @@
+import Renewal
+import TestSupport
+import Testing
+
+/// What must be so after any sequence of answers.
+@Suite struct PropertyTests {
+    private struct Broken: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private static let worlds = 150
+    private static let turns = 60
+
+    private func play(
+        _ check: (RandomWorld, RandomWorld.Turn) throws -> Void
+    ) async throws {
+        try await Seeds.run { chance in
+            for _ in 0..<Self.worlds {
+                var world = RandomWorld(&chance)
+                for _ in 0..<Self.turns {
+                    let turn = try world.turn(&chance)
+                    try check(world, turn)
+                }
+            }
+        }
+    }
+
+    private func demand(
+        _ holds: Bool, _ rule: String, _ turn: RandomWorld.Turn
+    ) throws {
+        guard !holds else { return }
+        throw Broken(
+            description: "\(rule): \(turn.answer) about \(turn.claim.purchase.facts)"
+                + " came to \(turn.decision) and \(turn.settlement.events.map(\.told))")
+    }
+
+    @Test func eventsAlternateAndAgreeWithTheUnion() async throws {
+        try await play { _, turn in
+            var held = Self.active(turn.before)
+            for event in turn.settlement.events {
+                switch event.told {
+                case .notice:
+                    try demand(event.entitlement == nil, "a notice is about a purchase", turn)
+                case .grant:
+                    let isNew = event.entitlement.map { held.insert($0).inserted }
+                    try demand(isNew == true, "a grant is of what was not held", turn)
+                case .revoke:
+                    let wasHeld = event.entitlement.map { held.remove($0) != nil }
+                    try demand(wasHeld == true, "a revoke is of what was held", turn)
+                }
+            }
+            try demand(held == Self.active(turn.after), "events agree with the rows", turn)
+            try demand(held == Self.union(turn.after), "rows agree with the purchases", turn)
+        }
+    }
+
+    @Test func eachRowNamesAPurchaseThatHoldsIt() async throws {
+        try await play { _, turn in
+            for row in turn.after.entitlements.values where row.active {
+                let facts = turn.after.purchases[row.purchaseID]?.purchase.facts
+                let holding = facts?.holdings.first { $0.entitlement == row.entitlement }
+                try demand(holding?.expiresAt == row.expiresAt, "the row's end is its own", turn)
+                let longest = turn.after.purchases.values
+                    .flatMap(\.purchase.facts.holdings)
+                    .filter { $0.entitlement == row.entitlement }
+                    .map { $0.expiresAt ?? .never }.max()
+                try demand(longest == row.expiresAt ?? .never, "the longest holds it", turn)
+            }
+        }
+    }
+
+    @Test func accessEndsOnlyWhereItMay() async throws {
+        try await play { world, turn in
+            let mayEnd = MayRevoke(turn, world.rules.policy).answer
+            for (id, entry) in turn.before.purchases where entry.purchase.facts.access != .none {
+                let after = turn.after.purchases[id]?.purchase.facts.access
+                guard after == Access.none else { continue }
+                let isTakenOver =
+                    id != turn.claim.purchase.id
+                    && turn.decision.predecessorToken == entry.purchase.token
+                try demand(isTakenOver || mayEnd, "this answer may not end access", turn)
+            }
+        }
+    }
+
+    @Test func noFailureAndNoSingleDoubtTellsAnything() async throws {
+        try await play { world, turn in
+            if case .verdict = turn.answer { return }
+            let changes = turn.settlement.events.filter { $0.entitlement != nil }
+            guard !MayRevoke(turn, world.rules.policy).answer else { return }
+            try demand(changes.isEmpty, "no event without a verdict", turn)
+            try demand(turn.decision.problem != nil, "a problem is shown", turn)
+        }
+    }
+
+    @Test func accessAndHoldingsAgree() async throws {
+        try await play { _, turn in
+            for entry in turn.after.purchases.values {
+                let facts = entry.purchase.facts
+                try demand(
+                    facts.holdings.isEmpty == (facts.access == .none), "holdings are access", turn)
+                try demand(
+                    facts.access == .none || facts.lapse == nil, "what is held has not lapsed", turn
+                )
+            }
+        }
+    }
+
+    @Test func asksAgainLaterWithinTheBoundOrNever() async throws {
+        try await play { _, turn in
+            let next = turn.decision.nextCheckAt
+            try demand(next > turn.now, "the next check is later", turn)
+            guard turn.decision.facts.access == .granted else { return }
+            // What is over and still gives access, by policy, has rows of its own in the table.
+            guard ![.refunded, .expired].contains(turn.decision.facts.state) else { return }
+            let bound: Duration =
+                turn.claim.purchase.app.store == .amazon ? .hours(72) : .days(8)
+            try demand(next - turn.now <= bound, "what is in force is asked within bounds", turn)
+        }
+    }
+
+    @Test func aSupersededPurchaseNeverGrants() async throws {
+        try await play { _, turn in
+            guard turn.claim.purchase.facts.state == .superseded else { return }
+            try demand(turn.decision.facts.access == .none, "superseded is over", turn)
+            guard turn.decision.isVerdict else { return }
+            try demand(turn.decision.facts.state == .superseded, "superseded stays so", turn)
+        }
+    }
+
+    @Test func theSameQuestionHasTheSameAnswer() async throws {
+        try await play { world, turn in
+            let moment = Moment(now: turn.now, jitter: 0.25)
+            let once = decide(turn.claim, hearing: turn.answer, at: moment, under: world.rules)
+            let again = decide(turn.claim, hearing: turn.answer, at: moment, under: world.rules)
+            try demand(once == again, "a decision is a pure function", turn)
+        }
+    }
+
+    @Test func troubleIsToldOnceUntilItEnds() async throws {
+        try await play { _, turn in
+            let told = turn.decision.notices.map(\.reason)
+            let known = turn.claim.purchase.facts
+            try demand(Set(told).count == told.count, "no notice twice at once", turn)
+            if told.contains(.paymentPending) {
+                try demand(known.state != .grace, "trouble is told when it begins", turn)
+            }
+            if told.contains(.paymentRecovered) {
+                try demand(
+                    known.state == .grace && known.access == .granted, "it was in grace", turn)
+            }
+            if told.contains(.renewed) {
+                let paid = turn.decision.facts.paidThrough ?? .never
+                try demand(known.paidThrough.map { paid > $0 } == true, "a period was paid", turn)
+                try demand(turn.decision.facts.state == .active, "renewed is in force", turn)
+            }
+        }
+    }
+
+    /// A seed repeats its run: without it a printed seed would be of no use.
+    @Test func aSeedRepeatsItsRun() async throws {
+        var runs: [[Told]] = []
+        for _ in 0..<2 {
+            var told: [Told] = []
+            try await Seeds.run(seed: 7) { chance in
+                var world = RandomWorld(&chance)
+                for _ in 0..<200 { told += try world.turn(&chance).settlement.events.map(\.told) }
+            }
+            runs.append(told)
+        }
+        #expect(runs[0] == runs[1] && !runs[0].isEmpty)
+    }
+
+    private static func active(_ book: Book) -> Set<String> {
+        Set(book.entitlements.values.filter(\.active).map(\.entitlement))
+    }
+
+    private static func union(_ book: Book) -> Set<String> {
+        Set(
+            book.purchases.values.map(\.purchase.facts).filter { $0.access != .none }
+                .flatMap(\.holdings).map(\.entitlement))
+    }
+}
+
+/// A second, tiny reading of design section 4: whether an answer may end the access of the
+/// purchase it is about. Shares nothing with the core.
+struct MayRevoke {
+    let answer: Bool
+
+    init(_ turn: RandomWorld.Turn, _ policy: Policy) {
+        let facts = turn.claim.purchase.facts
+        let heardAt = turn.claim.checkedAt ?? turn.claim.purchase.createdAt
+        let isOver = (facts.expiresAt ?? facts.paidThrough).map { $0 < turn.now } ?? false
+        let isStale = isOver && turn.now - heardAt > .days(30)
+        switch turn.answer {
+        case .failure:
+            answer = isStale
+        case .doubt(let doubt):
+            let first = facts.doubt.flatMap { $0.doubt == doubt ? $0.since : nil }
+            answer = first.map { turn.now - $0 >= .minutes(10) } ?? false
+        case .verdict(let heard):
+            let isOld = heard.statedAt.map { $0 < facts.statedAt ?? $0 } ?? false
+            // An answer of the sandbox about a production purchase is no verdict either.
+            let isForeign = facts.environment == .production && heard.environment == .sandbox
+            answer =
+                if isOld { false } else if isForeign { isStale } else {
+                    Self.mayEnd(heard, facts, policy)
+                }
+        }
+    }
+
+    private static func mayEnd(
+        _ heard: Observation, _ facts: Facts, _ policy: Policy
+    ) -> Bool {
+        let environment = facts.environment ?? heard.environment
+        if environment == .sandbox, policy.sandbox == .ignore { return true }
+        return switch heard.standing {
+        // Only a product of a configured duration ends while the store says in force.
+        case .active: ["free_week", "pass30"].contains(facts.product)
+        case .grace(let moved):
+            policy.grace == .revoke || moved && policy.paymentPending == .revoke
+        case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: true
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import Renewal
+import TestSupport
+
+/// A user with a few purchases, and a store that says anything at any time.
+struct RandomWorld {
+    let rules: Rules
+    private(set) var book: Book
+    private(set) var now = TestCalendar.start
+    private var attempts: [Int64: Int] = [:]
+    private(set) var checkedAt: [Int64: Timestamp] = [:]
+    private let isOneTime: Set<Int64>
+
+    /// One answer, and all that came of it.
+    struct Turn {
+        let claim: Claim
+        let answer: Answer
+        let now: Timestamp
+        let decision: Decision
+        let settlement: Settlement
+        let before: Book
+        let after: Book
+    }
+
+    init(_ chance: inout SeededGenerator) {
+        var policy = Policy()
+        policy.grace = Self.any(Policy.Choice.allCases, &chance)
+        policy.paymentPending = Self.any(Policy.Choice.allCases, &chance)
+        policy.sandbox = Self.any(Policy.Sandbox.allCases, &chance)
+        policy.refund = Self.any(Policy.Refund.allCases, &chance)
+        policy.leniency = Self.any([.zero, .zero, .hours(6), .days(2)], &chance)
+        rules = Rules(policy: policy, catalog: shop)
+        var oneTime: Set<Int64> = []
+        let purchases = (1...Int64.random(in: 1...4, using: &chance)).map { id in
+            let store = Self.any(Store.allCases, &chance)
+            let isOneTime = Bool.random(using: &chance) && Bool.random(using: &chance)
+            if isOneTime { oneTime.insert(id) }
+            let products = isOneTime ? Self.oneTimeProducts : Self.subscriptions
+            return Purchase(
+                id: id, userID: "user", app: AppKey(store: store, id: "com.example.reader"),
+                token: token(of: id), createdAt: TestCalendar.start,
+                facts: Facts(product: Self.any(products, &chance)))
+        }
+        isOneTime = oneTime
+        book = Book(
+            userID: "user", version: 1,
+            purchases: purchases.map { .init(purchase: $0, version: 1) },
+            entitlements: [])
+    }
+
+    /// Lets some time pass and one purchase hear something.
+    mutating func turn(_ chance: inout SeededGenerator) throws -> Turn {
+        now = now + Self.any([.seconds(30), .minutes(11), .hours(7), .days(3), .days(20)], &chance)
+        let id = Self.any(book.purchases.keys.sorted(), &chance)
+        guard let purchase = book.purchases[id]?.purchase else {
+            throw UnreadableCell(cell: "purchase \(id)")
+        }
+        let claim = Claim(
+            purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1,
+            attempts: attempts[id] ?? 0, crashes: 0, checkedAt: checkedAt[id], claimedAt: now)
+        let answer = answer(about: purchase, &chance)
+        let jitter = Self.any([0, 0.999, Double.random(in: 0..<1, using: &chance)], &chance)
+        let decision = decide(
+            claim, hearing: answer, at: Moment(now: now, jitter: jitter), under: rules)
+        attempts[id] = decision.attempts
+        if decision.isVerdict { checkedAt[id] = now }
+        let before = book
+        let settlement = book.settle(purchase, decision, at: now)
+        return Turn(
+            claim: claim, answer: answer, now: now, decision: decision, settlement: settlement,
+            before: before, after: book)
+    }
+
+    private static let subscriptions = ["pro_month", "pro_year", "gold_month", "bundle", "plus"]
+    private static let oneTimeProducts = ["lifetime", "free_week", "pass30", "coins"]
+
+    private static func any<Element>(
+        _ choices: [Element], _ chance: inout SeededGenerator
+    ) -> Element {
+        choices[Int.random(in: choices.indices, using: &chance)]
+    }
+
+    private func answer(about purchase: Purchase, _ chance: inout SeededGenerator) -> Answer {
+        switch Int.random(in: 0..<10, using: &chance) {
+        case 0, 1:
+            .failure(
+                Self.any(
+                    [
+                        .unreachable(reason: "time-out"), .throttled(retryAfter: nil),
+                        .throttled(retryAfter: .seconds(90)), .refused(reason: "401"),
+                        .malformed(field: "expiryTime"), .signature(reason: "chain"),
+                        .mismatch(what: "app"), .rejected(reason: "400"),
+                        .unsupported(reason: "no"),
+                    ], &chance))
+        case 2, 3: .doubt(Self.any([.notFound, .gone, .noLongerValid], &chance))
+        default: .verdict(observation(of: purchase, &chance))
+        }
+    }
+
+    private func observation(
+        of purchase: Purchase, _ chance: inout SeededGenerator
+    ) -> Observation {
+        let standing = standing(of: purchase, &chance)
+        let mayChange =
+            !isOneTime.contains(purchase.id) && Int.random(in: 0..<6, using: &chance) == 0
+        let product = mayChange ? Self.any(Self.subscriptions, &chance) : purchase.facts.product
+        var observation = Observation(
+            environment: Int.random(in: 0..<12, using: &chance) == 0 ? .sandbox : .production,
+            kind: shop.product(named: [product])?.kind ?? .autoRenewable, standing: standing,
+            items: [Item(names: [product], expiresAt: nil)])
+        observation.statedAt = Self.any([nil, now, now - .days(1)], &chance)
+        observation.purchasedAt = TestCalendar.start
+        observation.willRenew = Self.any([nil, true, false], &chance)
+        observation.signals = Set(
+            Signal.allCases.filter { _ in Int.random(in: 0..<20, using: &chance) == 0 })
+        if case .active = standing, !isOneTime.contains(purchase.id) {
+            let end = now + Self.any([.days(-1), .days(7), .days(30), .days(365)], &chance)
+            observation.paidThrough = end
+            observation.expiresAt = end
+            observation.period = Self.any([nil, "p\(TestCalendar.text(end))"], &chance)
+        } else if case .grace = standing {
+            observation.expiresAt = now + .days(1)
+        }
+        if Int.random(in: 0..<8, using: &chance) == 0 {
+            let other = Self.any(book.purchases.keys.sorted(), &chance)
+            // A chain has one direction: the later purchase continues the earlier one.
+            if other < purchase.id { observation.predecessorToken = token(of: other) }
+        }
+        return observation
+    }
+
+    private func standing(
+        of purchase: Purchase, _ chance: inout SeededGenerator
+    ) -> Standing {
+        let date = Self.any([nil, now, now - .days(2)], &chance)
+        let oneTime: [Standing] = [.active, .active, .refunded(at: date)]
+        let renewing: [Standing] = [
+            .active, .active, .active, .grace(expiryMovedUnpaid: true),
+            .grace(expiryMovedUnpaid: false), .hold, .paused(until: date), .pending,
+            .ended(.periodEnded, at: date), .ended(.userCancelled, at: date),
+            .ended(.paymentFailed, at: date), .refunded(at: date), .removedFromFamily(at: date),
+            .replaced(at: date),
+        ]
+        return Self.any(isOneTime.contains(purchase.id) ? oneTime : renewing, &chance)
+    }
+}

@@ -1,0 +1,112 @@
+import Renewal
+import Testing
+
+/// Design section 5: no purchase waits longer than its bound.
+@Suite struct ScheduleTests {
+    static let jitters = [0, 0.3, 0.999]
+    /// Far beyond any period that a store sells, on both sides of the check.
+    static let hoursToTheEnd = Array(stride(from: -2000, through: 20_000, by: 97)) + [-1, 0, 1, 2]
+
+    /// The time to the next check after an answer that changes nothing else.
+    private func wait(
+        _ store: Store, _ heard: String, known: String, hours: Int, jitter: Double
+    ) throws -> Duration? {
+        let day = 100
+        let away = hours < 0 ? "-\(-hours)h" : "+\(hours)h"
+        let end = "\(day)\(away)"
+        var stage = try Stage(
+            Story(head: "a wait | \(known) \(end) \(store.rawValue)"), jitter: jitter)
+        let words = heard.replacing("END", with: end)
+        let (decision, _) = try stage.hear(words, at: "\(day)")
+        guard decision.nextCheckAt != .never else { return nil }
+        return decision.nextCheckAt - (try TestCalendar.time("\(day)"))
+    }
+
+    @Test(arguments: Store.allCases, jitters)
+    func asksWithinTheSweepWhatIsInForce(_ store: Store, _ jitter: Double) throws {
+        // Amazon's rule is 72 hours; a refund anywhere shows itself within eight days.
+        let bound: Duration = store == .amazon ? .hours(72) : .days(8)
+        for hours in Self.hoursToTheEnd {
+            for heard in ["active END", "active END off"] {
+                let wait = try wait(store, heard, known: "active", hours: hours, jitter: jitter)
+                let found = try #require(wait)
+                #expect(found >= .seconds(1) && found <= bound)
+                // Unanswered ends are asked about ever more slowly, but not slowly.
+                if hours <= 0 { #expect(found <= .hours(7)) }
+                // Never later than half a minute after the end.
+                if hours > 0 { #expect(found <= .hours(hours) + .seconds(30)) }
+            }
+        }
+    }
+
+    @Test(arguments: Store.allCases, jitters)
+    func asksOftenInGrace(_ store: Store, _ jitter: Double) throws {
+        for hours in Self.hoursToTheEnd {
+            let wait = try wait(store, "grace END", known: "grace", hours: hours, jitter: jitter)
+            let found = try #require(wait)
+            #expect(found >= .minutes(1) && found <= .hours(6) + .seconds(30))
+        }
+    }
+
+    @Test(arguments: Store.allCases, jitters)
+    func watchesHoldForEver(_ store: Store, _ jitter: Double) throws {
+        for hours in Self.hoursToTheEnd {
+            let wait = try wait(store, "hold", known: "hold", hours: hours, jitter: jitter)
+            let found = try #require(wait)
+            #expect(found >= .seconds(54))
+            #expect(found <= (hours > -65 * 24 ? .hours(14) : .days(8)))
+        }
+    }
+
+    @Test(arguments: Store.allCases, jitters)
+    func looksForTheEndOfAPause(_ store: Store, _ jitter: Double) throws {
+        for hours in Self.hoursToTheEnd {
+            let wait = try wait(store, "paused END", known: "paused", hours: -1, jitter: jitter)
+            let found = try #require(wait)
+            #expect(found >= .seconds(1) && found <= .days(8), "\(hours)")
+        }
+        let soon = try wait(store, "paused 100+2h", known: "paused", hours: -1, jitter: jitter)
+        #expect(try #require(soon) <= .hours(2) + .seconds(30))
+    }
+
+    @Test(arguments: Store.allCases, jitters)
+    func watchesWhatHasEndedForSixtyFiveDays(_ store: Store, _ jitter: Double) throws {
+        for hours in Self.hoursToTheEnd where hours <= 0 {
+            let wait = try wait(
+                store, "ended END", known: "expired", hours: hours, jitter: jitter)
+            guard hours > -65 * 24 else {
+                #expect(wait == nil)
+                continue
+            }
+            let found = try #require(wait)
+            #expect(found >= .hours(21) && found <= .days(8))
+        }
+    }
+
+    @Test(arguments: jitters)
+    func looksAtAppleBeforeItsEndAndRightAfter(_ jitter: Double) throws {
+        let before = try wait(.apple, "active END", known: "active", hours: 24, jitter: jitter)
+        let early = try #require(before)
+        #expect(early >= .hours(23) && early <= .hours(24) - .minutes(30))
+        let after = try wait(.google, "active END", known: "active", hours: 24, jitter: jitter)
+        let late = try #require(after)
+        #expect(late >= .hours(24) + .seconds(5) && late <= .hours(24) + .seconds(30))
+    }
+
+    @Test(arguments: jitters)
+    func givesUpAPendingPurchaseNever(_ jitter: Double) throws {
+        for day in [1, 2, 10, 100, 1000] {
+            var stage = try Stage(Story(head: "pending | pending never"), jitter: jitter)
+            let (decision, _) = try stage.hear("pending", at: "\(day)")
+            let wait = decision.nextCheckAt - (try TestCalendar.time("\(day)"))
+            #expect(wait >= .minutes(50) && wait <= .hours(27))
+        }
+    }
+
+    @Test func spreadsWhatWasBoughtTogether() throws {
+        let waits = try stride(from: 0, to: 1, by: 0.05).map { jitter in
+            try wait(.google, "active END", known: "active", hours: 9000, jitter: jitter)
+        }
+        #expect(Set(waits).count == waits.count)
+    }
+}
