@@ -213,6 +213,13 @@ import Testing
         ---
         [engine
         => 1: is not valid TOML: Error while parsing table header: encountered end-of-file
+        ---
+        [engine]
+        [ .policy]
+        => 2: is not valid TOML: a table header must begin with a name
+        ---
+        [[=app]]
+        => 1: is not valid TOML: a table header must begin with a name
         """
 
     static let blocks = table.split(separator: "\n---\n").map(String.init)

@@ -30,6 +30,24 @@ struct TOMLLines {
         }
     }
 
+    /// The line of a table header without a name, such as `[=]`, on which the parser would end the
+    /// whole process (an assertion of toml++) instead of refusing it. Right for any text up to its
+    /// first fault.
+    static func namelessHeader(in text: String) -> Int? {
+        var scanner = TOMLScanner(text)
+        while scanner.skipToStatement() {
+            let line = scanner.line
+            if scanner.take("[") {
+                _ = scanner.take("[")
+                guard scanner.isAtHeaderName() else { return line }
+                scanner.skipRestOfLine()
+            } else {
+                scanner.skipValue()
+            }
+        }
+        return nil
+    }
+
     /// The line of the key, or of the nearest thing around it. Nil for what is written nowhere.
     func line(of path: Path) -> Int? {
         var path = path
@@ -71,6 +89,7 @@ private struct TOMLScanner {
     private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func advance() {
+        guard position < bytes.count else { return }
         if current == UInt8(ascii: "\n") { line += 1 }
         position += 1
     }
@@ -92,6 +111,16 @@ private struct TOMLScanner {
 
     mutating func skipRestOfLine() {
         while let byte = current, byte != UInt8(ascii: "\n") { advance() }
+    }
+
+    /// Steps over the blanks after a bracket.
+    mutating func isAtHeaderName() -> Bool {
+        skipBlanks()
+        guard let byte = current else { return true }
+        // A closing bracket is refused by the parser itself.
+        return "\"'-_]".utf8.contains(byte)
+            || (byte < 0x80 && Unicode.Scalar(byte).properties.isAlphabetic)
+            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
     /// - Returns: false at the end of the text.

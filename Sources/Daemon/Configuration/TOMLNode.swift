@@ -48,6 +48,12 @@ indirect enum TOMLNode: Hashable, Sendable {
 
     /// - Throws: the parser's complaint, with its line and without any text of the document.
     static func parse(_ text: String) throws(TOMLComplaint) -> [String: TOMLNode] {
+        guard !text.utf8.contains(0) else {
+            throw TOMLComplaint(line: nil, message: "it contains a NUL character")
+        }
+        if let line = TOMLLines.namelessHeader(in: text) {
+            throw TOMLComplaint(line: line, message: "a table header must begin with a name")
+        }
         do {
             return fields(of: try TOMLTable(string: text))
         } catch let error as TOMLParseError {
