@@ -14,7 +14,7 @@ enum ImportRules {
         Ledger          Renewal Postgres
         Engine          Renewal
         Daemon          Curl Engine Ledger Postgres Renewal Stores
-        renewald        Daemon
+        renewald        Daemon Engine Ledger Renewal
         StoreSimulator  -
         storesim        StoreSimulator
         """)
