@@ -17,7 +17,7 @@ let safeHouse: [SwiftSetting] = house + [.strictMemorySafety()]
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
-let cryptoExtras = Target.Dependency.product(name: "_CryptoExtras", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -40,9 +40,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.44.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     ],
@@ -52,7 +51,7 @@ let package = Package(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "Threading", swiftSettings: house),
-        .target(name: "Curl", dependencies: ["CCurl", "Threading"], swiftSettings: house),
+        .target(name: "Curl", dependencies: ["CCurl"], swiftSettings: house),
         .target(name: "Postgres", dependencies: ["CPostgres", "Threading"], swiftSettings: house),
 
         // The pure core.
@@ -84,12 +83,12 @@ let package = Package(
         .target(
             name: "StoreSimulator",
             dependencies: [
-                crypto, cryptoExtras, x509, asn1, logging,
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdHTTP2", package: "hummingbird"),
-                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                crypto, cryptoExtras, x509, asn1,
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHPACK", package: "swift-nio-http2"),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ], swiftSettings: house),
         .executableTarget(
@@ -101,7 +100,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["Postgres"], path: "Tests/TestSupport",
             swiftSettings: house),
         .testTarget(
-            name: "CurlTests", dependencies: ["Curl", "TestSupport"], swiftSettings: house),
+            name: "CurlTests", dependencies: ["Curl"], swiftSettings: house),
         .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "TestSupport"],
             swiftSettings: house),
@@ -123,10 +122,13 @@ let package = Package(
             name: "DaemonTests", dependencies: ["Daemon", "Renewal", "TestSupport"],
             swiftSettings: house),
         .testTarget(
-            name: "StoreSimulatorTests", dependencies: ["StoreSimulator", "TestSupport", crypto],
-            swiftSettings: house),
+            name: "StoreSimulatorTests",
+            dependencies: [
+                "StoreSimulator", crypto, cryptoExtras, x509, asn1,
+                .product(name: "NIOCore", package: "swift-nio"),
+            ], swiftSettings: house),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["Postgres", "TestSupport"],
+            name: "EndToEndTests", dependencies: ["Curl", "Postgres", "TestSupport"],
             swiftSettings: house),
         .testTarget(name: "TidyTests", swiftSettings: house),
     ],

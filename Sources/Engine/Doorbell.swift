@@ -20,12 +20,22 @@ final class Doorbell: Sendable {
     }
 
     /// Waits for a ring, for so long at most, or until the task is cancelled.
-    func wait(upTo limit: Duration) async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.waitForRing() }
-            group.addTask { try? await Task.sleep(for: limit) }
-            await group.next()
+    ///
+    /// - Returns: whether it was a ring.
+    @discardableResult
+    func wait(upTo limit: Duration) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                await self.waitForRing()
+                return true
+            }
+            group.addTask {
+                try? await Task.sleep(for: limit)
+                return false
+            }
+            let isRing = await group.next()
             group.cancelAll()
+            return isRing ?? false
         }
     }
 

@@ -125,10 +125,7 @@ actor LaneRunner {
             buffer.removeLast()
             inHand.remove(CollectionOfOne(claim))
         }
-        guard !buffer.isEmpty else {
-            refillBell.ring()
-            return nil
-        }
+        guard !buffer.isEmpty else { return nil }
         let now = ContinuousClock.now
         guard circuit.wouldAdmit(at: engineTime), permits?.wouldTake(at: now) ?? true else {
             paceBell.ring()
@@ -227,6 +224,7 @@ actor LaneRunner {
         do {
             let perShard = max(2 * wanted / shards.count, 16)
             var claims = try await ports.claim(lane, from, perShard, wanted)
+            log.trace("\(lane.title): \(claims.count) claims from \(shards.count) shards")
             guard !claims.isEmpty else {
                 defer { places = [:] }
                 return places.isEmpty ? .nothing : .nothingNew
@@ -238,18 +236,30 @@ actor LaneRunner {
                 claims = budget.take(claims.filter { $0.dueAt <= end })
             }
             let fresh = inHand.add(claims)
-            guard !fresh.isEmpty else { return .nothing }
-            let touched = Set(fresh.map(\.shard))
-            let owned = try await ports.mark(inHand.ids(ofShards: touched), leases.lease)
-            inHand.remove(fresh.filter { !owned.contains($0.shard) })
-            // The buffer is emptied from its end: the oldest last.
-            let kept = fresh.filter { owned.contains($0.shard) }.sorted { $0.dueAt > $1.dueAt }
-            buffer.insert(contentsOf: kept, at: 0)
+            guard !fresh.isEmpty else { return .nothingNew }
+            try await mark(fresh)
             return .more
         } catch {
             log.debug("\(lane.title): cannot claim: \(error.sentence)")
             return .fault
         }
+    }
+
+    /// Notes the claims as in hand; those of a shard that is not ours any more are let go.
+    private func mark(_ claims: [Claim]) async throws(PortError) {
+        let touched = Set(claims.map(\.shard))
+        let owned: Set<Int16>
+        do throws(PortError) {
+            owned = try await ports.mark(inHand.ids(ofShards: touched), leases.lease)
+        } catch {
+            inHand.remove(claims)
+            throw error
+        }
+        inHand.remove(claims.filter { !owned.contains($0.shard) })
+        if owned.count < touched.count { leases.doubt.ring() }
+        // The buffer is emptied from its end: the oldest last.
+        let kept = claims.filter { owned.contains($0.shard) }.sorted { $0.dueAt > $1.dueAt }
+        buffer.insert(contentsOf: kept, at: 0)
     }
 
     private func advance(beyond claim: Claim) {
@@ -280,8 +290,8 @@ actor LaneRunner {
 
     /// Waits until the next place in the row, reserving more where there is none.
     private func waitForPermit(wanted: Int) async {
-        if let opensAt = permits?.opensAt() {
-            let now = ContinuousClock.now
+        let now = ContinuousClock.now
+        if let opensAt = permits?.opensAt(now) {
             if opensAt > now { try? await Task.sleep(until: opensAt) }
             return
         }
@@ -292,7 +302,7 @@ actor LaneRunner {
             permits?.reserve(count, from: asked + wait)
         } catch {
             log.debug("\(lane.title): cannot reserve calls: \(error.sentence)")
-            await paceBell.wait(upTo: settings.poll)
+            try? await Task.sleep(for: settings.poll)
         }
     }
 

@@ -23,13 +23,7 @@ struct PermitRow {
 
     /// Takes the next place, if its time has come.
     mutating func take(at now: ContinuousClock.Instant) -> Bool {
-        guard left > 0 else { return false }
-        let late = now - nextAt
-        if late > Self.tolerance {
-            let lost = min(Int((late - Self.tolerance) / interval) + 1, left)
-            left -= lost
-            nextAt += interval * lost
-        }
+        loseUnused(at: now)
         guard left > 0, nextAt <= now else { return false }
         left -= 1
         nextAt += interval
@@ -42,8 +36,19 @@ struct PermitRow {
         return copy.take(at: now)
     }
 
-    /// When the next place comes; nil when all are used.
-    func opensAt() -> ContinuousClock.Instant? { left > 0 ? nextAt : nil }
+    /// When the next place comes, now or later; nil when all are used or lost.
+    mutating func opensAt(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        loseUnused(at: now)
+        return left > 0 ? nextAt : nil
+    }
+
+    private mutating func loseUnused(at now: ContinuousClock.Instant) {
+        let late = now - nextAt
+        guard left > 0, late > Self.tolerance else { return }
+        let lost = min(Int((late - Self.tolerance) / interval) + 1, left)
+        left -= lost
+        nextAt += interval * lost
+    }
 
     /// How many calls to reserve at once: a tenth of a second's worth, as many as are wanted within
     /// one second's worth at most.

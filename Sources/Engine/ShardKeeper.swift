@@ -12,7 +12,6 @@ actor ShardKeeper {
     private let log: Logger
     private let worker: WorkerID
     private let crew: Crew
-    private let bell = Doorbell()
     private var hasEnded = false
     private var workers = 1
     private var renewedAt: ContinuousClock.Instant?
@@ -57,14 +56,14 @@ actor ShardKeeper {
                 if !isLost { log.warning("leases cannot be kept: \(error.sentence)") }
                 isLost = true
             }
-            await bell.wait(upTo: settings.poll)
+            if await leases.doubt.wait(upTo: settings.poll) { renewedAt = nil }
         }
         await giveBack()
     }
 
     func stop() {
         hasEnded = true
-        bell.ring()
+        leases.doubt.ring()
     }
 
     private var renewalIsDue: Bool {

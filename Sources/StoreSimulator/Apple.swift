@@ -231,6 +231,8 @@ enum Apple {
         case .hold: json.raw(",\"expirationIntent\":2,\"isInBillingRetryPeriod\":true")
         case .ended(_, .paymentFailed):
             json.raw(",\"expirationIntent\":2,\"isInBillingRetryPeriod\":false")
+        case .ended(_, .expired):
+            json.raw(",\"expirationIntent\":5,\"isInBillingRetryPeriod\":false")
         case .ended:
             json.raw(",\"expirationIntent\":1,\"isInBillingRetryPeriod\":false")
         }

@@ -3,7 +3,7 @@ import Foundation
 import Renewal
 import Synchronization
 import Testing
-import _CryptoExtras
+import CryptoExtras
 
 @testable import Stores
 

@@ -2,7 +2,7 @@ import Crypto
 import Curl
 import Renewal
 import Testing
-import _CryptoExtras
+import CryptoExtras
 
 @testable import Stores
 

@@ -1,6 +1,6 @@
 import Crypto
 import Renewal
-import _CryptoExtras
+import CryptoExtras
 
 /// What Google knows an app and its backend by.
 ///

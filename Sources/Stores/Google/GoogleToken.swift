@@ -2,7 +2,7 @@ import Crypto
 import Curl
 import Renewal
 import Synchronization
-import _CryptoExtras
+import CryptoExtras
 
 /// Access tokens of one service account: one at a time, shared by all checks. However many ask,
 /// one request is under way.
