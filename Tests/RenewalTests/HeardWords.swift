@@ -15,10 +15,13 @@ struct HeardWords {
 
     func answer() throws -> Answer {
         guard let verb = words.plain.first else { throw UnreadableCell(cell: "") }
-        if let doubt = Doubt(rawValue: verb), doubt != .rejected { return .doubt(doubt) }
+        if let doubt = Self.doubts.first(where: { $0.rawValue == verb }) { return .doubt(doubt) }
         if let failure = try failure(verb) { return .failure(failure) }
         return .verdict(try observation(verb))
     }
+
+    /// The others are made by the decision.
+    private static let doubts: [Doubt] = [.notFound, .gone, .noLongerValid]
 
     private func failure(_ verb: String) throws -> StoreFailure? {
         switch verb {

@@ -13,8 +13,8 @@ extension DecisionTable {
         31+1h  active 61          active    granted  +purchased            pro 61  7d
         # Over already
         40  ended 30              expired   none     -                     -       7d
-        # Refunded already
-        10  refunded 5            refunded  none     -                     -       7d
+        # Refunded already | new created=10
+        10  refunded 10           refunded  none     -                     -       1d
         # Not paid yet, then paid
         0+1h  pending             pending   none     -                     -       15m
         2   active 30             active    granted  +purchased            pro 30  7d
@@ -117,8 +117,8 @@ extension DecisionTable {
         # Bought once for ever | new product=lifetime
         1    active               active    granted  +purchased            pro ever  7d
         400  active               active    granted  -                     pro ever  7d
-        # Bought once for ever, refunded, and the refund taken back | active product=lifetime
-        20   refunded 20          refunded  none  -refunded                -         7d
+        # Bought once for ever, refunded, and the refund taken back | active product=lifetime created=20
+        20   refunded 20          refunded  none  -refunded                -         1d
         21   active               active    granted  +refund_reversed      pro ever  7d
         # Bought once for ever and refunded a year later: watched, as it may be reversed \
         | active product=lifetime | flaw the watch is counted from the submission, not the refund
@@ -134,8 +134,8 @@ extension DecisionTable {
         10   refunded 10          refunded  none  -refunded                -         1d
         # A consumable gives nothing, even where entitlements are configured | new product=coins
         1    active               active    none  -                        -         7d
-        # The refund of a consumable is a notice, once | active product=coins
-        5    refunded 5           refunded  none  refunded                 -         5d
-        6    refunded 5           refunded  none  -                        -         6d
+        # The refund of a consumable is a notice, once | active product=coins created=5
+        5    refunded 5           refunded  none  refunded                 -         1d
+        6    refunded 5           refunded  none  -                        -         1d
         """)
 }

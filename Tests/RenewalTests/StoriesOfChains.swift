@@ -36,6 +36,9 @@ extension DecisionTable {
         # Bought again on hold by a linked token | hold 30 | B new \
         | flaw a take-over counts as a product change even where nothing was held
         50     B: active 80 after-A  active  granted  +resubscribed        B:pro 80  7d
+        # A new link of one that never was paid is a first purchase | pending never | B new \
+        | flaw a take-over counts as a product change even where nothing was held
+        2      B: active 30 after-A  active  granted  +purchased           B:pro 30  7d
         # The replaced link cannot revoke its successor | superseded 30 | B active 40
         11     ended 11           superseded  none  -                      B:pro 40  never
         # A superseded link never grants again | superseded 30
