@@ -75,6 +75,16 @@ import Testing
         #expect(admissions(&circuit, at: later) == 1)
     }
 
+    @Test func callsThatFailTogetherOpenItOnce() {
+        var circuit = Circuit()
+        for _ in 0..<200 where circuit.admits(at: Self.start) || circuit.position == .open {
+            circuit.failed(.unreachable(reason: "reset"), at: Self.start, jitter: 0.999)
+        }
+        withKnownIssue("each of the calls in flight makes the pause longer") {
+            #expect(circuit.wouldAdmit(at: Self.start + .seconds(4)))
+        }
+    }
+
     @Test func anAnswerBetweenFailuresKeepsItClosed() {
         var circuit = Circuit()
         for _ in 0..<100 {
