@@ -17,7 +17,8 @@ note() { printf '  %s%s%s\n' "$faint" "$1" "$plain"; }
 # Something that happens in the world, now.
 happens() {
   # The clock is set to the second: rounded, so that half past is not a minute early.
-  printf '\n%s%s%s  %s\n' "$bold" "$(sql "SELECT (now() + interval '1 second')::date")" "$plain" "$1"
+  printf '\n%s%s%s  %s\n' "$bold" "$(sql "SELECT (now() + interval '1 second')::date")" \
+    "$plain" "$1"
 }
 
 # Moves the one clock forward.
@@ -53,7 +54,8 @@ read_events() {
 }
 
 has_settled() {
-  [ "$(sql 'SELECT count(*) FROM renewald.purchases WHERE next_check_at <= now()')" = 0 ] || return 1
+  [ "$(sql 'SELECT count(*) FROM renewald.purchases WHERE next_check_at <= now()')" = 0 ] ||
+    return 1
   read_events
   [ "$(grep -c . <<<"$rows")" -ge "$awaited" ]
 }
