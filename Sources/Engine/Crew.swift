@@ -16,6 +16,7 @@ final class Crew: Sendable {
     private let lanes = Mutex<[Int16: LaneRunner]>([:])
     private let (newcomers, announcer) = AsyncStream.makeStream(of: LaneRunner.self)
     private let (crashed, crashTeller) = AsyncStream.makeStream(of: [TakenShard].self)
+    private let (stopped, stopTeller) = AsyncStream.makeStream(of: Void.self)
 
     init(
         mode: RunMode, settings: EngineSettings, ports: Ports, leases: LeaseBook,
@@ -74,18 +75,34 @@ final class Crew: Sendable {
         await withDiscardingTaskGroup { helpers in
             helpers.addTask { await self.listen() }
             helpers.addTask { for await shards in self.crashed { await self.clear(shards) } }
-            await withDiscardingTaskGroup { group in
-                for await runner in newcomers {
-                    group.addTask { await runner.run() }
-                }
+            await withTaskGroup(of: Void.self) { race in
+                race.addTask { await self.runLanes() }
+                race.addTask { await self.waitForStopLimit() }
+                await race.next()
+                race.cancelAll()
             }
             helpers.cancelAll()
         }
     }
 
+    private func runLanes() async {
+        await withDiscardingTaskGroup { group in
+            for await runner in newcomers {
+                group.addTask { await runner.run() }
+            }
+        }
+    }
+
+    /// Checks that a stop finds in hand have so long to end; then they are cut short.
+    private func waitForStopLimit() async {
+        for await _ in stopped { break }
+        try? await Task.sleep(for: settings.stopLimit)
+    }
+
     /// No further check is started; those in hand are finished.
     func stop() async {
         announcer.finish()
+        stopTeller.yield()
         for runner in lanes.withLock({ Array($0.values) }) { await runner.stop() }
     }
 

@@ -3,35 +3,51 @@ import Synchronization
 
 /// Which claims are in hand, by shard: claimed and not yet settled.
 final class InHand: Sendable {
-    private let ids = Mutex<[Int16: Set<Int64>]>([:])
+    private struct State {
+        var ids: [Int16: Set<Int64>] = [:]
+        /// What was settled since each lane last began to read.
+        var settled: [Int16: Set<Int64>] = [:]
+    }
 
-    /// - Returns: the claims that were not in hand already.
+    private let state = Mutex(State())
+
+    /// A lane begins to read claims. What is settled from now on may still be among them, as it was.
+    func beginReading(_ lane: Int16) {
+        state.withLock { $0.settled[lane] = [] }
+    }
+
+    /// - Returns: the claims that were not in hand already, nor settled while they were read.
     func add(_ claims: [Claim]) -> [Claim] {
-        ids.withLock { ids in
-            claims.filter { ids[$0.shard, default: []].insert($0.purchase.id).inserted }
+        state.withLock { state in
+            claims.filter { claim in
+                let id = claim.purchase.id
+                if state.settled[claim.lane]?.contains(id) == true { return false }
+                return state.ids[claim.shard, default: []].insert(id).inserted
+            }
         }
     }
 
     func remove(_ claims: some Sequence<Claim>) {
-        ids.withLock { ids in
+        state.withLock { state in
             for claim in claims {
-                ids[claim.shard]?.remove(claim.purchase.id)
-                if ids[claim.shard]?.isEmpty == true { ids[claim.shard] = nil }
+                state.settled[claim.lane]?.insert(claim.purchase.id)
+                state.ids[claim.shard]?.remove(claim.purchase.id)
+                if state.ids[claim.shard]?.isEmpty == true { state.ids[claim.shard] = nil }
             }
         }
     }
 
     func ids(ofShards shards: Set<Int16>) -> [Int16: [Int64]] {
-        ids.withLock { ids in
+        state.withLock { state in
             Dictionary(
-                uniqueKeysWithValues: shards.map { ($0, (ids[$0] ?? []).sorted()) })
+                uniqueKeysWithValues: shards.map { ($0, (state.ids[$0] ?? []).sorted()) })
         }
     }
 
     /// How many claims of a shard are in hand.
     func count(ofShard shard: Int16) -> Int {
-        ids.withLock { $0[shard]?.count ?? 0 }
+        state.withLock { $0.ids[shard]?.count ?? 0 }
     }
 
-    var isEmpty: Bool { ids.withLock(\.isEmpty) }
+    var isEmpty: Bool { state.withLock(\.ids.isEmpty) }
 }

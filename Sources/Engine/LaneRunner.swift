@@ -22,6 +22,8 @@ actor LaneRunner {
 
     private var buffer: [Claim] = []
     private var places: [Int16: Place] = [:]
+    /// Whether anything for this run was found since the places were last at the start.
+    private var hasFound = false
     /// In one pass: what becomes due after it began is left to the next.
     private var cutoff: Timestamp?
     private var waiters: [CheckedContinuation<Claim?, Never>] = []
@@ -99,6 +101,7 @@ actor LaneRunner {
             let answer = await ports.ask(claim)
             let jitter = Double.random(in: 0..<1)
             await finish(answer, jitter: jitter)
+            await heed(answer)
             // A check that a stop has cut short has not failed: it is simply asked again.
             if !Task.isCancelled {
                 let moment = Moment(
@@ -109,6 +112,16 @@ actor LaneRunner {
                 inHand.remove(CollectionOfOne(claim))
             }
             await settled()
+        }
+    }
+
+    /// A store that asks for fewer calls speaks to all workers, not to this one alone.
+    private nonisolated func heed(_ answer: Answer) async {
+        guard case .failure(.throttled(let retryAfter?)) = answer else { return }
+        do {
+            try await ports.block(lane.app, retryAfter)
+        } catch {
+            log.debug("\(lane.title): other workers cannot be told to wait: \(error.sentence)")
         }
     }
 
@@ -163,7 +176,8 @@ actor LaneRunner {
             circuit.failed(failure, at: engineTime, jitter: jitter)
             if failure.concernsWholeApp { window = max(window / 2, 1) }
             if before == .closed, circuit.position == .open {
-                log.warning("\(lane.title): \(failure.problem.sentence); asking rarely until it answers")
+                log.warning(
+                    "\(lane.title): \(failure.problem.sentence); asking rarely until it answers")
             }
         }
         if before != .closed, circuit.position == .closed {
@@ -183,8 +197,11 @@ actor LaneRunner {
     private var lowWater: Int { settings.inFlight }
 
     private func refillLoop() async {
-        while !hasEnded {
+        // Also a cancelled task must let go of who waits for a claim.
+        defer { stop() }
+        while !hasEnded, !Task.isCancelled {
             guard buffer.count <= lowWater, mayAsk else {
+                if mode != .forever, passIsDone(.fault) { return }
                 await refillBell.wait(upTo: settings.poll)
                 continue
             }
@@ -222,12 +239,17 @@ actor LaneRunner {
         let wanted = circuit.position == .closed ? max(2 * lowWater - buffer.count, 16) : 1
         let from = shards.shuffled().map { places[$0] ?? .start(of: $0) }
         do {
-            let perShard = max(2 * wanted / shards.count, 16)
+            // A batch from few shards locks few rows of the leases' table.
+            let perShard = max(wanted / 8, 16)
+            inHand.beginReading(lane.number)
             var claims = try await ports.claim(lane, from, perShard, wanted)
             log.trace("\(lane.title): \(claims.count) claims from \(shards.count) shards")
             guard !claims.isEmpty else {
-                defer { places = [:] }
-                return places.isEmpty ? .nothing : .nothingNew
+                defer {
+                    places = [:]
+                    hasFound = false
+                }
+                return hasFound ? .nothingNew : .nothing
             }
             for claim in claims { advance(beyond: claim) }
             if mode != .forever {
@@ -235,8 +257,10 @@ actor LaneRunner {
                 cutoff = end
                 claims = budget.take(claims.filter { $0.dueAt <= end })
             }
+            hasFound = hasFound || !claims.isEmpty
             let fresh = inHand.add(claims)
-            guard !fresh.isEmpty else { return .nothingNew }
+            // One pass goes on to the end of what is due before it says that nothing is left.
+            guard !fresh.isEmpty else { return mode == .forever ? .nothingNew : .more }
             try await mark(fresh)
             return .more
         } catch {
@@ -273,7 +297,7 @@ actor LaneRunner {
     // MARK: Pacing
 
     private func paceLoop() async {
-        while !hasEnded {
+        while !hasEnded, !Task.isCancelled {
             if buffer.isEmpty || waiters.isEmpty || inFlight >= window {
                 await paceBell.wait(upTo: settings.poll)
             } else if !circuit.wouldAdmit(at: engineTime) {
@@ -296,10 +320,10 @@ actor LaneRunner {
             return
         }
         let count = PermitRow.slice(wanted: wanted, interval: interval)
-        let asked = ContinuousClock.now
         do {
             let wait = try await ports.reserve(lane.app, count, interval)
-            permits?.reserve(count, from: asked + wait)
+            // Counted from the answer: from before the request it would be too early for the row.
+            permits?.reserve(count, from: .now + wait)
         } catch {
             log.debug("\(lane.title): cannot reserve calls: \(error.sentence)")
             try? await Task.sleep(for: settings.poll)

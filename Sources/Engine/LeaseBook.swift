@@ -65,8 +65,12 @@ final class LeaseBook: Sendable {
         state.withLock { $0.closed.subtract(shards) }
     }
 
-    func close(_ shards: Set<Int16>) {
-        state.withLock { $0.closed.formUnion(shards) }
+    /// - Returns: those that were open until now.
+    func close(_ shards: Set<Int16>) -> Set<Int16> {
+        state.withLock { state in
+            defer { state.closed.formUnion(shards) }
+            return shards.subtracting(state.closed)
+        }
     }
 
     /// Takes shards off the lease, to be given back.

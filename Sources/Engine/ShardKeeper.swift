@@ -16,6 +16,8 @@ actor ShardKeeper {
     private var workers = 1
     private var renewedAt: ContinuousClock.Instant?
     private var isLost = false
+    /// Closed because they were to be given back, and still in hand.
+    private var leaving: Set<Int16> = []
 
     /// All shards, always: the hash of a user id gives one byte.
     static let shardCount = 256
@@ -98,24 +100,29 @@ actor ShardKeeper {
         leases.add(taken)
         log.debug("\(taken.count) shards leased")
         let crashed = taken.filter { !$0.suspects.isEmpty }
-        for shard in crashed {
+        let suspects = crashed.reduce(0) { $0 + $1.suspects.count }
+        if suspects > 0 {
             log.warning(
-                "shard \(shard.shard) was left by a crash with \(shard.suspects.count) checks in hand")
+                "a crash left \(suspects) checks in hand: they are made first, in small groups")
         }
         return crashed
     }
 
-    /// Gives surplus shards back, those first that have nothing in hand; the others stop claiming and
-    /// follow when they are idle.
+    /// Gives surplus shards back, those first that have nothing in hand; the others stop claiming
+    /// and follow when they are idle.
     private func shed() async throws(PortError) {
+        // Those that could not go yet may stay, should the other worker have gone instead.
+        leases.open(leaving)
+        leaving = []
         let lease = leases.lease
         let surplus = lease.epochs.count - share
         guard mode == .forever, surplus > 0 else { return }
         let candidates = lease.epochs.keys.sorted { left, right in
             (inHand.count(ofShard: left), left) < (inHand.count(ofShard: right), right)
         }.prefix(surplus)
-        leases.close(Set(candidates))
+        leaving = leases.close(Set(candidates))
         let idle = Set(candidates.filter { inHand.count(ofShard: $0) == 0 })
+        leaving.subtract(idle)
         guard !idle.isEmpty else { return }
         try await ports.release(leases.drop(idle))
         log.debug("\(idle.count) shards given to other workers")
