@@ -1,0 +1,126 @@
+import Renewal
+import Testing
+
+@testable import Engine
+
+@Suite(.serialized, .timeLimit(.minutes(2))) struct CommitterTests {
+    /// Runs a committer for as long as `body` needs, over a world whose shards it owns.
+    private func committing(
+        _ world: World, _ settings: EngineSettings,
+        commit: (@Sendable ([Outcome]) async -> Void)? = nil,
+        _ body: (Committer, InHand) async -> Void
+    ) async {
+        let leases = LeaseBook(worker: .random())
+        leases.add((0..<32).map { TakenShard(shard: $0, epoch: 1, suspects: []) })
+        let inHand = InHand()
+        var ports = world.ports { inForce($0) }
+        let door = ports.commit
+        if let commit {
+            ports.commit = { outcomes, lease, now throws(PortError) in
+                await commit(outcomes)
+                return try await door(outcomes, lease, now)
+            }
+        }
+        let committer = Committer(settings, ports, leases, inHand, Tally(), quiet)
+        await withDiscardingTaskGroup { group in
+            group.addTask { await committer.run() }
+            await body(committer, inHand)
+            await committer.close()
+        }
+    }
+
+    private func outcome(_ claim: Claim) -> Outcome {
+        Outcome(
+            claim: claim,
+            decision: decide(
+                claim, hearing: inForce(claim), at: Moment(now: claim.claimedAt, jitter: 0),
+                under: Rules()))
+    }
+
+    @Test func commitsFullBatchesAtOnceAndTheRestAtTheEnd() async {
+        let world = World()
+        var settings = quickSettings()
+        settings.batchLimit = 10
+        settings.batchAge = .seconds(3600)
+        await committing(world, settings) { committer, _ in
+            for claim in world.add(25) { await committer.submit(outcome(claim)) }
+            await world.wait { $0.committed.count >= 20 }
+            #expect(world.state.batches.map(\.count) == [10, 10])
+        }
+        #expect(world.state.batches.map(\.count) == [10, 10, 5])
+    }
+
+    @Test func commitsASmallBatchWhenItIsOldEnough() async {
+        let world = World()
+        var settings = quickSettings()
+        settings.batchLimit = 500
+        settings.batchAge = .milliseconds(20)
+        await committing(world, settings) { committer, _ in
+            for claim in world.add(3) { await committer.submit(outcome(claim)) }
+            await world.wait { $0.committed.count == 3 }
+        }
+    }
+
+    @Test func makesWhoeverHandsOverWaitWhenTheQueueIsFull() async {
+        let world = World()
+        var settings = quickSettings()
+        settings.batchLimit = 5
+        let gate = Gate()
+        let claims = world.add(100)
+        await committing(world, settings, commit: { _ in await gate.pass() }) { committer, _ in
+            await withDiscardingTaskGroup { group in
+                for claim in claims {
+                    group.addTask {
+                        await committer.submit(outcome(claim))
+                        world.change { $0.handedOver += 1 }
+                    }
+                }
+                await world.wait { $0.handedOver >= 20 }
+                // One batch is at the door, four are in the queue.
+                #expect(world.state.handedOver <= 25)
+                gate.open()
+            }
+        }
+        #expect(world.state.committed.count == 100)
+        #expect(world.state.batches.allSatisfy { $0.count <= 5 })
+    }
+
+    @Test func aDoorThatIsShutForAWhileLosesNothing() async {
+        let world = World()
+        world.change { $0.shut[.commit] = 3 }
+        let claims = world.add(12)
+        await committing(world, quickSettings()) { committer, inHand in
+            _ = inHand.add(claims)
+            for claim in claims { await committer.submit(outcome(claim)) }
+            await world.wait { $0.committed.count == 12 }
+        }
+        #expect(Set(world.state.committed.map(\.claim)) == Set(claims))
+    }
+
+    @Test func givesUpWhenTheLeaseCannotHoldAnyMore() async {
+        let world = World()
+        var settings = quickSettings()
+        settings.lease = .zero
+        world.change { $0.shut[.commit] = .max }
+        let claims = world.add(3)
+        await committing(world, settings) { committer, inHand in
+            _ = inHand.add(claims)
+            for claim in claims { await committer.submit(outcome(claim)) }
+            await committer.close()
+            #expect(inHand.isEmpty)
+        }
+        #expect(world.state.committed.isEmpty)
+    }
+
+    @Test func aDatabaseThatIsAwayMakesNobodyAskTwice() async throws {
+        let world = World()
+        world.change { $0.shut[.commit] = 4 }
+        world.add(60)
+        try await running(world, quickSettings()) {
+            inForce($0)
+        } _: {
+            await world.wait { $0.committed.count == 60 }
+        }
+        #expect(world.state.asked.count == 60)
+    }
+}

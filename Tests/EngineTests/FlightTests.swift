@@ -1,0 +1,155 @@
+import Renewal
+import Testing
+
+@testable import Engine
+
+@Suite(.serialized, .timeLimit(.minutes(2))) struct FlightTests {
+    @Test func reachesTheLimitInFlightAndNeverExceedsIt() async throws {
+        let world = World()
+        world.add(300)
+        let gate = Gate()
+        try await running(world, quickSettings(inFlight: 20)) { claim in
+            // The store answers for a while, then all that are asked wait for one another.
+            if world.state.committed.count > 60 { await gate.pass() }
+            return inForce(claim)
+        } _: {
+            await world.wait { $0.totalInFlight == 20 }
+            await world.letLook(5)
+            gate.open()
+            await world.wait { $0.committed.count == 300 }
+        }
+        #expect(world.state.mostInFlight == 20)
+        #expect(world.state.asked.count == 300)
+    }
+
+    @Test func claimsNoMoreWhileTheStoreHangs() async throws {
+        let world = World()
+        world.add(3000)
+        let gate = Gate()
+        try await running(world, quickSettings(inFlight: 8)) { claim in
+            await gate.pass()
+            return inForce(claim)
+        } _: {
+            await world.wait { $0.totalInFlight == 8 }
+            await world.letLook(5)
+            let claims = world.state.count(.claim)
+            await world.letLook(50)
+            #expect(world.state.count(.claim) == claims)
+            #expect(claims < 10)
+            #expect(world.state.asked.count == 8)
+            gate.open()
+        }
+    }
+
+    @Test func aHangingLaneDoesNotStopAnother() async throws {
+        let world = World(lanes: 2)
+        world.add(500, lane: 1)
+        world.add(500, lane: 2)
+        let gate = Gate()
+        try await running(world, quickSettings(inFlight: 20)) { claim in
+            if claim.lane == 1 { await gate.pass() }
+            return inForce(claim)
+        } _: {
+            await world.wait { state in
+                state.committed.count { $0.claim.lane == 2 } == 500
+            }
+            #expect(world.state.committed.count { $0.claim.lane == 1 } == 0)
+            gate.open()
+        }
+    }
+
+    @Test func asksTheOldestFirst() async throws {
+        let world = World()
+        let claims = world.add(30, shard: 3)
+        try await running(world, quickSettings(inFlight: 1)) {
+            inForce($0)
+        } _: {
+            await world.wait { $0.committed.count == 30 }
+        }
+        #expect(world.state.asked == claims)
+    }
+
+    @Test func newsWakesItLongBeforeTheNextLook() async throws {
+        let world = World()
+        var settings = quickSettings()
+        settings.poll = .seconds(3600)
+        settings.lease = .seconds(36_000)
+        var ports = world.ports { inForce($0) }
+        ports.news = { await world.nextNews() }
+        try await running(world, settings, ports: ports, ask: { inForce($0) }) {
+            for number in 1...5 {
+                await world.wait { $0.count(.claim) >= number }
+                world.add(1)
+                world.change { $0.news.append(number.isMultiple(of: 2) ? nil : 1) }
+                await world.wait { $0.committed.count == number }
+            }
+        }
+    }
+
+    @Test func findsWhatIsDueWithoutNews() async throws {
+        let world = World()
+        try await running(world, quickSettings()) {
+            inForce($0)
+        } _: {
+            await world.wait { $0.count(.claim) >= 3 }
+            world.add(5)
+            await world.wait { $0.committed.count == 5 }
+        }
+    }
+
+    @Test func aClaimThatCouldNotBeMarkedIsClaimedAgain() async throws {
+        let world = World()
+        world.change { $0.shut[.mark] = 3 }
+        world.add(40)
+        try await running(world, quickSettings()) {
+            inForce($0)
+        } _: {
+            await world.wait { $0.committed.count == 40 }
+        }
+        #expect(world.state.asked.count == 40)
+    }
+
+    @Test(arguments: [World.Door.claim, .beat, .take, .renew])
+    func aDoorThatIsShutForAWhileOnlyDelays(_ door: World.Door) async throws {
+        let world = World()
+        world.change { $0.shut[door] = 5 }
+        world.add(40)
+        try await running(world, quickSettings()) {
+            inForce($0)
+        } _: {
+            await world.wait { $0.committed.count == 40 }
+        }
+        #expect(world.state.asked.count == 40)
+    }
+
+    @Test func aNewLaneIsServed() async throws {
+        let world = World()
+        var settings = quickSettings()
+        settings.lease = .seconds(3)
+        try await running(world, settings) {
+            inForce($0)
+        } _: {
+            await world.wait { $0.count(.claim) >= 1 }
+            world.change {
+                $0.lanes.append(Lane(number: 9, app: AppKey(store: .apple, id: "com.example.9")))
+            }
+            world.add(3, lane: 9)
+            await world.wait { $0.committed.count == 3 }
+        }
+    }
+
+    @Test func onlyTheWantedStoresAreAsked() async throws {
+        let world = World(lanes: 1)
+        world.change {
+            $0.lanes.append(Lane(number: 9, app: AppKey(store: .apple, id: "com.example.9")))
+        }
+        world.add(5, lane: 1)
+        world.add(5, lane: 9)
+        var settings = quickSettings()
+        settings.stores = [.apple]
+        let engine = RenewalEngine(settings, world.ports { inForce($0) }, log: quiet)
+        let report = try await engine.run(.onePass(limit: nil))
+        #expect(report.checked == 5)
+        #expect(world.state.asked.allSatisfy { $0.lane == 9 })
+    }
+}

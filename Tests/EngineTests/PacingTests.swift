@@ -1,0 +1,78 @@
+import Renewal
+import Testing
+
+@testable import Engine
+
+@Suite(.serialized, .timeLimit(.minutes(2))) struct PacingTests {
+    private func paced(_ world: World, perSecond: Double) -> EngineSettings {
+        var settings = quickSettings(inFlight: 50)
+        for lane in world.state.lanes { settings.callsPerSecond[lane.app] = perSecond }
+        return settings
+    }
+
+    @Test func noCallStartsWithoutAPlaceInTheRow() async throws {
+        let world = World()
+        world.add(300)
+        try await running(world, paced(world, perSecond: 1000)) { claim in
+            #expect(world.state.asked.count <= world.state.reserved)
+            return inForce(claim)
+        } _: {
+            await world.wait { $0.committed.count == 300 }
+        }
+        #expect(world.state.reserved >= 300)
+    }
+
+    @Test func noCallStartsBeforeItsPlace() async throws {
+        let world = World()
+        world.add(20)
+        var ports = world.ports { claim in
+            world.change { $0.startedAt.append(.now) }
+            return inForce(claim)
+        }
+        ports.reserve = { _, count, _ in
+            // The database is slow: the row's time is that of its answer.
+            let answersAt = ContinuousClock.now + .milliseconds(40)
+            while ContinuousClock.now < answersAt { await Task.yield() }
+            world.change {
+                $0.reserved += count
+                $0.reservedFrom.append(.now + .milliseconds(150))
+            }
+            return .milliseconds(150)
+        }
+        try await running(world, paced(world, perSecond: 200), ports: ports, ask: { inForce($0) }) {
+            await world.wait { $0.committed.count == 20 }
+        }
+        let (started, from) = (world.state.startedAt, world.state.reservedFrom)
+        let first = try #require(from.first)
+        #expect(started.allSatisfy { $0 >= first })
+    }
+
+    @Test func aRowThatIsFullLetsNobodyStart() async throws {
+        let world = World()
+        world.add(20)
+        var ports = world.ports { inForce($0) }
+        ports.reserve = { _, count, _ in
+            world.change { $0.reserved += count }
+            return .seconds(3600)
+        }
+        var settings = paced(world, perSecond: 50)
+        settings.stopLimit = .milliseconds(10)
+        try await running(world, settings, ports: ports, ask: { inForce($0) }) {
+            await world.wait { $0.reserved > 0 }
+            await world.letLook(40)
+        }
+        #expect(world.state.asked.isEmpty)
+    }
+
+    @Test func aRowThatCannotBeReachedLetsNobodyStart() async throws {
+        let world = World()
+        world.add(20)
+        world.change { $0.shut[.reserve] = 5 }
+        try await running(world, paced(world, perSecond: 1000)) { claim in
+            #expect(world.state.count(.reserve) > 5)
+            return inForce(claim)
+        } _: {
+            await world.wait { $0.committed.count == 20 }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import Renewal
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// `#expect` cannot call what mutates a value.
+private final class Row {
+    private var row: PermitRow
+
+    init(interval: Duration) { row = PermitRow(interval: interval) }
+
+    func reserve(_ count: Int, from start: ContinuousClock.Instant) {
+        row.reserve(count, from: start)
+    }
+    func take(at now: ContinuousClock.Instant) -> Bool { row.take(at: now) }
+    func wouldTake(at now: ContinuousClock.Instant) -> Bool { row.wouldTake(at: now) }
+    func opensAt(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant? { row.opensAt(now) }
+}
+
+@Suite struct PermitRowTests {
+    private let start = ContinuousClock.now
+
+    private func at(_ milliseconds: Int) -> ContinuousClock.Instant {
+        start + .milliseconds(milliseconds)
+    }
+
+    @Test func givesNothingBeforeAReservation() {
+        let row = Row(interval: .milliseconds(20))
+        #expect(!row.take(at: at(0)))
+        #expect(row.opensAt(at(0)) == nil)
+    }
+
+    @Test func givesEachPlaceAtItsTimeAndNotBefore() {
+        let row = Row(interval: .milliseconds(20))
+        row.reserve(3, from: at(100))
+        #expect(row.opensAt(at(0)) == at(100))
+        #expect(!row.take(at: at(99)))
+        #expect(row.wouldTake(at: at(100)))
+        #expect(row.take(at: at(100)))
+        #expect(!row.take(at: at(119)))
+        #expect(row.take(at: at(120)))
+        #expect(row.take(at: at(141)))
+        #expect(!row.take(at: at(1000)))
+        #expect(row.opensAt(at(1000)) == nil)
+    }
+
+    @Test func aPlaceThatNobodyUsedInTimeIsLost() {
+        let row = Row(interval: .milliseconds(20))
+        row.reserve(50, from: at(0))
+        // At 500 ms the places up to 400 ms are lost.
+        let taken = (0..<50).prefix { _ in row.take(at: at(500)) }.count
+        #expect(taken == 5)
+        row.reserve(5, from: at(1000))
+        #expect(row.opensAt(at(9000)) == nil)
+        #expect(!row.take(at: at(9000)))
+    }
+
+    /// Whoever takes whenever he likes: no place before its time, none later than the tolerance, so
+    /// that a window never holds more than its own places and those of the tolerance before it.
+    @Test func aRateOfFiftyNeverExceedsAnyWindow() async throws {
+        try await Seeds.run { generator in
+            let interval = Duration.milliseconds(20)
+            let row = Row(interval: interval)
+            var now = start
+            var freeAt = start
+            var taken: [ContinuousClock.Instant] = []
+            for _ in 0..<20_000 {
+                // Mostly busy, now and then stalled.
+                let pause = Int.random(in: 0..<100, using: &generator)
+                now += pause == 0 ? .milliseconds(700) : .microseconds(pause * 40)
+                if row.opensAt(now) == nil {
+                    let count = Int.random(in: 1...50, using: &generator)
+                    let first = max(freeAt, now)
+                    freeAt = first + interval * count
+                    row.reserve(count, from: first)
+                }
+                if row.take(at: now) { taken.append(now) }
+            }
+            #expect(taken.count > 1000)
+            let limit = Int((.seconds(1) + PermitRow.tolerance) / interval) + 1
+            for index in taken.indices.dropFirst(limit)
+            where taken[index] - taken[index - limit] < .seconds(1) {
+                Issue.record("\(limit + 1) calls within a second")
+            }
+        }
+    }
+
+    @Test func reservesATenthOfASecondAtLeastAndASecondAtMost() {
+        let cases: [(wanted: Int, rate: Int, count: Int)] = [
+            (0, 50, 5), (3, 50, 5), (20, 50, 20), (900, 50, 50), (1, 1, 1), (9, 1, 1),
+        ]
+        for (wanted, rate, count) in cases {
+            #expect(PermitRow.slice(wanted: wanted, interval: .seconds(1) / rate) == count)
+        }
+        #expect(PermitRow.slice(wanted: 9, interval: .seconds(10)) == 1)
+    }
+}
+
+@Suite struct SlotsTests {
+    @Test func oneLaneAloneMayHaveThemAll() {
+        let slots = Slots(limit: 10)
+        slots.enter(1)
+        #expect((0..<12).map { _ in slots.take(1) {} }.filter { $0 }.count == 10)
+    }
+
+    @Test func aFewStayFreeForEachOtherLane() {
+        let slots = Slots(limit: 10)
+        slots.enter(1)
+        slots.enter(2)
+        #expect((0..<12).map { _ in slots.take(1) {} }.filter { $0 }.count == 6)
+        #expect((0..<12).map { _ in slots.take(2) {} }.filter { $0 }.count == 4)
+        #expect(!slots.take(1) {})
+    }
+
+    @Test func aFewSlotsAreSharedByManyLanes() {
+        let slots = Slots(limit: 2)
+        for lane in 1...5 { slots.enter(Int16(lane)) }
+        #expect(slots.take(1) {})
+        #expect(slots.take(5) {})
+        #expect(!slots.take(3) {})
+        slots.give(1)
+        #expect(slots.take(3) {})
+    }
+
+    @Test func whoFoundNoneIsCalledWhenOneIsFree() {
+        let slots = Slots(limit: 1)
+        let calls = Atomic<Int>(0)
+        slots.enter(1)
+        slots.enter(2)
+        #expect(slots.take(1) {})
+        #expect(!slots.take(2) { calls.add(1, ordering: .relaxed) })
+        slots.give(1)
+        #expect(calls.load(ordering: .relaxed) == 1)
+        #expect(slots.take(2) {})
+        slots.give(2)
+        #expect(calls.load(ordering: .relaxed) == 1)
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct DoorbellTests {
+    @Test func aRingWhileNobodyWaitsIsKept() async {
+        let bell = Doorbell()
+        bell.ring()
+        #expect(await bell.wait(upTo: .seconds(3600)))
+    }
+
+    @Test func severalRingsAreOne() async {
+        let bell = Doorbell()
+        bell.ring()
+        bell.ring()
+        #expect(await bell.wait(upTo: .seconds(3600)))
+        #expect(await !bell.wait(upTo: .milliseconds(20)))
+    }
+
+    @Test func aRingWakesWhoWaits() async {
+        let bell = Doorbell()
+        for _ in 0..<200 {
+            async let waiting = bell.wait(upTo: .seconds(3600))
+            bell.ring()
+            #expect(await waiting)
+        }
+    }
+
+    @Test func theWaitEndsWithItsTask() async {
+        let bell = Doorbell()
+        for _ in 0..<200 {
+            let task = Task { await bell.wait(upTo: .seconds(3600)) }
+            task.cancel()
+            _ = await task.value
+        }
+    }
+
+    @Test func theWaitEndsAtItsLimit() async {
+        let bell = Doorbell()
+        for _ in 0..<20 { await bell.wait(upTo: .milliseconds(1)) }
+        await bell.wait(upTo: .zero)
+    }
+}

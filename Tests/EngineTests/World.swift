@@ -1,0 +1,297 @@
+import Engine
+import Logging
+import Renewal
+import Synchronization
+
+/// The two sides of the world as closures: what is due, who is asked, what is committed.
+final class World: Sendable {
+    struct State {
+        var lanes: [Lane] = []
+        var due: [Int16: [Claim]] = [:]
+        var owned: [Int16: Int64] = [:]
+        var workers = 1
+        /// Shards that renewals tell to be lost.
+        var lost: Set<Int16> = []
+        /// So many times a door stays shut before it opens.
+        var shut: [Door: Int] = [:]
+        var calls: [Door: Int] = [:]
+        var asked: [Claim] = []
+        var inFlight: [Int16: Int] = [:]
+        var mostInFlight = 0
+        var batches: [[Outcome]] = []
+        var reserved = 0
+        var blocks: [Duration] = []
+        var hasLeft = false
+        var news: [Int16?] = []
+        var handedOver = 0
+        var startedAt: [ContinuousClock.Instant] = []
+        var reservedFrom: [ContinuousClock.Instant] = []
+
+        var committed: [Outcome] { batches.flatMap { $0 } }
+        var totalInFlight: Int { inFlight.values.reduce(0, +) }
+        func count(_ door: Door) -> Int { calls[door] ?? 0 }
+    }
+
+    enum Door: Hashable { case claim, mark, commit, beat, take, renew, reserve, release }
+
+    private struct Wait {
+        let isOver: @Sendable (State) -> Bool
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private struct Guarded {
+        var state = State()
+        var waits: [Int: Wait] = [:]
+        var lastNumber = 0
+    }
+
+    private let guarded = Mutex(Guarded())
+    /// The database's time: it stands still.
+    let now = Timestamp(microsecondsSinceEpoch: 1_700_000_000_000_000)
+
+    init(lanes: Int = 1) {
+        for number in 1...lanes {
+            let app = AppKey(store: .google, id: "com.example.\(number)")
+            change { $0.lanes.append(Lane(number: Int16(number), app: app)) }
+        }
+    }
+
+    var state: State { guarded.withLock { $0.state } }
+
+    @discardableResult
+    func change<Value>(_ body: (inout State) -> Value) -> Value {
+        let (value, over) = guarded.withLock { guarded in
+            let value = body(&guarded.state)
+            let over = guarded.waits.filter { $0.value.isOver(guarded.state) }
+            for number in over.keys { guarded.waits[number] = nil }
+            return (value, over.values)
+        }
+        for wait in over { wait.continuation.resume() }
+        return value
+    }
+
+    /// Waits for the thing itself, or for the end of the task; the suite's time limit ends a wait
+    /// for what never comes.
+    func wait(until isOver: @escaping @Sendable (State) -> Bool) async {
+        let number = guarded.withLock { guarded in
+            guarded.lastNumber += 1
+            return guarded.lastNumber
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOverNow = guarded.withLock { guarded in
+                    if Task.isCancelled || isOver(guarded.state) { return true }
+                    guarded.waits[number] = Wait(isOver: isOver, continuation: continuation)
+                    return false
+                }
+                if isOverNow { continuation.resume() }
+            }
+        } onCancel: {
+            guarded.withLock { $0.waits.removeValue(forKey: number) }?.continuation.resume()
+        }
+    }
+
+    func nextNews() async -> Int16? {
+        await wait { !$0.news.isEmpty }
+        return change { $0.news.isEmpty ? nil : $0.news.removeFirst() }
+    }
+
+    /// Lets the engine look so many more times.
+    func letLook(_ times: Int) async {
+        let looks = state.count(.take) + times
+        await wait { $0.count(.take) >= looks }
+    }
+
+    // MARK: What is due
+
+    private static let lastID = Atomic<Int64>(0)
+
+    func makeClaim(lane: Int16 = 1, shard: Int16? = nil, dueIn: Duration = .zero) -> Claim {
+        let id = Self.lastID.add(1, ordering: .relaxed).newValue
+        let shard = shard ?? Int16(id % 32)
+        return Claim(
+            purchase: Purchase(
+                id: id, userID: "user \(id)",
+                app: AppKey(store: .google, id: "com.example.\(lane)"), token: "token \(id)",
+                createdAt: now - .days(1), facts: Facts(product: "pro")),
+            shard: shard, lane: lane, dueAt: now - .hours(1) + dueIn + .microseconds(id),
+            version: 0,
+            attempts: 0, crashes: 0, checkedAt: nil, claimedAt: now)
+    }
+
+    @discardableResult
+    func add(_ count: Int, lane: Int16 = 1, shard: Int16? = nil) -> [Claim] {
+        let claims = (0..<count).map { _ in makeClaim(lane: lane, shard: shard) }
+        change { $0.due[lane, default: []] += claims }
+        return claims
+    }
+
+    // MARK: Doors
+
+    private func open(_ door: Door) throws(PortError) {
+        let isOpen = change { state in
+            state.calls[door, default: 0] += 1
+            guard let shut = state.shut[door], shut > 0 else { return true }
+            state.shut[door] = shut - 1
+            return false
+        }
+        if !isOpen { throw PortError("the door is shut") }
+    }
+
+    func ports(ask: @escaping @Sendable (Claim) async -> Answer) -> Ports {
+        Ports(
+            ask: { claim in
+                self.change { state in
+                    state.asked.append(claim)
+                    state.inFlight[claim.lane, default: 0] += 1
+                    state.mostInFlight = max(state.mostInFlight, state.totalInFlight)
+                }
+                let answer = await ask(claim)
+                self.change { $0.inFlight[claim.lane, default: 0] -= 1 }
+                return answer
+            },
+            lanes: { self.state.lanes },
+            claim: { lane, places, perShard, limit throws(PortError) in
+                try self.open(.claim)
+                return self.claims(lane.number, places, perShard, limit)
+            },
+            mark: { inHand, lease throws(PortError) in
+                try self.open(.mark)
+                return Set(inHand.keys.filter { lease.epochs[$0] != nil })
+            },
+            commit: { outcomes, lease, _ throws(PortError) in
+                try self.open(.commit)
+                return self.commit(outcomes, lease)
+            },
+            beat: { _, _ throws(PortError) in
+                try self.open(.beat)
+                return self.state.workers
+            },
+            take: { _, limit, _ throws(PortError) in
+                try self.open(.take)
+                return self.take(limit)
+            },
+            renew: { lease, _ throws(PortError) in
+                try self.open(.renew)
+                return Set(lease.epochs.keys).subtracting(self.state.lost)
+            },
+            release: { lease throws(PortError) in
+                try self.open(.release)
+                self.change { state in for shard in lease.epochs.keys { state.owned[shard] = nil } }
+            },
+            leave: { _ in self.change { $0.hasLeft = true } },
+            reserve: { _, count, _ throws(PortError) in
+                try self.open(.reserve)
+                self.change { $0.reserved += count }
+                return .zero
+            },
+            block: { _, duration in self.change { $0.blocks.append(duration) } })
+    }
+
+    private func claims(_ lane: Int16, _ places: [Place], _ perShard: Int, _ limit: Int) -> [Claim]
+    {
+        let due = state.due[lane] ?? []
+        return Array(
+            places.flatMap { place in
+                due.filter {
+                    $0.shard == place.shard
+                        && ($0.dueAt, $0.purchase.id) > (place.dueAt, place.id)
+                }.sorted { ($0.dueAt, $0.purchase.id) < ($1.dueAt, $1.purchase.id) }
+                    .prefix(perShard)
+            }.prefix(limit))
+    }
+
+    private func commit(_ outcomes: [Outcome], _ lease: Lease) -> CommitReport {
+        var report = CommitReport()
+        report.committed = outcomes.filter { lease.epochs[$0.claim.shard] != nil }
+        report.dropped = outcomes.map(\.claim).filter { lease.epochs[$0.shard] == nil }
+        let ids = Set(report.committed.map(\.claim.purchase.id))
+        change { state in
+            state.batches.append(report.committed)
+            for lane in state.due.keys {
+                state.due[lane]?.removeAll { ids.contains($0.purchase.id) }
+            }
+        }
+        return report
+    }
+
+    /// One shard is never free, so that the keeper goes on looking for it.
+    private func take(_ limit: Int) -> [TakenShard] {
+        change { state in
+            let free = (0..<Int16(255)).filter {
+                state.owned[$0] == nil && !state.lost.contains($0)
+            }.prefix(limit)
+            for shard in free { state.owned[shard] = 1 }
+            return free.map { TakenShard(shard: $0, epoch: 1, suspects: []) }
+        }
+    }
+}
+
+/// Holds whoever comes until it is opened, or until his task is cancelled.
+final class Gate: Sendable {
+    private let state = Mutex(
+        (isOpen: false, waits: [Int: CheckedContinuation<Void, Never>](), last: 0))
+
+    func open() {
+        let waits = state.withLock { state in
+            state.isOpen = true
+            defer { state.waits = [:] }
+            return state.waits.values
+        }
+        for wait in waits { wait.resume() }
+    }
+
+    var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    func pass() async {
+        let number = state.withLock { state in
+            state.last += 1
+            return state.last
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let goesOn = state.withLock { state in
+                    if state.isOpen || Task.isCancelled { return true }
+                    state.waits[number] = continuation
+                    return false
+                }
+                if goesOn { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waits.removeValue(forKey: number) }?.resume()
+        }
+    }
+}
+
+/// Quick looks, long leases: what a test waits for comes at once.
+func quickSettings(inFlight: Int = 8) -> EngineSettings {
+    var settings = EngineSettings()
+    settings.inFlight = inFlight
+    settings.poll = .milliseconds(5)
+    settings.lease = .seconds(600)
+    settings.batchAge = .milliseconds(1)
+    return settings
+}
+
+let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+func inForce(_ claim: Claim) -> Answer {
+    let end = claim.claimedAt + .days(30)
+    return .verdict(
+        Observation(
+            environment: .production, standing: .active,
+            items: [Item(names: [claim.purchase.facts.product], expiresAt: end)], period: "1",
+            paidThrough: end, expiresAt: end, willRenew: true))
+}
+
+let outage = Answer.failure(.unreachable(reason: "time-out"))
+
+/// Runs the engine for as long as `body` needs, then stops it in order.
+func running(
+    _ world: World, _ settings: EngineSettings, ports: Ports? = nil,
+    ask: @escaping @Sendable (Claim) async -> Answer,
+    _ body: @escaping @Sendable () async throws -> Void
+) async throws {
+    let engine = RenewalEngine(settings, ports ?? world.ports(ask: ask), log: quiet)
+    try await engine.run(while: body)
+}
