@@ -221,7 +221,7 @@ actor LaneRunner {
 
     /// Whether the pass is over: nothing is left, or the store is down, or the budget is spent.
     private func passIsDone(_ found: Found) -> Bool {
-        guard unsettled == 0, buffer.isEmpty || !mayAsk || budget.isSpent else { return false }
+        guard unsettled == 0, buffer.isEmpty || !mayAsk else { return false }
         return found == .nothing || !mayAsk || budget.isSpent || leases.lease.epochs.isEmpty
     }
 
@@ -255,10 +255,12 @@ actor LaneRunner {
             if mode != .forever {
                 let end = cutoff ?? claims[0].claimedAt
                 cutoff = end
-                claims = budget.take(claims.filter { $0.dueAt <= end })
+                claims = claims.filter { $0.dueAt <= end }
             }
             hasFound = hasFound || !claims.isEmpty
-            let fresh = inHand.add(claims)
+            let found = inHand.add(claims)
+            let fresh = budget.take(found)
+            inHand.remove(found.dropFirst(fresh.count))
             // One pass goes on to the end of what is due before it says that nothing is left.
             guard !fresh.isEmpty else { return mode == .forever ? .nothingNew : .more }
             try await mark(fresh)
