@@ -21,13 +21,12 @@ package struct DaemonRun: Sendable {
     /// Runs until SIGTERM or SIGINT. SIGHUP reads the configuration again: a good one takes effect
     /// after the checks in hand are finished, a bad one is told and changes nothing.
     ///
-    /// - Throws: `ConfigurationFaults` at the start, `ExitReason` where the database forbids the work.
+    /// - Throws: `ConfigurationFaults` at the start, `ExitReason` where the database forbids it.
     package func run() async throws {
         var workshop = try Workshop(
             configurationFile: configurationFile, environment: environment, log: log)
         log.notice("renewald \(Version.text) starts: \(workshop.configuration)")
-        for warning in workshop.configuration.apps.flatMap(\.secrets).compactMap({ $0.warning() })
-        {
+        for warning in workshop.configuration.apps.flatMap(\.secrets).compactMap({ $0.warning() }) {
             log.warning("\(warning.description)")
         }
         while let next = try await run(workshop) {

@@ -25,9 +25,7 @@ package struct LogOutput: LogHandler {
             ? "<\(event.level.priority)>\(text)\n"
             : "\(WallClock.now().text) \(event.level.word) \(text)\n"
         // A log that is full or gone must not stop the work.
-        _ = unsafe line.utf8CString.withUnsafeBytes { bytes in
-            unsafe Foundation.write(2, bytes.baseAddress, bytes.count - 1)
-        }
+        try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
     }
 
     /// One line stays one line, whatever a user id holds.

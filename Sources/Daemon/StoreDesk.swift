@@ -48,7 +48,8 @@ package final class StoreDesk: Sendable {
         guard let ask = asks[app] else {
             return .failure(
                 .unsupported(
-                    reason: "no [[app]] with store \(app.store.rawValue) and this id is configured"))
+                    reason: "no [[app]] with store \(app.store.rawValue) and this id is configured")
+            )
         }
         return await ask(claim.purchase, claim.claimedAt)
     }

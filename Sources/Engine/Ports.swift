@@ -10,7 +10,8 @@ package struct Ports: Sendable {
     package var claim: @Sendable (Lane, [Place], Int, Int) async throws(PortError) -> [Claim]
     /// Notes what is in hand, by shard; gives the shards that are still owned.
     package var mark: @Sendable ([Int16: [Int64]], Lease) async throws(PortError) -> Set<Int16>
-    package var commit: @Sendable ([Outcome], Lease, Timestamp) async throws(PortError) -> CommitReport
+    package var commit:
+        @Sendable ([Outcome], Lease, Timestamp) async throws(PortError) -> CommitReport
     /// Says that the worker is alive for the given time; gives the number of workers.
     package var beat: @Sendable (WorkerID, Duration) async throws(PortError) -> Int
     /// Leases free shards, so many at most.

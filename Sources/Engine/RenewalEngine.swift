@@ -3,7 +3,8 @@ package import Renewal
 import ServiceLifecycle
 import Synchronization
 
-/// Carries each claim through the stages: claim, ask, decide, commit. Paces, retries, leases, stops.
+/// Carries each claim through the stages: claim, ask, decide, commit. Paces, retries, leases,
+/// stops.
 package final class RenewalEngine: Service {
     private let settings: EngineSettings
     private let ports: Ports

@@ -5,8 +5,12 @@ extension PostgresLedger {
     /// The due purchases of one app in the given shards, from the given places on.
     ///
     /// - Parameters:
+    ///   - lane: the app.
+    ///   - places: the shards, and where to go on in each.
     ///   - perShard: most of one shard.
     ///   - limit: most in all.
+    /// - Returns: the claims, oldest first within each shard.
+    /// - Throws: `.unavailable` without a database.
     package func claim(
         _ lane: Lane, from places: [Place], perShard: Int, limit: Int
     ) async throws(LedgerError) -> [Claim] {
@@ -52,8 +56,12 @@ extension PostgresLedger {
 
     /// Reserves places in the row of calls that all workers share.
     ///
-    /// - Parameter interval: time between two calls.
+    /// - Parameters:
+    ///   - count: how many calls.
+    ///   - bucket: the quota that they are part of.
+    ///   - interval: time between two calls.
     /// - Returns: how long from now until the first may start.
+    /// - Throws: `.unavailable` without a database: there is no quota then.
     package func reserveCalls(
         _ count: Int, from bucket: String, every interval: Duration
     ) async throws(LedgerError) -> Duration {

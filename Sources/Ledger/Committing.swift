@@ -9,7 +9,11 @@ extension PostgresLedger {
     /// fenced by the lease and compared with what was claimed. Claims that another has moved
     /// meanwhile are dropped, and the rest is committed.
     ///
-    /// - Parameter lease: nil for a check outside of any lease; the versions decide then.
+    /// - Parameters:
+    ///   - outcomes: claims and what was decided about each, in any order.
+    ///   - lease: nil for a check outside of any lease; the versions decide then.
+    ///   - now: the database's time of the decisions.
+    /// - Returns: what was committed, dropped and refused, and the events written.
     /// - Throws: `.unavailable` when it is not known whether anything was committed or nothing was;
     ///   calling again with the same outcomes is safe.
     package func commit(

@@ -4,7 +4,12 @@ package import Renewal
 extension PostgresLedger {
     /// Says that the worker is alive, and counts all that are.
     ///
-    /// - Parameter lease: how long it counts as alive without another word.
+    /// - Parameters:
+    ///   - worker: drawn at random at the start of the process.
+    ///   - name: for people.
+    ///   - lease: how long it counts as alive without another word.
+    /// - Returns: the number of workers that are alive, this one included.
+    /// - Throws: `.unavailable` without a database.
     package func beat(
         _ worker: WorkerID, name: String, lease: Duration
     ) async throws(LedgerError) -> Int {

@@ -12,7 +12,9 @@ package final class PostgresLedger: Sendable {
     let notifies: Bool
     private let lanes = Mutex<[Int16: Lane]>([:])
 
-    /// - Parameter notifies: whether commits with events send a `NOTIFY`.
+    /// - Parameters:
+    ///   - settings: where the database is.
+    ///   - notifies: whether commits with events send a `NOTIFY`.
     package init(_ settings: PostgresSettings, notifies: Bool = true) {
         reads = PostgresConnection(settings)
         writes = PostgresConnection(settings)

@@ -20,6 +20,9 @@ package enum Doubt: String, Hashable, Sendable, CaseIterable {
     /// A store refuses the token of a purchase that never was granted. Made by the decision from
     /// `.failure(.rejected)`; a store's own answer is never this.
     case rejected
+    /// A store calls it replaced and does not say since when. Made by the decision, so that the
+    /// wait for the successor has a beginning; a store's own answer is never this.
+    case replaced
 }
 
 /// No verdict: the store did not tell the state. Sorted by what must be done next.

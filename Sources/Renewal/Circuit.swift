@@ -42,22 +42,30 @@ package struct Circuit: Hashable, Sendable {
         self = Circuit()
     }
 
-    /// - Parameter jitter: 0 to 1; the pause is drawn from its upper half.
+    /// A call that was admitted has failed.
+    ///
+    /// - Parameters:
+    ///   - failure: only what concerns the whole app counts.
+    ///   - now: by the clock that `admits` is asked with.
+    ///   - jitter: 0 to 1; the pause is drawn from its upper half.
     package mutating func failed(
         _ failure: StoreFailure, at now: Timestamp, jitter: Double
     ) {
         guard failure.concernsWholeApp else { return abandonProbe() }
         failures += 1
+        // Calls that were under way when it opened say nothing new: the pause stays as it is.
+        let opensNow =
+            position == .probing || position == .closed && failures >= Self.failureLimit
         var pause = Self.firstPause * (1 << min(openings, 5)) * (0.5 + 0.5 * jitter)
         switch failure {
         case .throttled(let retryAfter):
             // The store has spoken for the whole app: no second call is needed to believe it.
             pause = max(retryAfter ?? pause, pause)
         case .refused:
-            guard failures >= Self.failureLimit || position == .probing else { return }
+            guard opensNow else { return }
             pause = Self.longestPause
         case .unreachable, .malformed, .signature, .mismatch, .rejected, .unsupported:
-            guard failures >= Self.failureLimit || position == .probing else { return }
+            guard opensNow else { return }
             pause = min(pause, Self.longestPause)
         }
         position = .open

@@ -71,7 +71,8 @@ package func decide(
     case .failure(let failure):
         return withoutVerdict(claim, problem: failure.problem, failure, at: moment, under: rules)
     case .doubt(let doubt):
-        let problem = Problem(.notFound, "the store does not know this purchase (\(doubt.rawValue))")
+        let problem = Problem(
+            .notFound, "the store does not know this purchase (\(doubt.rawValue))")
         return doubted(doubt, problem: problem, of: claim, at: moment, under: rules)
     case .verdict(let observation):
         if let stated = observation.statedAt, let known = facts.statedAt, stated < known {
@@ -153,13 +154,15 @@ private func doubted(
     }
     let lifeEnded = (facts.expiresAt ?? facts.paidThrough).map { $0 + googleTokenLife < moment.now }
     switch doubt {
+    case _ where facts.state == .superseded:
+        decision.loss = .productChanged
     case .gone where lifeEnded == true || (facts.state == .expired && facts.access != .granted):
         decision.loss = .expired
         facts.state = .expired
     case .noLongerValid where facts.wasGranted:
         decision.loss = .cancelled
         facts.state = .expired
-    case .gone, .noLongerValid, .notFound, .rejected:
+    case .gone, .noLongerValid, .notFound, .rejected, .replaced:
         decision.loss = .invalid
         facts.state = .invalid
     }

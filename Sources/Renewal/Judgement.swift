@@ -29,6 +29,7 @@ struct Judgement {
         learn()
         let verdict = verdict()
         facts.state = verdict.state
+        facts.doubt = verdict.doubt
         if verdict.givesAccess {
             facts.access = .granted
             facts.lapse = nil
@@ -38,12 +39,17 @@ struct Judgement {
         }
         // A consumable never is an entitlement, and an ignored sandbox purchase gives none.
         if facts.holdings.isEmpty, facts.access == .granted { facts.access = .none }
+        // That the same was stated again, later, is nothing to store.
+        var restated = facts
+        restated.statedAt = known.statedAt
+        if restated == known { facts = known }
         var detail = Detail(heard: observation.words.isEmpty ? nil : observation.words)
         if known.product != facts.product, known.wasGranted {
             detail.previousProduct = known.product
         }
         var decision = Decision(
-            facts: facts, gain: gain(), loss: facts.access == .granted ? .productChanged : verdict.loss,
+            facts: facts, gain: gain(),
+            loss: facts.access == .granted ? .productChanged : verdict.loss,
             effectiveAt: verdict.at ?? moment.now, detail: detail, isVerdict: true,
             rule: verdict.rule)
         decision.notices = notices(detail)
@@ -51,7 +57,11 @@ struct Judgement {
         let rhythm = nextCheck(
             of: claim.purchase.app.store, facts, observation, at: moment,
             createdAt: claim.purchase.createdAt)
-        decision.nextCheckAt = max(verdict.askAgainAt ?? rhythm, moment.now + .seconds(1))
+        // A long wait of ours still is within the sweep.
+        let ours = verdict.askAgainAt.map {
+            min($0, sweep(of: claim.purchase.app.store, at: moment))
+        }
+        decision.nextCheckAt = max(ours ?? rhythm, moment.now + .seconds(1))
         if facts.signals.contains(.unacknowledged) {
             decision.problem = Problem(
                 .unacknowledged, "not acknowledged a day after the purchase; Google refunds it")
@@ -72,9 +82,11 @@ struct Judgement {
         facts.period = observation.period ?? known.period
         facts.phase = observation.phase ?? known.phase
         facts.statedAt = observation.statedAt ?? known.statedAt
-        facts.doubt = nil
         facts.signals = observation.signals.union(
             known.signals.intersection([.environmentChanged, .pastPeriodRefunded]))
+        if facts.environment != observation.environment {
+            facts.signals.insert(.environmentChanged)
+        }
         if claim.purchase.isClaimedByOthers, policy.shared == .keep {
             facts.signals.insert(.sharedReceipt)
         }
@@ -99,6 +111,8 @@ struct Judgement {
         var at: Timestamp?
         /// Set where a rule of ours, not the store's rhythm, says when to ask again.
         var askAgainAt: Timestamp?
+        /// What the next answer is compared with.
+        var doubt: PendingDoubt?
         var rule: String
     }
 
@@ -174,7 +188,7 @@ struct Judgement {
             case .productUnavailable: .productUnavailable
             }
         let lenient = loss == .expired || loss == .cancelled
-        let end = at ?? facts.expiresAt ?? moment.now
+        let end = min(at ?? facts.expiresAt ?? moment.now, moment.now)
         if lenient, known.access == .granted, moment.now < end + policy.leniency {
             return Verdict(
                 state: .expired, givesAccess: true, at: end, askAgainAt: end + policy.leniency,
@@ -200,10 +214,13 @@ struct Judgement {
     /// Rule 8: the replaced link never revokes its successor. It keeps access until the successor
     /// has been submitted, for `successor_wait` at most.
     private func replacedVerdict(at: Timestamp?) -> Verdict {
-        let end = (at ?? moment.now) + policy.successorWait
+        let told = known.doubt?.doubt == .replaced ? known.doubt?.since : nil
+        let since = at ?? told ?? moment.now
+        let end = since + policy.successorWait
         if known.access == .granted, moment.now < end {
             return Verdict(
                 state: known.state, givesAccess: true, at: at, askAgainAt: end,
+                doubt: PendingDoubt(doubt: .replaced, since: since),
                 rule: "replaced; its successor has not been submitted yet")
         }
         return Verdict(
@@ -236,9 +253,15 @@ struct Judgement {
         return switch known.state {
         case .hold, .grace: .recovered
         case .paused: .resumed
-        case .refunded: known.period == facts.period ? .refundReversed : .resubscribed
+        case .refunded: isSamePeriod ? .refundReversed : .resubscribed
         case .new, .pending, .active, .expired, .revoked, .superseded, .invalid: .resubscribed
         }
+    }
+
+    /// Where the store does not name periods, the date tells.
+    private var isSamePeriod: Bool {
+        known.period == facts.period
+            && (facts.period != nil || known.paidThrough == facts.paidThrough)
     }
 
     private func notices(_ detail: Detail) -> [Decision.Notice] {
@@ -251,14 +274,18 @@ struct Judgement {
         }
         if wasInForce, isInForce, facts.state == .active {
             if known.state == .grace { reasons.append(.paymentRecovered) }
-            if known.state == .active { reasons += periodNotices() }
+            if known.state != .grace { reasons += periodNotices() }
         }
         if wasInForce, isInForce, facts.state == .active || facts.state == .grace {
             if known.autoRenew == true, facts.autoRenew == false { reasons.append(.autoRenewOff) }
             if known.autoRenew == false, facts.autoRenew == true { reasons.append(.autoRenewOn) }
         }
-        if facts.kind == .consumable, facts.state == .refunded, known.state != .refunded {
-            reasons.append(.refunded)
+        if facts.state == .refunded, known.state != .refunded, !wasInForce {
+            if facts.kind == .consumable {
+                reasons.append(.refunded)
+            } else if known.wasGranted, !reasons.contains(.refundOfPastPeriod) {
+                reasons.append(.refundOfPastPeriod)
+            }
         }
         return reasons.map { reason in
             var own = detail

@@ -86,6 +86,14 @@ package enum Standing: Hashable, Sendable {
     case removedFromFamily(at: Timestamp?)
     /// Another link of the chain has replaced it.
     case replaced(at: Timestamp?)
+
+    /// When it was taken back, where the store says so.
+    var endedAt: Timestamp? {
+        switch self {
+        case .ended(_, let at), .refunded(let at), .removedFromFamily(let at), .replaced(let at): at
+        case .pending, .active, .grace, .hold, .paused: nil
+        }
+    }
 }
 
 /// Why a paid period was not followed by another.

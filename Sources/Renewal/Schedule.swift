@@ -28,7 +28,7 @@ func nextCheck(
         return now + ((now - createdAt) / 4).clamped(.minutes(1), .hours(24)) * spread(moment)
     case .expired, .refunded, .revoked:
         // It may come back: a late renewal, a reversed refund, a new purchase of the same chain.
-        let over = now - (end ?? createdAt)
+        let over = now - (end ?? observation.standing.endedAt ?? createdAt)
         guard over < watchLimit else { return .never }
         return now + over.clamped(.days(1), .days(7)) * spread(moment)
     case .superseded, .invalid:
@@ -41,9 +41,10 @@ private let retryLimit = Duration.days(65)
 /// How long an ended purchase is looked at.
 private let watchLimit = Duration.days(65)
 
-private func inForce(_ store: Store, renews: Bool, end: Timestamp?, at moment: Moment) -> Timestamp {
+private func inForce(_ store: Store, renews: Bool, end: Timestamp?, at moment: Moment) -> Timestamp
+{
     let now = moment.now
-    let sweep = now + sweepInterval(store) * spread(moment)
+    let sweep = sweep(of: store, at: moment)
     guard let end else { return sweep }
     if end <= now {
         // The store has not said yet what became of it: soon at first, then ever more slowly.
@@ -52,6 +53,10 @@ private func inForce(_ store: Store, renews: Bool, end: Timestamp?, at moment: M
     let early = end - .minutes(30) - .minutes(20) * moment.jitter
     if store == .apple, renews, now < early - .minutes(30) { return min(early, sweep) }
     return min(end + .seconds(5 + 25 * moment.jitter), sweep)
+}
+
+func sweep(of store: Store, at moment: Moment) -> Timestamp {
+    moment.now + sweepInterval(store) * spread(moment)
 }
 
 /// The bound within which every purchase in force is asked about: a refund shows itself.

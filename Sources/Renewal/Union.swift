@@ -79,12 +79,13 @@ extension Book {
         let before = holders()
         var reasons = Reasons(gain: decision.gain, loss: decision.loss)
         if decision.facts.access == .granted, let token = decision.predecessorToken {
-            for predecessor in takeOver(from: token, app: purchase.app, except: purchase.id) {
-                settlement.purchases.append(predecessor)
-                reasons.chainMoved = true
+            settlement.purchases += takeOver(from: token, app: purchase.app, except: purchase.id)
+            if reasons.gain == .purchased, let lapse = lapse(of: token, app: purchase.app) {
+                reasons.gain = lapse == .productChanged ? .productChanged : .resubscribed
             }
         }
-        if reasons.gain == .purchased, hasLapsedTwin(of: purchase, product: decision.facts.product) {
+        if reasons.gain == .purchased, hasLapsedTwin(of: purchase, product: decision.facts.product)
+        {
             reasons.gain = .resubscribed
         }
         var decided = purchase
@@ -107,8 +108,6 @@ extension Book {
     private struct Reasons {
         var gain: GrantReason
         var loss: RevokeReason
-        /// A newer link has taken over from an older one in this very step.
-        var chainMoved = false
     }
 
     private mutating func enter(_ purchase: Purchase) {
@@ -132,6 +131,12 @@ extension Book {
             taken.append(predecessor)
         }
         return taken
+    }
+
+    /// Why the older link of a chain no longer gives access; nil when it never did.
+    private func lapse(of token: String, app: AppKey) -> RevokeReason? {
+        purchases.values.lazy.map(\.purchase)
+            .first { $0.token == token && $0.app == app }?.facts.lapse
     }
 
     /// Whether the same product of the same app was held before by another token and has lapsed.
@@ -175,7 +180,7 @@ extension Book {
         var row: Entitlement
         if let best = after.first {
             let gained = before.isEmpty
-            let gain = reasons.chainMoved ? .productChanged : reasons.gain
+            let gain = reasons.gain
             if gained {
                 settlement.events.append(
                     event(
@@ -190,7 +195,7 @@ extension Book {
                 store: best.purchase.app.store, product: best.holding.product,
                 purchaseID: best.purchase.id)
         } else if let lost = before.first {
-            let loss = reasons.chainMoved ? .productChanged : reasons.loss
+            let loss = reasons.loss
             settlement.events.append(
                 event(.revoke(loss), decided, name, now, decision, decision.detail, lost.holding))
             row = Entitlement(
@@ -216,7 +221,8 @@ extension Book {
             app: purchase.app, environment: purchase.facts.environment,
             product: holding?.product ?? purchase.facts.product,
             orderID: purchase.facts.orderID, effectiveAt: isRevoke ? decision.effectiveAt : now,
-            expiresAt: isRevoke ? purchase.facts.expiresAt : holding?.expiresAt ?? purchase.facts.expiresAt,
+            expiresAt: isRevoke
+                ? purchase.facts.expiresAt : holding?.expiresAt ?? purchase.facts.expiresAt,
             detail: detail)
     }
 }

@@ -30,8 +30,10 @@ struct CheckText {
         if one.events.isEmpty { lines.append(row("events", "none")) }
         for event in one.events {
             lines.append(
-                row("event", [event.told.kind, event.entitlement, event.told.reason]
-                    .compactMap { $0 }.joined(separator: " ")))
+                row(
+                    "event",
+                    [event.told.kind, event.entitlement, event.told.reason]
+                        .compactMap { $0 }.joined(separator: " ")))
         }
         if let problem = one.decision.problem { lines.append(row("problem", problem.description)) }
         lines.append(row("next", Self.next(one.decision) ?? "never"))

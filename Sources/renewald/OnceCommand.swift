@@ -10,8 +10,8 @@ struct OnceCommand: AsyncParsableCommand {
         commandName: "once",
         abstract: "One pass over all that is due, then exits.",
         discussion: """
-            For a timer. What a running daemon holds is left to it. Ends with 75 when some purchases \
-            could not be checked: they are asked about again later.
+            For a timer. What a running daemon holds is left to it. Ends with 75 when some \
+            purchases could not be checked: they are asked about again later.
 
             Example: renewald once --store google --limit 1000
             """)
@@ -76,17 +76,15 @@ struct OnceCommand: AsyncParsableCommand {
     }
 
     private static func say(_ report: RunReport) {
-        Console.say(
-            "\(count(report.checked, "purchase")) checked, \(count(report.events, "event")) written.")
+        let checked = count(report.checked, "purchase")
+        Console.say("\(checked) checked, \(count(report.events, "event")) written.")
         if report.unjudged > 0 {
-            Console.say(
-                "\(count(report.unjudged, "purchase")) could not be judged and will be asked about "
-                    + "again: see renewald status.")
+            let unjudged = count(report.unjudged, "purchase")
+            Console.say("\(unjudged) not judged, to be asked about again: see renewald status.")
         }
         if report.shardsLeftToOthers > 0 {
-            Console.say(
-                "\(report.shardsLeftToOthers) of 256 shards are held by another worker and were left "
-                    + "to it.")
+            let shards = report.shardsLeftToOthers
+            Console.say("\(shards) of 256 shards are held by another worker and were left to it.")
         }
     }
 }

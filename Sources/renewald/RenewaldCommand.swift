@@ -7,9 +7,9 @@ struct RenewaldCommand: AsyncParsableCommand {
         commandName: "renewald",
         abstract: "Keeps app subscriptions true: re-validates each with the store that sold it.",
         discussion: """
-            A backend stores receipts and purchase tokens with the SQL function renewald.submit; \
-            renewald asks Apple, Google Play and Amazon about them when it matters and writes grant \
-            and revoke events.
+            A backend stores receipts and purchase tokens with the SQL function \
+            renewald.submit; renewald asks Apple, Google Play and Amazon about them when it \
+            matters and writes grant and revoke events.
 
             First steps:
               renewald migrate                make the schema

@@ -7,8 +7,8 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "The daemon.",
         discussion: """
-            SIGTERM stops it in steps: no new checks, those in hand are finished and committed, the \
-            shards are given back. SIGHUP reads the configuration again.
+            SIGTERM stops it in steps: no new checks, those in hand are finished and committed, \
+            the shards are given back. SIGHUP reads the configuration again.
 
             Example: renewald run --config /etc/renewald/renewald.toml
             """)

@@ -39,8 +39,8 @@ private struct StatusText {
             lines.append("no worker is at work: start renewald run, or renewald once by a timer")
         }
         for worker in status.workers {
-            lines.append(
-                "worker \(worker.name): \(worker.shards) of 256 shards, since \(worker.startedAt.text)")
+            let since = worker.startedAt.text
+            lines.append("worker \(worker.name): \(worker.shards) of 256 shards, since \(since)")
         }
         if status.apps.isEmpty { lines.append("nothing has been submitted yet") }
         for app in status.apps { lines += rows(of: app) }

@@ -79,7 +79,8 @@ struct LifeTests {
             }
             try await stage.expect(story, of: "gus")
             let detail = try await stage.value(
-                "SELECT detail->>'false_renewal' FROM renewald.events WHERE reason = 'payment_pending'")
+                "SELECT detail->>'false_renewal' FROM renewald.events "
+                    + "WHERE reason = 'payment_pending'")
             #expect(detail == "true")
             #expect(try await stage.value("SELECT paid_through FROM renewald.purchases") == paid)
             #expect(try await stage.value("SELECT state FROM renewald.purchases") == "grace")

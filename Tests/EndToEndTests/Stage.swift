@@ -8,8 +8,8 @@ import TestSupport
 /// clock that the test moves.
 ///
 /// The simulator keeps a file with the distance between its time and the machine's; the database's
-/// server runs under libfaketime, which reads it. The daemon runs as it is: every decision of its goes
-/// by the database's clock.
+/// server runs under libfaketime, which reads it. The daemon runs as it is: every decision goes by the
+/// database's clock.
 final class Stage: Sendable {
     let folder: String
     let conninfo: String
@@ -25,7 +25,7 @@ final class Stage: Sendable {
     static let app = "com.example.reader"
 
     /// - Parameters:
-    ///   - start: the simulated time at the beginning; nil is the machine's, without a shared clock.
+    ///   - start: the simulated time at the beginning; nil is the machine's, not shared.
     ///   - simulating: more arguments for the simulator.
     init(from start: String? = nil, simulating arguments: [String] = []) async throws {
         var template = Array("/tmp/rw-stage-XXXXXX".utf8CString)
@@ -85,6 +85,19 @@ final class Stage: Sendable {
         let text = "[database]\nurl = \"\(conninfo)\"\n\n\(stores)\n\(more)\n"
         try text.write(toFile: configurationFile, atomically: true, encoding: .utf8)
         try plantKeys()
+    }
+
+    /// Points the configuration at another database.
+    func useDatabase(_ conninfo: String) throws {
+        let text = try String(contentsOfFile: configurationFile, encoding: .utf8)
+        try text.replacingOccurrences(of: self.conninfo, with: conninfo)
+            .write(toFile: configurationFile, atomically: true, encoding: .utf8)
+    }
+
+    /// Stops the database as a crash does, and starts it again.
+    func restartDatabase() async throws {
+        try await cluster.stop(.immediate)
+        try await cluster.start()
     }
 
     private func plantKeys() throws {
@@ -192,11 +205,23 @@ final class Stage: Sendable {
 
     func clearFaults() async throws { _ = try await control("faults", nil, method: "DELETE") }
 
-    struct Calls: Decodable {
+    private struct Calls: Decodable {
         struct Count: Decodable {
             let calls: Int
         }
-        let stores: [String: Count]?
+        let apple: Count
+        let google: Count
+        let amazon: Count
+    }
+
+    /// How often a store has been asked.
+    func calls(_ store: String) async throws -> Int {
+        let calls = try JSONDecoder().decode(Calls.self, from: await control("calls", nil))
+        return switch store {
+        case "apple": calls.apple.calls
+        case "google": calls.google.calls
+        default: calls.amazon.calls
+        }
     }
 
     /// A control call; the reply's JSON.
@@ -252,6 +277,9 @@ final class Stage: Sendable {
                     .optionalTexts(purchases.map(\.store_user_id)),
                 ]))
     }
+
+    /// Runs a text of statements.
+    func script(_ sql: String) async throws { try await database.script(sql) }
 
     /// One value, as text.
     func value(_ sql: String, _ parameters: [PostgresValue] = []) async throws -> String {

@@ -101,8 +101,7 @@ extension DecisionTable {
         # Family sharing ends, and begins again | active 30
         10     family_removed 10  revoked  none  -family_removed           -  1d
         12     active 30          active   granted  +resubscribed          pro 30  7d
-        # Over before the day that was known, by a store that gives no day | active 30 \
-        | flaw an end without a day waits for the day that was known
+        # Over before the day that was known, by a store that gives no day | active 30
         10     cancelled          expired  none  -cancelled                -  1d
         # An ended purchase is looked at less and less, then no more | expired 30
         40     ended 30           expired  none  -                         -  7d
@@ -121,7 +120,7 @@ extension DecisionTable {
         20   refunded 20          refunded  none  -refunded                -         1d
         21   active               active    granted  +refund_reversed      pro ever  7d
         # Bought once for ever and refunded a year later: watched, as it may be reversed \
-        | active product=lifetime | flaw the watch is counted from the submission, not the refund
+        | active product=lifetime
         400  refunded 400         refunded  none  -refunded                -         1d
         # A free week sold at zero ends by itself | new product=free_week
         1    active bought=1      active    granted  +purchased            pro 8     7d

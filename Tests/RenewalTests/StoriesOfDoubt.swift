@@ -105,8 +105,7 @@ extension DecisionTable {
         13     ended 10 sandbox   active   granted  !mismatch              pro 30  8s
         # A sandbox answer gives nothing to a production purchase | expired 30
         40     active 90 sandbox  expired  none     environment_changed !mismatch  -  8s
-        # A production answer for a sandbox purchase is told as well | active 30 sandbox \
-        | flaw only the other direction is told
+        # A production answer for a sandbox purchase is told as well | active 30 sandbox
         10     active 30          active   granted  environment_changed    pro 30  7d
         """)
 
@@ -148,15 +147,14 @@ extension DecisionTable {
         30+1m  unpaid 30          expired  none     -payment_failed        -       1d
         # Leniency does not wait for a refund | active 30 | policy leniency=1d
         10     refunded 10        refunded  none    -refunded              -       1d
-        # Renewed while leniency ran: access was never lost | active 30 | policy leniency=1d \
-        | flaw a period that follows leniency is not told
+        # Renewed while leniency ran: access was never lost | active 30 | policy leniency=1d
         30+1m  ended 30           expired  granted  -                      pro 30  23h59m
         30+2h  active 60          active   granted  renewed                pro 60  7d
         # A refund lets the period run out | active 30 | policy refund=period_end
         25     refunded 25        refunded  granted  -                     pro 30  5d
         30     refunded 25        refunded  none    -refunded              -       1d
         # A refund of a year is looked at within the sweep, as it may be reversed | active 365 \
-        | policy refund=period_end | flaw the end of the period is the only next check
+        | policy refund=period_end
         10     refunded 10        refunded  granted  -                     pro 365  7d
         # A refund that is reversed before the period ran out | active 30 | policy refund=period_end
         25     refunded 25        refunded  granted  -                     pro 30  5d

@@ -75,7 +75,7 @@ extension DecisionTable {
         # Bought again after the refund by the same token | refunded 30
         12     active 42          active   granted  +resubscribed          pro 42  7d
         # The same, where the store does not name periods: the date tells \
-        | refunded 30 amazon period=- | flaw without a period, the date is not compared
+        | refunded 30 amazon period=-
         40     active 70 period=-  active  granted  +resubscribed          pro 70  1d20h
         # A past period is refunded | active 60
         40     active 60 signals=refund_of_past_period  active  granted  refund_of_past_period  \
@@ -83,11 +83,10 @@ extension DecisionTable {
         41     active 60 signals=refund_of_past_period  active  granted  -  pro 60  7d
         # Refunded in grace | grace 33
         31     refunded 31        refunded  none    -refunded              -       1d
-        # Refunded on hold: access had gone already, so it is a notice | hold 30 \
-        | flaw only a consumable's is told
+        # Refunded on hold: access had gone already, so it is a notice | hold 30
         40     refunded 40        refunded  none    refund_of_past_period  -       7d
         # Refunded after the period was over: a refund that ends no access is a notice \
-        | expired 30 | flaw only a consumable's is told
+        | expired 30
         40     refunded 40        refunded  none    refund_of_past_period  -       7d
         """)
 

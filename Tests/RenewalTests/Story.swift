@@ -33,8 +33,6 @@ struct Story: Sendable, CustomStringConvertible {
     /// Purchase B of the same user, where there is one.
     private(set) var secondKnown: String?
     private(set) var policy = ""
-    /// Where the core does not do yet what the table says: why.
-    private(set) var flaw: String?
     var steps: [Step] = []
 
     /// One row: what is heard, and what must be so after it.
@@ -62,8 +60,6 @@ struct Story: Sendable, CustomStringConvertible {
                 policy = String(part.dropFirst(7))
             } else if part.hasPrefix("B ") {
                 secondKnown = String(part.dropFirst(2))
-            } else if part.hasPrefix("flaw ") {
-                flaw = String(part.dropFirst(5))
             } else {
                 known = part
             }

@@ -1,0 +1,141 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Nothing is lost and nothing is doubled, however a process ends.
+@Suite(.serialized)
+struct CrashTests {
+    @Test func onePassTwiceAtTheSameTimeAsksEachOnce() async throws {
+        try await onStage { stage in
+            try stage.configure(rate: 100_000)
+            let made = try await stage.buy("google", count: 10_000)
+            try await stage.submit(made, "google") { "u-\($0)" }
+            let passes = try [stage.start(["once"]), stage.start(["once"])]
+            for pass in passes {
+                #expect(try await pass.exit(within: .seconds(300)) == .code(0))
+            }
+            // What one of them had to leave to the other is found by a third pass, if anything.
+            #expect(try await stage.renewald("once").exit == .code(0))
+            #expect(try await stage.value("SELECT count(*) FROM renewald.events") == "10000")
+            #expect(
+                try await stage.value("SELECT count(DISTINCT purchase_id) FROM renewald.events")
+                    == "10000")
+            #expect(try await stage.calls("google") == 10_000)
+        }
+    }
+
+    @Test func killedAtAnyMomentLosesAndDoublesNothing() async throws {
+        try await onStage { stage in
+            try stage.configure("[engine]\nin_flight = 50\nlease = \"PT15S\"", rate: 100_000)
+            try await stage.control("latency", #"{"milliseconds":5}"#)
+            let made = try await stage.buy("google", count: 6000)
+            try await stage.submit(made, "google") { "u-\($0)" }
+            var generator = SeededGenerator(seed: Seeds.fresh())
+            for round in 1...20 {
+                let daemon = try stage.daemon()
+                let aim = Int.random(in: 20...250, using: &generator)
+                let before = try await events(stage)
+                // The leases of the killed worker run out by the database's clock; a test need not
+                // wait for that.
+                try await stage.script(
+                    "UPDATE renewald.shard SET lease_until = 'epoch' WHERE owner IS NOT NULL")
+                try await stage.wait(within: .seconds(60)) {
+                    try await events(stage) >= min(before + aim, 6000)
+                }
+                daemon.send(SIGKILL)
+                #expect(try await daemon.exit() == .signal(9), "round \(round)")
+                try await expectConsistent(stage)
+            }
+            try await stage.script(
+                "UPDATE renewald.shard SET lease_until = 'epoch' WHERE owner IS NOT NULL")
+            _ = try stage.daemon()
+            try await stage.wait(within: .seconds(120)) { try await events(stage) == 6000 }
+            try await expectConsistent(stage)
+            let setAside = try await stage.value(
+                "SELECT count(*) FROM renewald.purchases WHERE problem LIKE 'set_aside%'")
+            #expect(setAside == "0")
+            let overcalls = try await stage.calls("google") - 6000
+            #expect(overcalls <= 20 * 50, "only what was in flight at a kill is asked again")
+        }
+    }
+
+    @Test func aWorkerThatDiesIsTakenOver() async throws {
+        try await onStage { stage in
+            try stage.configure("[engine]\nlease = \"PT15S\"", rate: 100_000)
+            let first = try stage.daemon()
+            try await stage.wait {
+                try await stage.value(
+                    "SELECT count(*) FROM renewald.shard WHERE owner IS NOT NULL") == "256"
+            }
+            let second = try stage.daemon()
+            try await stage.wait(within: .seconds(60)) {
+                try await stage.value(
+                    "SELECT count(DISTINCT owner) FROM renewald.shard WHERE owner IS NOT NULL")
+                    == "2"
+            }
+            first.send(SIGKILL)
+            let made = try await stage.buy("google", count: 500)
+            try await stage.submit(made, "google") { "u-\($0)" }
+            try await stage.wait(within: .seconds(60)) { try await events(stage) == 500 }
+            second.send(SIGTERM)
+            #expect(try await second.exit() == .code(0))
+            #expect(
+                try await stage.value("SELECT count(*) FROM renewald.shard WHERE owner IS NOT NULL")
+                    == "0")
+        }
+    }
+
+    @Test func stopsInStepsUnderLoad() async throws {
+        try await onStage { stage in
+            try stage.configure(rate: 100_000)
+            try await stage.control("latency", #"{"milliseconds":200}"#)
+            let made = try await stage.buy("google", count: 3000)
+            try await stage.submit(made, "google") { "u-\($0)" }
+            let daemon = try stage.daemon()
+            try await stage.wait { try await events(stage) > 200 }
+            daemon.send(SIGTERM)
+            #expect(try await daemon.exit() == .code(0))
+            #expect(try await stage.calls("google") == (try await events(stage)))
+            let problems = try await stage.value("SELECT count(problem) FROM renewald.schedule")
+            #expect(problems == "0")
+            let held = try await stage.value(
+                "SELECT count(*) FROM renewald.shard WHERE NOT clean OR owner IS NOT NULL")
+            #expect(held == "0")
+        }
+    }
+
+    private func events(_ stage: Stage) async throws -> Int {
+        Int(try await stage.value("SELECT count(*) FROM renewald.events")) ?? 0
+    }
+
+    /// State, events, union and schedule agree, whatever has happened.
+    private func expectConsistent(_ stage: Stage) async throws {
+        let faults = try await stage.value(
+            """
+            SELECT concat_ws(', ',
+                (SELECT 'doubled events ' || count(*) FROM (
+                    SELECT purchase_id FROM renewald.event GROUP BY purchase_id
+                    HAVING count(*) > 1) AS doubled HAVING count(*) > 0),
+                (SELECT 'grants without state ' || count(*) FROM renewald.event
+                    JOIN renewald.purchase ON purchase.id = event.purchase_id
+                    WHERE purchase.access <> 'granted' HAVING count(*) > 0),
+                (SELECT 'state without grant ' || count(*) FROM renewald.purchase
+                    WHERE access = 'granted' AND NOT EXISTS (
+                        SELECT FROM renewald.event WHERE event.purchase_id = purchase.id)
+                    HAVING count(*) > 0),
+                (SELECT 'union differs ' || count(*) FROM renewald.purchase
+                    LEFT JOIN renewald.entitlement USING (shard, user_id)
+                    WHERE (purchase.access = 'granted') <> coalesce(entitlement.active, false)
+                    HAVING count(*) > 0),
+                (SELECT 'schedule differs ' || count(*) FROM renewald.purchase
+                    FULL JOIN renewald.schedule USING (shard, lane, id)
+                    WHERE purchase.user_id IS NULL OR schedule.due_at IS NULL
+                    HAVING count(*) > 0),
+                (SELECT 'checked without state ' || count(*) FROM renewald.purchase
+                    JOIN renewald.schedule USING (shard, lane, id)
+                    WHERE (schedule.checked_at IS NOT NULL) <> (purchase.state <> 'new')
+                    HAVING count(*) > 0))
+            """)
+        guard faults.isEmpty else { throw StageFailure(faults) }
+    }
+}
