@@ -126,6 +126,19 @@ final class Link {
         }
     }
 
+    /// Whether the idle connection still stands, as far as this side has heard: a server that went
+    /// away while nobody asked it anything is found here, before a statement is lost to it.
+    var isAlive: Bool {
+        // The server's last words, then its end; the rest waits for the next time.
+        for _ in 0..<4 {
+            guard PQstatus(handle) == CONNECTION_OK else { return false }
+            var set = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+            guard poll(&set, 1, 0) > 0 else { return true }
+            guard PQconsumeInput(handle) == 1 else { return false }
+        }
+        return PQstatus(handle) == CONNECTION_OK
+    }
+
     /// Asks the server to cancel what runs, on a thread of its own because libpq's call blocks.
     ///
     /// - Returns: done when the server has heard it.

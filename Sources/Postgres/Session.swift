@@ -46,7 +46,7 @@ final class Session {
     func connected() throws(PostgresError) -> Link {
         if case .lost(let error) = block { throw error }
         if wakeUp.current.contains(.close) { throw .cancelled }
-        if let link, PQstatus(link.handle) == CONNECTION_OK { return link }
+        if let link, link.isAlive { return link }
         if case .open = block {
             throw lose(.unreachable(reason: "the connection was lost"))
         }
