@@ -65,7 +65,7 @@ package final class ChildProcess: Sendable {
             guard FileManager.default.createFile(atPath: path, contents: nil) else { return nil }
             return FileHandle(forWritingAtPath: path)
         }
-        let (output, errors) = (try Self.pipe(), try Self.pipe())
+        let (output, errors) = (try Spawner.shared.pipe(), try Spawner.shared.pipe())
         defer { [output, errors].forEach { close($0.writing) } }
         let folder = workingFolder.map { ["env", "--chdir=\($0)"] } ?? []
         do {
@@ -172,14 +172,6 @@ package final class ChildProcess: Sendable {
 // MARK: - Reading and waiting
 
 extension ChildProcess {
-    private static func pipe() throws -> (reading: Int32, writing: Int32) {
-        var ends: [Int32] = [-1, -1]
-        guard Glibc.pipe(&ends) == 0 else { throw Failure.cannotStart(errno: errno) }
-        // Another child that inherited an end would keep the pipe open.
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        return (ends[0], ends[1])
-    }
-
     private static func thread(_ name: String, _ body: @escaping @Sendable () -> Void) {
         let thread = Thread(block: body)
         thread.name = name

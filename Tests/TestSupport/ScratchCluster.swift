@@ -195,10 +195,8 @@ extension ScratchCluster {
     ///
     /// - Returns: our end of the pipe.
     private static func startGuardian(folder: String, binaries: String) throws -> Int32 {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw Failure(step: "pipe", output: String(errno)) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        defer { close(ends[0]) }
+        let ends = try Spawner.shared.pipe()
+        defer { close(ends.reading) }
         let stop = asAccount([
             "\(binaries)/pg_ctl", "stop", "--silent", "--wait", "--mode=immediate",
             "--pgdata=\(folder)/data",
@@ -207,7 +205,7 @@ extension ScratchCluster {
             "setsid",
             ["sh", "-c", "cd /; read -r line; \(stop) >/dev/null 2>&1; rm -rf '\(folder)'"],
             environment: ProcessInfo.processInfo.environment,
-            descriptors: [ends[0], nil, nil])
-        return ends[1]
+            descriptors: [ends.reading, nil, nil])
+        return ends.writing
     }
 }

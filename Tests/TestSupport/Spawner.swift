@@ -42,24 +42,46 @@ final class Spawner: Sendable {
     func spawn(
         _ program: String, _ arguments: [String], environment: [String: String],
         descriptors: [Int32?]
-    ) throws -> Int32 {
+    ) throws(ChildProcess.Failure) -> Int32 {
+        try onThread {
+            Self.spawnHere(program, arguments, environment: environment, descriptors: descriptors)
+        }.get()
+    }
+
+    /// A pipe that no child inherits: made between two children, because `pipe` and the flag are two
+    /// steps, and a child that got an end would keep the pipe open.
+    ///
+    /// - Returns: the two ends, to be closed by the caller.
+    /// - Throws: `.cannotStart`.
+    func pipe() throws(ChildProcess.Failure) -> (reading: Int32, writing: Int32) {
+        let result: Result<[Int32], ChildProcess.Failure> = onThread {
+            var ends: [Int32] = [-1, -1]
+            guard Glibc.pipe(&ends) == 0 else { return .failure(.cannotStart(errno: errno)) }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            return .success(ends)
+        }
+        let ends = try result.get()
+        return (ends[0], ends[1])
+    }
+
+    private func onThread<Value: Sendable>(_ work: @escaping @Sendable () -> Value) -> Value {
         let done = DispatchSemaphore(value: 0)
-        let answer = Answer()
+        let answer = Answer<Value>()
         inbox.condition.lock()
         inbox.jobs.append {
-            answer.result = Self.spawnHere(
-                program, arguments, environment: environment, descriptors: descriptors)
+            answer.value = work()
             done.signal()
         }
         inbox.condition.signal()
         inbox.condition.unlock()
         done.wait()
-        return try answer.result.get()
+        guard let value = answer.value else { preconditionFailure("the job has run") }
+        return value
     }
 
     /// Unchecked: written before the semaphore is signalled and read after.
-    private final class Answer: @unchecked Sendable {
-        var result: Result<Int32, ChildProcess.Failure> = .failure(.cannotStart(errno: 0))
+    private final class Answer<Value>: @unchecked Sendable {
+        var value: Value?
     }
 
     private static func spawnHere(
