@@ -25,6 +25,8 @@ let serviceLifecycle = Target.Dependency.product(
     name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals = Target.Dependency.product(
     name: "UnixSignals", package: "swift-service-lifecycle")
+let lifecycleTestKit = Target.Dependency.product(
+    name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
 let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 
 let package = Package(
@@ -116,8 +118,10 @@ let package = Package(
             name: "LedgerTests", dependencies: ["Ledger", "Postgres", "Renewal", "TestSupport"],
             swiftSettings: house),
         .testTarget(
-            name: "EngineTests", dependencies: ["Engine", "Renewal", "TestSupport", logging],
-            swiftSettings: house),
+            name: "EngineTests",
+            dependencies: [
+                "Engine", "Ledger", "Postgres", "Renewal", "TestSupport", logging, lifecycleTestKit,
+            ], swiftSettings: house),
         .testTarget(
             name: "DaemonTests", dependencies: ["Daemon", "Renewal", "TestSupport"],
             swiftSettings: house),

@@ -19,7 +19,10 @@ enum EventLog {
 extension Event {
     /// Such as `grant pro to u-17: purchased (google monthly, purchase 12, until 2026-…Z)`.
     package var sentence: String {
-        let until = expiresAt.map { ", until \($0.text)" } ?? ""
+        let isRevoke = if case .revoke = told { true } else { false }
+        let until =
+            isRevoke
+            ? ", since \(effectiveAt.text)" : expiresAt.map { ", until \($0.text)" } ?? ""
         let about = "(\(app.store.rawValue) \(product), purchase \(purchaseID)\(until))"
         guard let entitlement else {
             return "notice for \(userID): \(told.reason) \(about)"

@@ -16,7 +16,7 @@ package final class StoreDesk: Sendable {
     ///
     /// - Throws: all that is wrong with them, together.
     package init(
-        _ configuration: Configuration, environment: [String: String]
+        _ apps: [App], _ settings: StoreSettings, environment: [String: String]
     ) throws(ConfigurationFaults) {
         do throws(CurlError) {
             client = try CurlClient(
@@ -26,11 +26,11 @@ package final class StoreDesk: Sendable {
                 ConfigurationFault(file: "libcurl", sentence: "cannot be used: \(error)")
             ])
         }
-        let maker = StoreMaker(configuration.stores, client, environment)
+        let maker = StoreMaker(settings, client, environment)
         var asks: [AppKey: Ask] = [:]
         var faults: [ConfigurationFault] = []
         let holder = ExtraCallHolder()
-        for app in configuration.apps {
+        for app in apps {
             do throws(ConfigurationFault) {
                 asks[app.key] = try maker.ask(app, beforeExtraCall: { await holder.call(app.key) })
             } catch {
@@ -48,7 +48,8 @@ package final class StoreDesk: Sendable {
         guard let ask = asks[app] else {
             return .failure(
                 .unsupported(
-                    reason: "no [[app]] with store \(app.store.rawValue) and this id is configured")
+                    reason:
+                        "no [[app]] of \(app.store.rawValue) with the id \(app.id) is configured")
             )
         }
         return await ask(claim.purchase, claim.claimedAt)

@@ -12,11 +12,18 @@ package struct Workshop: Sendable {
     package let log: Logger
     private let database: PostgresSettings
 
-    /// Reads the configuration and every credential. Connects to nothing yet.
+    /// Reads the configuration, and every credential where stores are asked. Connects to nothing.
     ///
+    /// - Parameters:
+    ///   - configurationFile: its path.
+    ///   - environment: of the process.
+    ///   - asksStores: false for commands that only look at the database: they run where the
+    ///     credentials cannot be read.
+    ///   - log: where to say what happens.
     /// - Throws: every fault together.
     package init(
-        configurationFile: String, environment: [String: String], log: Logger
+        configurationFile: String, environment: [String: String], asksStores: Bool = true,
+        log: Logger
     ) throws(ConfigurationFaults) {
         let configuration = try Configuration.load(
             file: configurationFile, environment: environment)
@@ -24,7 +31,8 @@ package struct Workshop: Sendable {
         self.log = log
         database = PostgresSettings(conninfo: configuration.database.url)
         ledger = PostgresLedger(database, notifies: configuration.engine.notify)
-        desk = try StoreDesk(configuration, environment: environment)
+        desk = try StoreDesk(
+            asksStores ? configuration.apps : [], configuration.stores, environment: environment)
     }
 
     package var rules: Rules {
@@ -97,6 +105,13 @@ package struct Workshop: Sendable {
                     try await ledger.claim(lane, from: places, perShard: perShard, limit: limit)
                 }
             },
+            suspects: { lane, shards throws(PortError) in
+                try await opened {
+                    try await ledger.claim(
+                        lane, from: shards.map(Place.start), perShard: 1000, limit: 100_000,
+                        suspectsOnly: true)
+                }
+            },
             mark: { inHand, lease throws(PortError) in
                 try await opened { try await ledger.mark(inHand, under: lease) }
             },
@@ -109,8 +124,8 @@ package struct Workshop: Sendable {
             take: { worker, limit, lease throws(PortError) in
                 try await opened { try await ledger.takeShards(worker, limit: limit, lease: lease) }
             },
-            renew: { lease, duration throws(PortError) in
-                try await opened { try await ledger.renew(lease, for: duration) }
+            renew: { lease, duration, idle throws(PortError) in
+                try await opened { try await ledger.renew(lease, for: duration, idle: idle) }
             },
             release: { lease throws(PortError) in
                 try await opened { try await ledger.release(lease) }

@@ -11,7 +11,7 @@ final class InHand: Sendable {
 
     private let state = Mutex(State())
 
-    /// A lane begins to read claims. What is settled from now on may still be among them, as it was.
+    /// A lane begins to read claims. What is settled from now on may still be among them.
     func beginReading(_ lane: Int16) {
         state.withLock { $0.settled[lane] = [] }
     }

@@ -8,6 +8,8 @@ package struct Ports: Sendable {
     package var lanes: @Sendable () async throws(PortError) -> [Lane]
     /// Due claims of a lane from the given places on: most of one shard, most in all.
     package var claim: @Sendable (Lane, [Place], Int, Int) async throws(PortError) -> [Claim]
+    /// Due claims of a lane in the given shards that were in hand when a process ended.
+    package var suspects: @Sendable (Lane, [Int16]) async throws(PortError) -> [Claim]
     /// Notes what is in hand, by shard; gives the shards that are still owned.
     package var mark: @Sendable ([Int16: [Int64]], Lease) async throws(PortError) -> Set<Int16>
     package var commit:
@@ -16,8 +18,8 @@ package struct Ports: Sendable {
     package var beat: @Sendable (WorkerID, Duration) async throws(PortError) -> Int
     /// Leases free shards, so many at most.
     package var take: @Sendable (WorkerID, Int, Duration) async throws(PortError) -> [TakenShard]
-    /// Renews; gives the shards that are still owned.
-    package var renew: @Sendable (Lease, Duration) async throws(PortError) -> Set<Int16>
+    /// Renews, and notes the shards of which nothing is in hand; gives those that are still owned.
+    package var renew: @Sendable (Lease, Duration, Set<Int16>) async throws(PortError) -> Set<Int16>
     package var release: @Sendable (Lease) async throws(PortError) -> Void
     package var leave: @Sendable (WorkerID) async throws(PortError) -> Void
     /// Reserves calls: how many, time between two; gives the wait until the first may start.
@@ -33,6 +35,7 @@ package struct Ports: Sendable {
         ask: @escaping @Sendable (Claim) async -> Answer,
         lanes: @escaping @Sendable () async throws(PortError) -> [Lane],
         claim: @escaping @Sendable (Lane, [Place], Int, Int) async throws(PortError) -> [Claim],
+        suspects: @escaping @Sendable (Lane, [Int16]) async throws(PortError) -> [Claim],
         mark: @escaping @Sendable ([Int16: [Int64]], Lease) async throws(PortError) -> Set<Int16>,
         commit:
             @escaping @Sendable ([Outcome], Lease, Timestamp) async throws(PortError) ->
@@ -40,7 +43,8 @@ package struct Ports: Sendable {
         beat: @escaping @Sendable (WorkerID, Duration) async throws(PortError) -> Int,
         take:
             @escaping @Sendable (WorkerID, Int, Duration) async throws(PortError) -> [TakenShard],
-        renew: @escaping @Sendable (Lease, Duration) async throws(PortError) -> Set<Int16>,
+        renew:
+            @escaping @Sendable (Lease, Duration, Set<Int16>) async throws(PortError) -> Set<Int16>,
         release: @escaping @Sendable (Lease) async throws(PortError) -> Void,
         leave: @escaping @Sendable (WorkerID) async throws(PortError) -> Void,
         reserve: @escaping @Sendable (AppKey, Int, Duration) async throws(PortError) -> Duration,
@@ -51,6 +55,7 @@ package struct Ports: Sendable {
         self.ask = ask
         self.lanes = lanes
         self.claim = claim
+        self.suspects = suspects
         self.mark = mark
         self.commit = commit
         self.beat = beat

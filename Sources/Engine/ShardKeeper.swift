@@ -82,7 +82,9 @@ actor ShardKeeper {
         // Counted from before the request was sent: the database's lease ends later than ours.
         let sent = ContinuousClock.now
         workers = max(try await ports.beat(worker, settings.lease), 1)
-        let owned = try await ports.renew(leases.lease, settings.lease)
+        let lease = leases.lease
+        let idle = lease.epochs.keys.filter { inHand.count(ofShard: $0) == 0 }
+        let owned = try await ports.renew(lease, settings.lease, Set(idle))
         let lost = leases.keep(owned, reliableUntil: sent + settings.lease * 2 / 3)
         renewedAt = sent
         if !lost.isEmpty { log.notice("\(lost.count) shards were taken over by another worker") }

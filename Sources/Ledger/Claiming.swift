@@ -9,10 +9,11 @@ extension PostgresLedger {
     ///   - places: the shards, and where to go on in each.
     ///   - perShard: most of one shard.
     ///   - limit: most in all.
+    ///   - suspectsOnly: only those that were in hand when a process ended.
     /// - Returns: the claims, oldest first within each shard.
     /// - Throws: `.unavailable` without a database.
     package func claim(
-        _ lane: Lane, from places: [Place], perShard: Int, limit: Int
+        _ lane: Lane, from places: [Place], perShard: Int, limit: Int, suspectsOnly: Bool = false
     ) async throws(LedgerError) -> [Claim] {
         try await attempt {
             let rows = try await self.reads.query(
@@ -20,7 +21,7 @@ extension PostgresLedger {
                     .int16s(places.map(\.shard)),
                     .timestamps(places.map(\.dueAt.microsecondsSinceEpoch)),
                     .int64s(places.map(\.id)), .int16(lane.number), .int32(Int32(perShard)),
-                    .int32(Int32(limit))))
+                    .int32(Int32(limit)), .int16(suspectsOnly ? 1 : 0)))
             return try rows.rows.map { try $0.claim(of: lane.app) }
         }
     }

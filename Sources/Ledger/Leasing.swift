@@ -23,14 +23,17 @@ extension PostgresLedger {
     }
 
     /// Leases up to `limit` free shards. Purchases that were in hand when the last owner crashed
-    /// have that counted against them, and are set aside at the third time.
+    /// have that counted against them, and are set aside at the fourth time.
     package func takeShards(
         _ worker: WorkerID, limit: Int, lease: Duration
     ) async throws(LedgerError) -> [TakenShard] {
         try await attempt {
+            let problem = Problem(
+                .setAside, "the process ended three times more while it was checked as a suspect")
             let rows = try await self.writes.query(
                 SQL.takeShards(
-                    .uuid(worker.uuid), .int64(lease.microseconds), .int32(Int32(limit)))
+                    .uuid(worker.uuid), .int64(lease.microseconds), .int32(Int32(limit)),
+                    .int16(Int16(Self.crashLimit)), .text(problem.description))
             ).rows
             var taken: [TakenShard] = []
             for row in rows {
@@ -40,35 +43,29 @@ extension PostgresLedger {
                         shard: try row.int16("shard"), epoch: try row.int64("epoch"),
                         suspects: isClean ? [] : try row.int64s("in_hand")))
             }
-            try await self.countCrash(taken)
             return taken
         }
     }
 
-    /// Times that a purchase may be in hand when the process ends, before it is set aside.
-    package static let crashLimit = 3
+    /// Times that a purchase may be in hand when the process ends, before it is set aside: once in
+    /// the crowd, which proves nothing, and then three tries as a suspect.
+    package static let crashLimit = 4
 
-    private func countCrash(_ taken: [TakenShard]) async throws {
-        let suspects = taken.flatMap { shard in shard.suspects.map { (shard.shard, $0) } }
-        guard !suspects.isEmpty else { return }
-        let problem = Problem(
-            .setAside, "the process ended three times while it was being checked")
-        _ = try await writes.query(
-            SQL.suspect(
-                .int16s(suspects.map(\.0)), .int64s(suspects.map(\.1)),
-                .int16(Int16(Self.crashLimit)), .text(problem.description)))
-    }
-
+    /// - Parameters:
+    ///   - lease: all shards of the worker.
+    ///   - duration: from now on, by the database's clock.
+    ///   - idle: shards of which nothing is in hand: a crash from now on leaves no suspects there.
     /// - Returns: the shards that are still owned; the others are lost, and their work with them.
+    /// - Throws: `.unavailable` without a database.
     package func renew(
-        _ lease: Lease, for duration: Duration
+        _ lease: Lease, for duration: Duration, idle: Set<Int16> = []
     ) async throws(LedgerError) -> Set<Int16> {
         try await attempt {
             let (shards, epochs) = lease.columns
             let rows = try await self.writes.query(
                 SQL.renewShards(
                     .uuid(lease.worker.uuid), .int64(duration.microseconds), .int16s(shards),
-                    .int64s(epochs)))
+                    .int64s(epochs), .bools(shards.map(idle.contains))))
             return try Set(rows.rows.map { try $0.int16("shard") })
         }
     }

@@ -58,7 +58,6 @@ struct SQL: Sendable {
     static let statusProblems = SQL("status_problems", PackageResources.status_problems_sql)
     static let statusQueue = SQL("status_queue", PackageResources.status_queue_sql)
     static let statusWorkers = SQL("status_workers", PackageResources.status_workers_sql)
-    static let suspect = SQL("suspect", PackageResources.suspect_sql)
     static let takeShards = SQL("take_shards", PackageResources.take_shards_sql)
     static let userClaims = SQL("user_claims", PackageResources.user_claims_sql)
 }

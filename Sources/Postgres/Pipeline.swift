@@ -70,7 +70,7 @@ extension Session {
         }
         let batch = Batch(statements: statements, encodings: encodings, endsBlock: endsBlock)
         if let results = try run(batch, on: link) { return results }
-        // A plan had gone stale and nothing was committed: once more, with everything prepared anew.
+        // A plan had gone stale and nothing was committed: once more, with all prepared anew.
         guard let results = try run(batch, on: link) else {
             throw .conflict(sqlState: "0A000")
         }

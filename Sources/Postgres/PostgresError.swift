@@ -11,7 +11,7 @@ package enum PostgresError: Error, Hashable, Sendable {
     /// Another transaction was in the way (40001, 40P01, 55P03). Nothing was committed; the whole
     /// transaction may be tried again.
     case conflict(sqlState: String)
-    /// The server is short of something, or the statement ran into its time limit (class 53, 57014).
+    /// The server is short of something, or the statement ran into its limit (class 53, 57014).
     /// Slow down.
     case overloaded(sqlState: String)
     /// The server refused the statement. `message` is its primary message, without detail and hint;
@@ -55,7 +55,7 @@ extension ServerReport {
         }
     }
 
-    /// The report as an error of the statement at `statement`. The SQLSTATE decides, never the text.
+    /// The report as an error of the statement at `statement`. The SQLSTATE decides, not the text.
     ///
     /// - Parameters:
     ///   - statement: the index in the pipeline.

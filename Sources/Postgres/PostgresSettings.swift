@@ -39,7 +39,7 @@ extension PostgresSettings: CustomStringConvertible, CustomDebugStringConvertibl
 {
     /// Shows nothing of `conninfo`.
     package var description: String {
-        "PostgresSettings(applicationName: \(applicationName), statementTimeout: \(statementTimeout))"
+        "PostgresSettings(\(applicationName), statementTimeout: \(statementTimeout))"
     }
 
     package var debugDescription: String { description }

@@ -57,7 +57,7 @@ package struct Problem: Hashable, Sendable, CustomStringConvertible {
         case notFound = "not_found"
         case secondOpinion = "second_opinion"
         case unsupported, unacknowledged
-        /// Checking it has ended the process three times.
+        /// Checking it has ended the process again and again.
         case setAside = "set_aside"
     }
 

@@ -134,7 +134,7 @@ struct Judgement {
             graceVerdict(expiryMovedUnpaid: expiryMovedUnpaid)
         case .hold:
             Verdict(
-                state: .hold, givesAccess: false, loss: .paymentFailed, at: facts.paidThrough,
+                state: .hold, givesAccess: false, loss: .paymentFailed, at: graceEnd,
                 rule: "payment failed and the store suspends access while it collects")
         case .paused:
             Verdict(
@@ -151,6 +151,13 @@ struct Judgement {
         case .replaced(let at):
             replacedVerdict(at: at)
         }
+    }
+
+    /// When access ended after a failed payment: with the grace that was known, else with the
+    /// paid period.
+    private var graceEnd: Timestamp? {
+        let granted = known.state == .grace ? known.expiresAt : nil
+        return (granted ?? facts.paidThrough).map { min($0, moment.now) }
     }
 
     private var isIgnoredSandbox: Bool {

@@ -64,9 +64,9 @@ struct ClientFiles {
         try put(credentials.authorityPEM, "ca.pem")
         try put(signer.rootPEM, "apple-root.pem")
         try Data(signer.rootDER).write(to: folder.appendingPathComponent("apple-root.der"))
-        try put(credentials.appleKey.pemRepresentation, "apple.p8")
-        try put(serviceAccountText, "google.json")
-        try put(credentials.amazonSecret, "amazon.secret")
+        try putSecret(credentials.appleKey.pemRepresentation, "apple.p8")
+        try putSecret(serviceAccountText, "google.json")
+        try putSecret(credentials.amazonSecret, "amazon.secret")
         try put(app, "apple", "google", "amazon")
         try put(origin, "url")
         try put(sandboxOrigin, "sandbox-url")
@@ -78,6 +78,13 @@ struct ClientFiles {
             let file = URL(fileURLWithPath: directory).appendingPathComponent(name)
             try Data(text.utf8).write(to: file)
         }
+    }
+
+    /// A secret is for its owner alone, as a client with care expects of its key files.
+    private func putSecret(_ text: String, _ name: String) throws {
+        try put(text, name)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o600], ofItemAtPath: "\(directory)/\(name)")
     }
 
     private var serviceAccountText: String {

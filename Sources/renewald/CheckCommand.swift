@@ -24,7 +24,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         let (user, isDryRun, require, json) = (self.user, self.dryRun, self.require, self.json)
-        try await common.withWorkshop { workshop in
+        try await common.withWorkshop(asksStores: true) { workshop in
             let checked = try await UserCheck(workshop, isDryRun: isDryRun).run(user: user)
             if json {
                 try Console.sayJSON(CheckOutput(user, checked))

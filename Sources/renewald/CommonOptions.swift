@@ -22,12 +22,18 @@ struct CommonOptions: ParsableArguments {
     var environment: [String: String] { ProcessInfo.processInfo.environment }
 
     /// Opens the workshop, requires a schema that fits, does the work, closes.
+    ///
+    /// - Parameters:
+    ///   - asksStores: whether the credentials are needed.
+    ///   - work: what to do.
+    /// - Throws: the exit code.
     func withWorkshop(
-        logging level: Logger.Level = .warning, _ work: (Workshop) async throws -> Void
+        asksStores: Bool, _ work: (Workshop) async throws -> Void
     ) async throws {
         try await reporting {
             let workshop = try Workshop(
-                configurationFile: config, environment: environment, log: logger(level))
+                configurationFile: config, environment: environment, asksStores: asksStores,
+                log: logger(.warning))
             do {
                 try await workshop.ledger.requireCurrentSchema()
                 try await work(workshop)

@@ -24,7 +24,7 @@ struct EventsCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         let (follow, after, json) = (self.follow, self.after, self.json)
-        try await common.withWorkshop { workshop in
+        try await common.withWorkshop(asksStores: false) { workshop in
             let news = follow ? workshop.news(of: News.events) : nil
             if let news { try await news.start() }
             var last = after ?? 0
@@ -46,7 +46,10 @@ struct EventsCommand: AsyncParsableCommand {
     private static func say(_ event: StoredEvent, _ json: Bool) throws {
         if json { return try Console.sayJSON(EventOutput(event)) }
         let about = event.entitlement.map { "\($0) " } ?? ""
-        let until = event.expiresAt.map { " until \($0.text)" } ?? ""
+        let until =
+            event.kind == "revoke"
+            ? " since \(event.effectiveAt.text)"
+            : event.expiresAt.map { " until \($0.text)" } ?? ""
         Console.say(
             "\(event.id)  \(event.createdAt.text)  \(event.kind) \(about)\(event.reason)  "
                 + "\(event.userID)  \(event.store) \(event.product)\(until)")

@@ -28,7 +28,7 @@ struct MigrateCommand: AsyncParsableCommand {
         try await common.reporting {
             let workshop = try Workshop(
                 configurationFile: common.config, environment: common.environment,
-                log: common.logger(.warning))
+                asksStores: false, log: common.logger(.warning))
             let applied = try await workshop.migrate()
             await workshop.close()
             if json {

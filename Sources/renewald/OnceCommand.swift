@@ -37,7 +37,7 @@ struct OnceCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         let (store, limit, json) = (self.store, self.limit, self.json)
-        try await common.withWorkshop { workshop in
+        try await common.withWorkshop(asksStores: true) { workshop in
             let engine = workshop.engine(stores: store.map { [$0] } ?? [])
             let report = try await Self.run(engine, limit: limit)
             if json {

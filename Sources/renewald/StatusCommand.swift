@@ -17,7 +17,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         let json = self.json
-        try await common.withWorkshop { workshop in
+        try await common.withWorkshop(asksStores: false) { workshop in
             let status = try await workshop.ledger.status()
             if json {
                 try Console.sayJSON(StatusOutput(status))

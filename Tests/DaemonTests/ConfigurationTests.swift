@@ -172,8 +172,8 @@ import Testing
         let configuration = try parse(Self.example)
         #expect(
             configuration.description == "3 apps (apple com.example.reader, google "
-                + "com.example.reader, amazon com.example.reader), 2 configured products, "
-                + "500 checks in flight")
+                + "com.example.reader, amazon com.example.reader), products configured: 2, "
+                + "checks in flight: 500")
         let secret = Secret(bytes: Array("fhunter2".utf8))
         var printed = "\(configuration) \(configuration.database) \(secret) \([secret])"
         dump(configuration, to: &printed)

@@ -26,7 +26,8 @@ final class Stage: Sendable {
 
     /// - Parameters:
     ///   - start: the simulated time at the beginning; nil is the machine's, not shared.
-    ///   - simulating: more arguments for the simulator.
+    ///   - arguments: more of them for the simulator.
+    /// - Throws: when one of the programs does not start.
     init(from start: String? = nil, simulating arguments: [String] = []) async throws {
         var template = Array("/tmp/rw-stage-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template).map({ String(cString: $0) }) else {

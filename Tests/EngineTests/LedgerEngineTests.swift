@@ -181,6 +181,13 @@ private final class House: Sendable {
                     try await ledger.claim(lane, from: places, perShard: perShard, limit: limit)
                 }
             },
+            suspects: { lane, shards throws(PortError) in
+                try await opened {
+                    try await ledger.claim(
+                        lane, from: shards.map(Place.start), perShard: 1000, limit: 1000,
+                        suspectsOnly: true)
+                }
+            },
             mark: { inHand, lease throws(PortError) in
                 try await opened { try await ledger.mark(inHand, under: lease) }
             },
@@ -193,8 +200,8 @@ private final class House: Sendable {
             take: { worker, limit, lease throws(PortError) in
                 try await opened { try await ledger.takeShards(worker, limit: limit, lease: lease) }
             },
-            renew: { lease, duration throws(PortError) in
-                try await opened { try await ledger.renew(lease, for: duration) }
+            renew: { lease, duration, idle throws(PortError) in
+                try await opened { try await ledger.renew(lease, for: duration, idle: idle) }
             },
             release: { lease throws(PortError) in
                 try await opened { try await ledger.release(lease) }

@@ -155,6 +155,7 @@ final class World: Sendable {
                 try self.open(.claim)
                 return self.claims(lane.number, places, perShard, limit)
             },
+            suspects: { _, _ in [] },
             mark: { inHand, lease throws(PortError) in
                 try self.open(.mark)
                 return Set(inHand.keys.filter { lease.epochs[$0] != nil })
@@ -171,7 +172,7 @@ final class World: Sendable {
                 try self.open(.take)
                 return self.take(limit)
             },
-            renew: { lease, _ throws(PortError) in
+            renew: { lease, _, _ throws(PortError) in
                 try self.open(.renew)
                 return Set(lease.epochs.keys).subtracting(self.state.lost)
             },

@@ -195,7 +195,7 @@ struct AmazonObservationTests {
             Issue.record("no verdict")
             return
         }
-        #expect(observation.orderID == "Zk3v=:3:11")
+        #expect(observation.orderID == nil)
         #expect(observation.originalID == "Zk3v=:3:11")
         #expect(observation.period == "1769943600000")
         #expect(observation.words == "autoRenewing true, renewalDate 2026-02-01T11:00:00Z")

@@ -50,7 +50,7 @@ package struct Configuration: Sendable, CustomStringConvertible, CustomReflectab
     package var description: String {
         let apps = self.apps.map { "\($0.key.store.rawValue) \($0.key.id)" }
         return "\(apps.count) apps (\(apps.joined(separator: ", "))), "
-            + "\(productCount) configured products, \(engine.inFlight) checks in flight"
+            + "products configured: \(productCount), checks in flight: \(engine.inFlight)"
     }
 
     package var customMirror: Mirror { Mirror(self, children: ["summary": description]) }

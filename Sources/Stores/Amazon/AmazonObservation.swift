@@ -55,7 +55,7 @@ struct AmazonObservation: Sendable {
         return Observation(
             environment: environment, kind: kind, standing: standing,
             items: [Item(names: names, expiresAt: end)], originalID: receiptID,
-            orderID: receiptID, period: period(standing), paidThrough: paidThrough(standing),
+            period: period(standing), paidThrough: paidThrough(standing),
             expiresAt: end, willRenew: willRenew, phase: phase, purchasedAt: purchased,
             signals: signals(standing), words: words)
     }

@@ -31,10 +31,12 @@ struct AppleAnswerReader: Sendable {
         if let best = exact.min(by: AppleSubscription.precedes), !best.isUpgraded { return best }
         guard exact.count < entries.count else { return exact.first }
         let all = try await verified(entries)
-        let own =
+        let named =
             all.first { isAsked($0.transaction.originalTransactionId) }
             ?? all.first { isAsked($0.transaction.transactionId) }
-            ?? all.first { $0.transaction.productId == facts.product }
+        // The product alone may be anybody's: it will do only while the purchase has no other name.
+        if named == nil, facts.originalID != nil, !all.isEmpty { throw .mismatch(what: "purchase") }
+        let own = named ?? all.first { $0.transaction.productId == facts.product }
         guard let own else { return nil }
         return all.filter { $0.isInGroup(of: own) }.min(by: AppleSubscription.precedes) ?? own
     }

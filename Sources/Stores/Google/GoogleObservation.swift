@@ -37,6 +37,14 @@ struct GoogleObservation: Sendable {
             field: "pausedStateContext.autoResumeTime")
         startedAt = try window.date(rfc3339: wire.startTime, field: "startTime")
         if !state.isPending { try requireExpiry() }
+        try requireSamePurchase()
+    }
+
+    /// The answer does not name its token. All renewals of one share their base order, so another
+    /// base order for the very same product is another purchase.
+    private func requireSamePurchase() throws(StoreFailure) {
+        guard let known = facts.originalID, let originalID, known != originalID else { return }
+        guard main?.product != facts.product else { throw .mismatch(what: "purchase") }
     }
 
     private func requireExpiry() throws(StoreFailure) {
