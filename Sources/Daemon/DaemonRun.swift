@@ -29,6 +29,9 @@ package struct DaemonRun: Sendable {
         for warning in workshop.configuration.apps.flatMap(\.secrets).compactMap({ $0.warning() }) {
             log.warning("\(warning.description)")
         }
+        for setting in workshop.configuration.withoutEffect {
+            log.warning("\(setting) has no effect in this version")
+        }
         while let next = try await run(workshop) {
             await workshop.close()
             workshop = next

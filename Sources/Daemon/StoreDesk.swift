@@ -16,17 +16,20 @@ package final class StoreDesk: Sendable {
     ///
     /// - Throws: all that is wrong with them, together.
     package init(
-        _ apps: [App], _ settings: StoreSettings, environment: [String: String]
+        _ apps: [App], _ settings: StoreSettings, inFlight: Int, environment: [String: String]
     ) throws(ConfigurationFaults) {
+        var client = CurlConfiguration(userAgent: "renewald/\(Version.text)")
+        // A request that finds no place on a connection waits while its deadline runs.
+        client.maximumConnectionsPerHost = max(
+            client.maximumConnectionsPerHost, inFlight / client.maximumStreamsPerConnection + 1)
         do throws(CurlError) {
-            client = try CurlClient(
-                configuration: CurlConfiguration(userAgent: "renewald/\(Version.text)"))
+            self.client = try CurlClient(configuration: client)
         } catch {
             throw ConfigurationFaults([
                 ConfigurationFault(file: "libcurl", sentence: "cannot be used: \(error)")
             ])
         }
-        let maker = StoreMaker(settings, client, environment)
+        let maker = StoreMaker(settings, self.client, environment)
         var asks: [AppKey: Ask] = [:]
         var faults: [ConfigurationFault] = []
         let holder = ExtraCallHolder()

@@ -32,7 +32,8 @@ package struct Workshop: Sendable {
         database = PostgresSettings(conninfo: configuration.database.url)
         ledger = PostgresLedger(database, notifies: configuration.engine.notify)
         desk = try StoreDesk(
-            asksStores ? configuration.apps : [], configuration.stores, environment: environment)
+            asksStores ? configuration.apps : [], configuration.stores,
+            inFlight: configuration.engine.inFlight, environment: environment)
     }
 
     package var rules: Rules {

@@ -76,7 +76,7 @@ package struct StoreHost: Hashable, Sendable {
     }
 
     static let accept = HTTPHeader("Accept", "application/json")
-    static let deadline = Duration.seconds(20)
+    static let deadline = Duration.seconds(15)
     static let bodyLimitBytes = 1 << 20
 }
 

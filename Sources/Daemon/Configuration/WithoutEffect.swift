@@ -1,0 +1,19 @@
+import Renewal
+
+extension Configuration {
+    /// Settings that differ from their default and that this version does not act upon yet: an
+    /// operator must not rely on them in silence.
+    package var withoutEffect: [String] {
+        var settings: [String] = []
+        if policy.shared != .keep {
+            settings.append("policy.shared = \"\(policy.shared.rawValue)\"")
+        }
+        if stores.google.api == .v1 { settings.append("store.google.api = \"v1\"") }
+        for app in apps {
+            if case .apple(let apple) = app, apple.sharedSecret != nil {
+                settings.append("app.shared_secret of apple \(apple.id)")
+            }
+        }
+        return settings
+    }
+}
