@@ -63,6 +63,12 @@ final class Crew: Sendable {
             log.warning("what was in hand at a crash cannot be cleared yet: \(error.sentence)")
             leases.open(Set(shards.map(\.shard)))
         }
+        wake()
+    }
+
+    /// More shards are open: every lane looks at once.
+    func wake() {
+        for runner in lanes.withLock({ Array($0.values) }) { runner.wake() }
     }
 
     func runner(of app: AppKey) -> LaneRunner? {

@@ -171,7 +171,7 @@ actor LaneRunner {
         switch answer {
         case .verdict, .doubt:
             circuit.succeeded()
-            window = min(window + 1, settings.inFlight)
+            window = min(window + 2, settings.inFlight)
         case .failure(let failure):
             circuit.failed(failure, at: engineTime, jitter: jitter)
             if failure.concernsWholeApp { window = max(window / 2, 1) }
@@ -249,6 +249,8 @@ actor LaneRunner {
                     places = [:]
                     hasFound = false
                 }
+                // What became due behind the places read so far is found from the start, at once.
+                if mode == .forever, !places.isEmpty { return .more }
                 return hasFound ? .nothingNew : .nothing
             }
             for claim in claims { advance(beyond: claim) }
@@ -262,7 +264,11 @@ actor LaneRunner {
             let fresh = budget.take(found)
             inHand.remove(found.dropFirst(fresh.count))
             // One pass goes on to the end of what is due before it says that nothing is left.
-            guard !fresh.isEmpty else { return mode == .forever ? .nothingNew : .more }
+            guard !fresh.isEmpty else {
+                guard mode == .forever else { return .more }
+                places = [:]
+                return .nothingNew
+            }
             try await mark(fresh)
             return .more
         } catch {

@@ -100,6 +100,7 @@ actor ShardKeeper {
         guard !taken.isEmpty else { return [] }
         if leases.lease.epochs.isEmpty { leases.relyUntil(sent + settings.lease * 2 / 3) }
         leases.add(taken)
+        crew.wake()
         log.debug("\(taken.count) shards leased")
         let crashed = taken.filter { !$0.suspects.isEmpty }
         let suspects = crashed.reduce(0) { $0 + $1.suspects.count }

@@ -54,8 +54,8 @@ package actor PostgresConnection {
     /// Runs `body` between BEGIN and COMMIT, and nobody else's calls in between. A transaction
     /// inside another is part of it.
     ///
-    /// - Throws: what `body` throws, after a rollback; `.commitUnknown` when the connection was lost
-    ///   at the COMMIT of a transaction that wrote.
+    /// - Throws: what `body` throws, after a rollback; `.commitUnknown` when the connection was
+    ///   lost at the COMMIT of a transaction that wrote.
     @discardableResult
     package func transaction<Value: Sendable>(
         _ body: @Sendable (isolated PostgresConnection) async throws -> Value

@@ -55,9 +55,9 @@ private struct CheckOutput: Encodable {
         let product: String
         let state: String
         let access: String
-        let expires_at: String?
-        let next_check_at: String?
-        let problem: String?
+        let expires_at: Nullable<String>
+        let next_check_at: Nullable<String>
+        let problem: Nullable<String>
         let heard: String
         let rule: String
         let events: [Event]
@@ -66,7 +66,7 @@ private struct CheckOutput: Encodable {
     struct Event: Encodable {
         let kind: String
         let reason: String
-        let entitlement: String?
+        let entitlement: Nullable<String>
     }
 
     init(_ user: String, _ checked: [CheckedPurchase]) {
@@ -76,14 +76,15 @@ private struct CheckOutput: Encodable {
                 id: one.claim.purchase.id, store: one.claim.purchase.app.store.rawValue,
                 app: one.claim.purchase.app.id, product: one.facts.product,
                 state: one.facts.state.rawValue, access: one.facts.access.rawValue,
-                expires_at: one.facts.expiresAt?.text,
-                next_check_at: CheckText.next(one.decision),
-                problem: one.decision.problem?.description, heard: CheckText.heard(one.answer),
+                expires_at: Nullable(one.facts.expiresAt?.text),
+                next_check_at: Nullable(CheckText.next(one.decision)),
+                problem: Nullable(one.decision.problem?.description),
+                heard: CheckText.heard(one.answer),
                 rule: one.decision.rule,
                 events: one.events.map { event in
                     Event(
                         kind: event.told.kind, reason: event.told.reason,
-                        entitlement: event.entitlement)
+                        entitlement: Nullable(event.entitlement))
                 })
         }
     }

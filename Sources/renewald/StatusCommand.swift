@@ -87,12 +87,12 @@ private struct StatusOutput: Encodable {
         let app: String
         let purchases: Int64
         let due: Int64
-        let oldest_due_seconds: Int64?
-        let next_check_at: String?
-        let last_verdict_at: String?
+        let oldest_due_seconds: Nullable<Int64>
+        let next_check_at: Nullable<String>
+        let last_verdict_at: Nullable<String>
         let set_aside: Int64
         let problems: [String: Int64]
-        let blocked_until: String?
+        let blocked_until: Nullable<String>
     }
 
     init(_ status: QueueStatus) {
@@ -104,12 +104,15 @@ private struct StatusOutput: Encodable {
             App(
                 store: app.key.store.rawValue, app: app.key.id, purchases: app.purchases,
                 due: app.due,
-                oldest_due_seconds: app.oldestDueAt.map { (status.now - $0).components.seconds },
-                next_check_at: app.nextDueAt?.text, last_verdict_at: app.lastVerdictAt?.text,
+                oldest_due_seconds: Nullable(
+                    app.oldestDueAt.map { (status.now - $0).components.seconds }),
+                next_check_at: Nullable(app.nextDueAt?.text),
+                last_verdict_at: Nullable(app.lastVerdictAt?.text),
                 set_aside: app.setAside, problems: app.problems,
-                blocked_until: status.buckets.first {
-                    $0.name == Quota.backgroundBucket(app.key)
-                }?.blockedUntil?.text)
+                blocked_until: Nullable(
+                    status.buckets.first {
+                        $0.name == Quota.backgroundBucket(app.key)
+                    }?.blockedUntil?.text))
         }
     }
 }

@@ -45,6 +45,7 @@ struct CommandTests {
             #expect(real.exit == .code(0))
             #expect(real.standardOutput.contains(#""state":"active""#))
             #expect(real.standardOutput.contains(#""reason":"purchased""#))
+            #expect(real.standardOutput.contains(#""problem":null"#))
             try await stage.expect(["grant monthly purchased"], of: "google")
             let again = try await stage.renewald("check", "google")
             #expect(again.standardOutput.contains("events   none"))
