@@ -62,6 +62,10 @@ final class Crew: Sendable {
         } catch {
             log.warning("what was in hand at a crash cannot be cleared yet: \(error.sentence)")
             leases.open(Set(shards.map(\.shard)))
+            if mode == .forever {
+                try? await Task.sleep(for: settings.poll)
+                clearLater(shards)
+            }
         }
         wake()
     }

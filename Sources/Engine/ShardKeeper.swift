@@ -38,7 +38,7 @@ actor ShardKeeper {
 
     /// Joins: says that this worker is here and takes its share.
     ///
-    /// - Returns: the shards that a crash has left suspects in.
+    /// - Returns: the shards that were taken, to be cleared of the suspects of a crash.
     func join() async throws(PortError) -> [TakenShard] {
         try await renew()
         return try await take()
@@ -108,7 +108,7 @@ actor ShardKeeper {
             log.warning(
                 "a crash left \(suspects) checks in hand: they are made first, in small groups")
         }
-        return crashed
+        return taken
     }
 
     /// Gives surplus shards back, those first that have nothing in hand; the others stop claiming

@@ -21,7 +21,7 @@ extension PostgresLedger {
                     .int16s(places.map(\.shard)),
                     .timestamps(places.map(\.dueAt.microsecondsSinceEpoch)),
                     .int64s(places.map(\.id)), .int16(lane.number), .int32(Int32(perShard)),
-                    .int32(Int32(limit)), .int16(suspectsOnly ? 1 : 0)))
+                    .int32(Int32(limit)), .bool(suspectsOnly)))
             return try rows.rows.map { try $0.claim(of: lane.app) }
         }
     }

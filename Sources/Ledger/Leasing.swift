@@ -23,13 +23,13 @@ extension PostgresLedger {
     }
 
     /// Leases up to `limit` free shards. Purchases that were in hand when the last owner crashed
-    /// have that counted against them, and are set aside at the fourth time.
+    /// have that counted against them, and are set aside at `crashLimit`.
     package func takeShards(
         _ worker: WorkerID, limit: Int, lease: Duration
     ) async throws(LedgerError) -> [TakenShard] {
         try await attempt {
             let problem = Problem(
-                .setAside, "the process ended three times more while it was checked as a suspect")
+                .setAside, "the process ended again and again while it was checked alone")
             let rows = try await self.writes.query(
                 SQL.takeShards(
                     .uuid(worker.uuid), .int64(lease.microseconds), .int32(Int32(limit)),
@@ -48,8 +48,8 @@ extension PostgresLedger {
     }
 
     /// Times that a purchase may be in hand when the process ends, before it is set aside: once in
-    /// the crowd, which proves nothing, and then three tries as a suspect.
-    package static let crashLimit = 4
+    /// the crowd and once in a small group, which proves nothing, and then three times alone.
+    package static let crashLimit = 5
 
     /// - Parameters:
     ///   - lease: all shards of the worker.

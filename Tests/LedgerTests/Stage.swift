@@ -124,10 +124,12 @@ extension Stage {
     /// All due claims of the lease, oldest first.
     func due(_ lease: Lease, limit: Int = 10_000) async throws -> [Claim] {
         var claims: [Claim] = []
+        let places = lease.epochs.keys.sorted().map(Place.start(of:))
         for lane in try await ledger.allLanes() {
-            claims += try await ledger.claim(
-                lane, from: lease.epochs.keys.sorted().map(Place.start(of:)), perShard: limit,
-                limit: limit)
+            for suspectsOnly in [false, true] {
+                claims += try await ledger.claim(
+                    lane, from: places, perShard: limit, limit: limit, suspectsOnly: suspectsOnly)
+            }
         }
         return claims.sorted { $0.purchase.id < $1.purchase.id }
     }

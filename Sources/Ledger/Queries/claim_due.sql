@@ -1,7 +1,7 @@
 -- The due purchases of one lane in the given shards, oldest first in each shard. A plain read.
 -- $1 int2[], $2 timestamptz[], $3 int8[] (shards, and for each the place after which to go on); $4 int2
--- (lane); $5 int4 (most of one shard); $6 int4 (most in all); $7 int2 (least crashes: 1 finds the
--- suspects only). One row a purchase.
+-- (lane); $5 int4 (most of one shard); $6 int4 (most in all); $7 bool (the suspects of a crash, which are
+-- never part of the crowd, or all others). One row a purchase.
 SELECT
     due.shard, due.lane, due.due_at, due.id, due.attempts, due.crashes, due.checked_at,
     now() AS claimed_at, purchase.user_id, purchase.product, purchase.created_at,
@@ -18,7 +18,7 @@ CROSS JOIN LATERAL (
     WHERE schedule.shard = place.shard
       AND schedule.lane = $4
       AND schedule.due_at <= now()
-      AND schedule.crashes >= $7
+      AND (schedule.crashes > 0) = $7
       AND (schedule.due_at, schedule.id) > (place.due_at, place.id)
     ORDER BY schedule.due_at, schedule.id
     LIMIT $5
