@@ -81,8 +81,18 @@ final class Committer: Sendable {
                 await bell.wait(upTo: .seconds(60))
                 continue
             }
-            if waiting < settings.batchLimit, !isClosed { await bell.wait(upTo: settings.batchAge) }
+            if !isClosed { await waitForOthers() }
             await commit(next())
+        }
+    }
+
+    /// Waits until a batch is full, old enough or the last. An old ring is no reason to hurry.
+    private func waitForOthers() async {
+        let end = ContinuousClock.now + settings.batchAge
+        while ContinuousClock.now < end,
+            state.withLock({ $0.queue.count < settings.batchLimit && !$0.isClosed })
+        {
+            await bell.wait(upTo: end - ContinuousClock.now)
         }
     }
 
