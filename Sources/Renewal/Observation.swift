@@ -23,6 +23,17 @@ package struct Observation: Hashable, Sendable {
     package var signals: Set<Signal>
     /// The token of the link of the chain that this purchase continues.
     package var predecessorToken: String?
+    /// What the store shall be asked with from now on, instead of the token: the transaction id
+    /// that a legacy receipt was found to hold, or the store's newest receipt. A secret.
+    package var nextToken: String?
+    /// By `nextToken` the purchase leaves a deprecated protocol for good.
+    package var isMigrated = false
+    /// The group of subscriptions of which a customer holds one at a time (Apple). Nil where the
+    /// store has no such groups: the product is its own group then.
+    package var group: String?
+    /// Whether a trial or an introductory offer of this group has ever been used. Nil when the
+    /// answer does not tell.
+    package var usedIntroductory: Bool?
     /// When the store said it, where it says so; otherwise the time of the answer counts.
     package var statedAt: Timestamp?
     /// The answer in the store's own words, such as `status 2, expirationIntent 1`: for people.
@@ -34,7 +45,9 @@ package struct Observation: Hashable, Sendable {
         items: [Item], originalID: String? = nil, orderID: String? = nil, period: String? = nil,
         paidThrough: Timestamp? = nil, expiresAt: Timestamp? = nil, willRenew: Bool? = nil,
         phase: Phase? = nil, purchasedAt: Timestamp? = nil, signals: Set<Signal> = [],
-        predecessorToken: String? = nil, statedAt: Timestamp? = nil, words: String = ""
+        predecessorToken: String? = nil, nextToken: String? = nil, isMigrated: Bool = false,
+        group: String? = nil, usedIntroductory: Bool? = nil, statedAt: Timestamp? = nil,
+        words: String = ""
     ) {
         self.environment = environment
         self.kind = kind
@@ -50,6 +63,10 @@ package struct Observation: Hashable, Sendable {
         self.purchasedAt = purchasedAt
         self.signals = signals
         self.predecessorToken = predecessorToken
+        self.nextToken = nextToken
+        self.isMigrated = isMigrated
+        self.group = group
+        self.usedIntroductory = usedIntroductory
         self.statedAt = statedAt
         self.words = words
     }
