@@ -46,6 +46,12 @@ package struct Facts: Hashable, Sendable {
     /// Names the latest paid period; a renewal changes it, an extension does not.
     package var period: String?
     package var phase: Phase?
+    /// The group of subscriptions of which a customer holds one at a time (Apple). Nil where the
+    /// store has no such groups, or has not named it yet.
+    package var group: String?
+    /// Whether a trial or an introductory offer of this group has ever been used, as far as the
+    /// store tells. Nil when it was never told.
+    package var usedIntroductory: Bool?
     /// The newest time at which the store stated what is stored here (design rule 11).
     package var statedAt: Timestamp?
     /// Why access was last lost; nil while it is granted or never was.
