@@ -65,7 +65,8 @@ final class Stage: Sendable {
         simulator.send(SIGTERM)
         await client.close()
         await database.close()
-        let said = started.withLock { $0 }.map { $0.standardOutput + $0.standardError }
+        let programs = started.withLock { $0 } + [simulator]
+        let said = programs.map { $0.standardOutput + $0.standardError }
         for secret in planted.withLock({ $0 }) where said.contains(where: { $0.contains(secret) }) {
             throw StageFailure("a secret was said: \(secret.prefix(12))…")
         }
@@ -112,7 +113,14 @@ final class Stage: Sendable {
 
     /// Text that no program may ever say.
     func plant(_ secrets: [String]) {
-        planted.withLock { $0.formUnion(secrets.filter { $0.count >= 12 }) }
+        let long = secrets.filter { $0.count >= 12 }
+        planted.withLock { $0.formUnion(long) }
+        guard let file = ProcessInfo.processInfo.environment["RENEWALD_PLANTED_FILE"],
+            let handle = FileHandle(forWritingAtPath: file)
+        else { return }
+        handle.seekToEndOfFile()
+        handle.write(Data((long.joined(separator: "\n") + "\n").utf8))
+        try? handle.close()
     }
 
     // MARK: Programs
