@@ -171,7 +171,7 @@ actor LaneRunner {
         switch answer {
         case .verdict, .doubt:
             circuit.succeeded()
-            window = min(window + 2, settings.inFlight)
+            window = min(window + 8, settings.inFlight)
         case .failure(let failure):
             circuit.failed(failure, at: engineTime, jitter: jitter)
             if failure.concernsWholeApp { window = max(window / 2, 1) }
