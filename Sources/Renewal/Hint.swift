@@ -28,13 +28,17 @@ package struct HintPage: Hashable, Sendable {
     package var receipts: [String]
     /// Whether there is more to pull at once.
     package var hasMore: Bool
+    /// How many pieces of news could not be read or were about another app.
+    package var skipped: Int
 
     package init(
-        hints: [Hint], position: String? = nil, receipts: [String] = [], hasMore: Bool = false
+        hints: [Hint], position: String? = nil, receipts: [String] = [], hasMore: Bool = false,
+        skipped: Int = 0
     ) {
         self.hints = hints
         self.position = position
         self.receipts = receipts
         self.hasMore = hasMore
+        self.skipped = skipped
     }
 }
