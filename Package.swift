@@ -21,6 +21,11 @@ let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swi
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let serviceLifecycle = Target.Dependency.product(
     name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals = Target.Dependency.product(
@@ -41,6 +46,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.44.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
@@ -52,7 +58,9 @@ let package = Package(
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CSockets"),
         .target(name: "Threading", swiftSettings: house),
+        .target(name: "Sockets", dependencies: ["CSockets"], swiftSettings: house),
         .target(name: "Curl", dependencies: ["CCurl"], swiftSettings: house),
         .target(name: "Postgres", dependencies: ["CPostgres", "Threading"], swiftSettings: house),
 
@@ -75,8 +83,9 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "Curl", "Engine", "Ledger", "Postgres", "Renewal", "Stores", logging,
-                serviceLifecycle, unixSignals, toml,
+                "Curl", "Engine", "Ledger", "Postgres", "Renewal", "Sockets", "Stores", coreMetrics,
+                crypto, logging, metrics, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
+                unixSignals, toml,
             ], swiftSettings: safeHouse),
         .executableTarget(
             name: "renewald",
@@ -85,10 +94,7 @@ let package = Package(
         .target(
             name: "StoreSimulator",
             dependencies: [
-                crypto, cryptoExtras, x509, asn1,
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
+                crypto, cryptoExtras, x509, asn1, nioCore, nioHTTP1, nioPosix,
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -123,14 +129,15 @@ let package = Package(
                 "Engine", "Ledger", "Postgres", "Renewal", "TestSupport", logging, lifecycleTestKit,
             ], swiftSettings: house),
         .testTarget(
-            name: "DaemonTests", dependencies: ["Daemon", "Renewal", "TestSupport"],
-            swiftSettings: house),
+            name: "DaemonTests",
+            dependencies: [
+                "Daemon", "Curl", "Engine", "Renewal", "Sockets", "TestSupport", coreMetrics,
+                logging,
+            ], swiftSettings: house),
         .testTarget(
             name: "StoreSimulatorTests",
-            dependencies: [
-                "StoreSimulator", crypto, cryptoExtras, x509, asn1,
-                .product(name: "NIOCore", package: "swift-nio"),
-            ], swiftSettings: house),
+            dependencies: ["StoreSimulator", crypto, cryptoExtras, x509, asn1, nioCore],
+            swiftSettings: house),
         .testTarget(
             name: "EndToEndTests", dependencies: ["Curl", "Postgres", "TestSupport"],
             swiftSettings: house),

@@ -6,14 +6,16 @@ enum ImportRules {
         """
         CCurl           -
         CPostgres       -
+        CSockets        -
         Threading       -
+        Sockets         CSockets
         Curl            CCurl Threading
         Postgres        CPostgres Threading
         Renewal         -
         Stores          Renewal Curl
         Ledger          Renewal Postgres
         Engine          Renewal
-        Daemon          Curl Engine Ledger Postgres Renewal Stores
+        Daemon          Curl Engine Ledger Postgres Renewal Sockets Stores
         renewald        Daemon Engine Ledger Renewal
         StoreSimulator  -
         storesim        StoreSimulator
@@ -24,7 +26,9 @@ enum ImportRules {
         """
         CCurl      -
         CPostgres  -
+        CSockets   -
         Threading  Dispatch
+        Sockets    CSockets Glibc Dispatch Synchronization
         Renewal    -
         Engine     Logging Metrics ServiceLifecycle Synchronization
         """)
@@ -32,8 +36,13 @@ enum ImportRules {
     /// Modules from outside that only these targets may import.
     private static let guarded = rows(
         """
-        Dispatch  Threading Curl Postgres storesim
-        TOMLKit   Daemon
+        CoreMetrics  Daemon
+        Dispatch     Threading Sockets Curl Postgres storesim
+        Metrics      Daemon Engine
+        NIOCore      Daemon StoreSimulator
+        NIOHTTP1     Daemon StoreSimulator
+        NIOPosix     Daemon StoreSimulator
+        TOMLKit      Daemon
         """)
 
     static let rule = TidyRule(name: "imports") { file in
