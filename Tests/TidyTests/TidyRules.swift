@@ -7,7 +7,9 @@ extension TidyRule {
         ImportRules.rule,
         .ban(
             "unsafe code", ["unsafe"], in: ["Sources"],
-            except: ["Curl", "Postgres", "Sockets", "StoreSimulator", "Threading"].map { "Sources/\($0)" },
+            except: ["Curl", "Postgres", "Sockets", "StoreSimulator", "Threading"].map {
+                "Sources/\($0)"
+            },
             because: "C pointers stay in the wrappers"),
         .ban(
             "forced", ["tr" + "y!", "a" + "s!"], in: ["Sources", "Tests"],
