@@ -32,7 +32,7 @@ extension PostgresLedger {
             let batch = try await compose(pending, under: lease, at: now)
             do {
                 _ = try await writes.pipeline(batch.statements)
-                report.committed += pending
+                report.committed += batch.outcomes
                 report.events += batch.events
                 return report
             } catch .rejected(sqlState: "22012", _, _), .conflict, .commitUnknown {
@@ -118,15 +118,20 @@ extension PostgresLedger {
                     .int16s(claims.map(\.shard)), .int16s(claims.map(\.lane)),
                     .int64s(claims.map(\.purchase.id)),
                     .timestamps(claims.map(\.dueAt.microsecondsSinceEpoch))))
-            var versions: [Int64: Int64] = [:]
-            for row in rows.rows { versions[try row.int64("id")] = try row.int64("version") }
+            var versions: [CommitBatch.RowID: Int64] = [:]
+            for row in rows.rows {
+                let id = CommitBatch.RowID(
+                    shard: try row.int16("shard"), id: try row.int64("id"))
+                versions[id] = try row.int64("version")
+            }
             return (owned, versions)
         }
         var standing: [Outcome] = []
         for outcome in outcomes {
             let claim = outcome.claim
             if known.0?.contains(claim.shard) ?? true,
-                known.1[claim.purchase.id] == claim.version
+                known.1[CommitBatch.RowID(shard: claim.shard, id: claim.purchase.id)]
+                    == claim.version
             {
                 standing.append(outcome)
             } else {
@@ -136,63 +141,6 @@ extension PostgresLedger {
         return standing
     }
 
-    /// Settles the outcomes in their users' books and makes the statements of the transaction.
-    func compose(
-        _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp
-    ) async throws(LedgerError) -> CommitBatch {
-        var batch = CommitBatch(lease: lease)
-        let changed = outcomes.filter(\.changesFacts)
-        var books = try await books(of: changed)
-        for outcome in outcomes {
-            batch.move(outcome)
-            let purchase = outcome.claim.purchase
-            // Taken over by a newer link of its chain within this very batch: that one decides.
-            guard outcome.changesFacts, !batch.hasTakenOver(purchase.id),
-                var book = books[purchase.userID]
-            else { continue }
-            let settlement = book.settle(purchase, outcome.decision, at: now)
-            books[purchase.userID] = book
-            batch.enter(settlement, outcome, book)
-        }
-        return batch.finished(notifies: notifies)
-    }
-
-    private func books(
-        of outcomes: [Outcome]
-    ) async throws(LedgerError) -> [String: Book] {
-        guard !outcomes.isEmpty else { return [:] }
-        var shards: [String: Int16] = [:]
-        for outcome in outcomes { shards[outcome.claim.purchase.userID] = outcome.claim.shard }
-        let users = shards.keys.sorted()
-        let columns: [PostgresValue] = [
-            .int16s(users.map { shards[$0] ?? 0 }), .texts(users),
-        ]
-        return try await attempt {
-            let results = try await self.writes.pipeline([
-                SQL.bookAccounts.with(columns), SQL.bookPurchases.with(columns),
-                SQL.bookEntitlements.with(columns),
-            ])
-            var entries: [String: [Book.Entry]] = [:]
-            for row in results[1].rows {
-                let app = try await self.app(ofLane: try row.int16("lane"))
-                let purchase = try row.purchase(of: app)
-                entries[purchase.userID, default: []].append(
-                    Book.Entry(purchase: purchase, version: try row.int64("version")))
-            }
-            var held: [String: [Entitlement]] = [:]
-            for row in results[2].rows {
-                held[try row.text("user_id"), default: []].append(try row.entitlement())
-            }
-            var books: [String: Book] = [:]
-            for row in results[0].rows {
-                let user = try row.text("user_id")
-                books[user] = Book(
-                    userID: user, version: try row.int64("version"),
-                    purchases: entries[user] ?? [], entitlements: held[user] ?? [])
-            }
-            return books
-        }
-    }
 }
 
 extension Outcome {
@@ -201,22 +149,15 @@ extension Outcome {
         var later = decision
         later.facts = claim.purchase.facts
         later.notices = []
+        later.nextToken = nil
+        later.handsTo = nil
+        later.sharesWithClaimants = false
+        later.awaitsAcknowledgement = false
         later.attempts = claim.attempts + 1
         later.nextCheckAt = now + retryDelay(attempts: later.attempts, jitter: 1)
         later.problem = Problem(.malformed, "the reply could not be stored (SQLSTATE \(sqlState))")
         later.isVerdict = false
         return Outcome(claim: claim, decision: later)
-    }
-}
-
-extension PostgresRow {
-    fileprivate func entitlement() throws(PostgresError) -> Entitlement {
-        Entitlement(
-            entitlement: try text("entitlement"), active: try bool("active"),
-            expiresAt: try optionalInstant("expires_at"),
-            willRenew: try optionalBool("will_renew"), inGrace: try bool("in_grace"),
-            reason: try text("reason"), store: try word("store"), product: try text("product"),
-            purchaseID: try int64("purchase_id"))
     }
 }
 

@@ -7,7 +7,8 @@ extension PostgresRow {
         Purchase(
             id: try int64("id"), userID: try text("user_id"), app: app, token: try text("token"),
             storeUserID: try optionalText("store_user_id"), createdAt: try instant("created_at"),
-            isClaimedByOthers: try bool("claimed_by_others"), facts: try facts())
+            isClaimedByOthers: try bool("claimed_by_others"),
+            claimant: try optionalText("claimed_by"), facts: try facts())
     }
 
     func claim(of app: AppKey) throws(PostgresError) -> Claim {
@@ -39,6 +40,8 @@ extension PostgresRow {
         facts.originalID = try optionalText("original_id")
         facts.period = try optionalText("period")
         facts.phase = try optionalWord("phase")
+        facts.group = try optionalText("subscription_group")
+        facts.usedIntroductory = try optionalBool("used_introductory")
         facts.statedAt = try optionalInstant("stated_at")
         facts.lapse = try optionalWord("lapse")
         facts.signals = Set(try texts("signals").compactMap(Signal.init(rawValue:)))

@@ -23,6 +23,12 @@ package enum Doubt: String, Hashable, Sendable, CaseIterable {
     /// A store calls it replaced and does not say since when. Made by the decision, so that the
     /// wait for the successor has a beginning; a store's own answer is never this.
     case replaced
+
+    /// Whether two answers are of one opinion: all that say in their own way that the purchase is
+    /// not there agree with one another.
+    func agrees(with other: Doubt) -> Bool {
+        (self == .replaced) == (other == .replaced)
+    }
 }
 
 /// No verdict: the store did not tell the state. Sorted by what must be done next.

@@ -116,6 +116,7 @@ package struct Outcome: Hashable, Sendable {
     /// Whether there is more to store than the next check.
     package var changesFacts: Bool {
         decision.facts != claim.purchase.facts || !decision.notices.isEmpty
+            || decision.nextToken != nil || decision.handsTo != nil || decision.sharesWithClaimants
     }
 }
 

@@ -13,6 +13,16 @@ package struct Decision: Hashable, Sendable {
     package var detail = Detail()
     /// The purchase that this one has taken over from.
     package var predecessorToken: String?
+    /// What the store shall be asked with from now on; nil when that stays as it is. A secret.
+    package var nextToken: String?
+    /// The user who gets the purchase with this decision: it moves with all that belongs to it.
+    package var handsTo: String?
+    /// Every user who has claimed the purchase gets one of his own, to be asked about by itself.
+    package var sharesWithClaimants = false
+    /// Whether it is worked out anew what the user may be offered.
+    package var keepsOffers = true
+    /// The store still waits for somebody to acknowledge the purchase.
+    package var awaitsAcknowledgement = false
     package var nextCheckAt = Timestamp.never
     package var problem: Problem?
     /// Checks without a verdict in a row, this one included.
@@ -60,6 +70,14 @@ package struct Moment: Hashable, Sendable {
 /// The rules of judgement (design section 4): a pure function of what was known, what was heard,
 /// the time and the policy.
 package func decide(
+    _ claim: Claim, hearing answer: Answer, at moment: Moment, under rules: Rules
+) -> Decision {
+    var decision = judged(claim, hearing: answer, at: moment, under: rules)
+    decision.keepsOffers = rules.policy.keepsOffers
+    return decision
+}
+
+private func judged(
     _ claim: Claim, hearing answer: Answer, at moment: Moment, under rules: Rules
 ) -> Decision {
     let facts = claim.purchase.facts
@@ -139,7 +157,7 @@ private func doubted(
     var decision = Decision(
         facts: facts, effectiveAt: moment.now, problem: problem, attempts: claim.attempts + 1,
         rule: "bad news that one answer does not prove: asked again")
-    let first = facts.doubt?.doubt == doubt ? facts.doubt : nil
+    let first = facts.doubt.flatMap { $0.doubt.agrees(with: doubt) ? $0 : nil }
     guard let first, moment.now - first.since >= policy.confirmAfter else {
         let since = first?.since ?? moment.now
         facts.doubt = PendingDoubt(doubt: doubt, since: since)

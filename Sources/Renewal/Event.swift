@@ -104,12 +104,16 @@ package struct Detail: Hashable, Sendable {
     package var falseRenewal: Bool?
     /// The product before a product change.
     package var previousProduct: String?
+    /// The end has moved because the duration in the configuration has.
+    package var durationChanged: Bool?
 
     package init(
-        heard: String? = nil, falseRenewal: Bool? = nil, previousProduct: String? = nil
+        heard: String? = nil, falseRenewal: Bool? = nil, previousProduct: String? = nil,
+        durationChanged: Bool? = nil
     ) {
         self.heard = heard
         self.falseRenewal = falseRenewal
         self.previousProduct = previousProduct
+        self.durationChanged = durationChanged
     }
 }

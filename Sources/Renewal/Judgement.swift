@@ -52,8 +52,15 @@ struct Judgement {
             loss: facts.access == .granted ? .productChanged : verdict.loss,
             effectiveAt: verdict.at ?? moment.now, detail: detail, isVerdict: true,
             rule: verdict.rule)
-        decision.notices = notices(detail)
+        if hasMovedByConfiguration { decision.detail.durationChanged = true }
+        if let next = observation.nextToken, next != claim.purchase.token {
+            decision.nextToken = next
+        }
+        decision.notices = notices(decision)
         if facts.access == .granted { decision.predecessorToken = observation.predecessorToken }
+        share(&decision)
+        decision.awaitsAcknowledgement =
+            facts.access == .granted && observation.awaitsAcknowledgement
         let rhythm = nextCheck(
             of: claim.purchase.app.store, facts, observation, at: moment,
             createdAt: claim.purchase.createdAt)
@@ -61,12 +68,27 @@ struct Judgement {
         let ours = verdict.askAgainAt.map {
             min($0, sweep(of: claim.purchase.app.store, at: moment))
         }
-        decision.nextCheckAt = max(ours ?? rhythm, moment.now + .seconds(1))
+        let limit = observation.askAgainBy.map { $0 + .seconds(5 + 25 * moment.jitter) }
+        decision.nextCheckAt = max(
+            min(ours ?? rhythm, limit ?? .never), moment.now + .seconds(1))
         if facts.signals.contains(.unacknowledged) {
             decision.problem = Problem(
                 .unacknowledged, "not acknowledged a day after the purchase; Google refunds it")
+            // It is refunded within days unless somebody acts: soon there is other news.
+            decision.nextCheckAt = min(
+                decision.nextCheckAt, moment.now + .hours(6) * (0.9 + 0.2 * moment.jitter))
         }
         return decision
+    }
+
+    /// What becomes of a purchase that another user has claimed. With `keep` the first one has it.
+    private func share(_ decision: inout Decision) {
+        guard let claimant = claim.purchase.claimant, facts.state != .superseded else { return }
+        switch policy.shared {
+        case .keep: break
+        case .move: decision.handsTo = claimant
+        case .allow: decision.sharesWithClaimants = true
+        }
     }
 
     /// What the answer says beside the standing.
@@ -81,6 +103,8 @@ struct Judgement {
         facts.originalID = observation.originalID ?? known.originalID
         facts.period = observation.period ?? known.period
         facts.phase = observation.phase ?? known.phase
+        facts.group = observation.group ?? known.group
+        facts.usedIntroductory = usedIntroductory
         facts.statedAt = observation.statedAt ?? known.statedAt
         facts.signals = observation.signals.union(
             known.signals.intersection([.environmentChanged, .pastPeriodRefunded]))
@@ -90,6 +114,22 @@ struct Judgement {
         if claim.purchase.isClaimedByOthers, policy.shared == .keep {
             facts.signals.insert(.sharedReceipt)
         }
+    }
+
+    /// Once used is used for ever: the phase alone is forgotten with the next paid period.
+    private var usedIntroductory: Bool? {
+        let isInOne = facts.phase == .trial || facts.phase == .introductory
+        if isInOne || known.usedIntroductory == true { return true }
+        return observation.usedIntroductory ?? known.usedIntroductory
+    }
+
+    /// Whether the end is another one though the store has said nothing new: the duration in the
+    /// configuration was changed since the last check.
+    private var hasMovedByConfiguration: Bool {
+        facts.kind != .autoRenewable && known.access == .granted
+            && observation.expiresAt == nil && observation.paidThrough == nil
+            && facts.expiresAt != known.expiresAt
+            && facts.product == known.product && facts.orderID == known.orderID
     }
 
     private var names: [String] { observation.items.first?.names ?? [known.product] }
@@ -257,6 +297,11 @@ struct Judgement {
         guard known.wasGranted else { return .purchased }
         if known.access == .granted { return .productChanged }
         if known.lapse == .unverifiable || known.lapse == .invalid { return .restored }
+        if facts.kind != .autoRenewable, known.state == .expired, known.orderID == facts.orderID,
+            ownEnd != known.expiresAt
+        {
+            return .manual
+        }
         return switch known.state {
         case .hold, .grace: .recovered
         case .paused: .resumed
@@ -271,7 +316,7 @@ struct Judgement {
             && (facts.period != nil || known.paidThrough == facts.paidThrough)
     }
 
-    private func notices(_ detail: Detail) -> [Decision.Notice] {
+    private func notices(_ decision: Decision) -> [Decision.Notice] {
         var reasons = facts.signals.subtracting(known.signals).map(\.notice)
             .sorted { $0.rawValue < $1.rawValue }
         let wasInForce = known.access == .granted
@@ -294,8 +339,10 @@ struct Judgement {
                 reasons.append(.refundOfPastPeriod)
             }
         }
+        if wasInForce, isInForce, hasMovedByConfiguration { reasons.append(.extended) }
+        if decision.nextToken != nil, observation.isMigrated { reasons.append(.migrated) }
         return reasons.map { reason in
-            var own = detail
+            var own = decision.detail
             if reason == .paymentPending, case .grace(let moved) = observation.standing {
                 own.falseRenewal = moved
             }

@@ -34,8 +34,13 @@ package struct Observation: Hashable, Sendable {
     /// Whether a trial or an introductory offer of this group has ever been used. Nil when the
     /// answer does not tell.
     package var usedIntroductory: Bool?
+    /// The store still waits for somebody to acknowledge the purchase (Google, three days long).
+    package var awaitsAcknowledgement = false
     /// When the store said it, where it says so; otherwise the time of the answer counts.
     package var statedAt: Timestamp?
+    /// Something of the purchase changes then that its state and its end do not tell: an item with
+    /// an end of its own, a limit for acknowledging. Asked again at that time at the latest.
+    package var askAgainBy: Timestamp?
     /// The answer in the store's own words, such as `status 2, expirationIntent 1`: for people.
     /// Holds no token, receipt, name or address.
     package var words: String
@@ -47,7 +52,7 @@ package struct Observation: Hashable, Sendable {
         phase: Phase? = nil, purchasedAt: Timestamp? = nil, signals: Set<Signal> = [],
         predecessorToken: String? = nil, nextToken: String? = nil, isMigrated: Bool = false,
         group: String? = nil, usedIntroductory: Bool? = nil, statedAt: Timestamp? = nil,
-        words: String = ""
+        askAgainBy: Timestamp? = nil, words: String = ""
     ) {
         self.environment = environment
         self.kind = kind
@@ -68,6 +73,7 @@ package struct Observation: Hashable, Sendable {
         self.group = group
         self.usedIntroductory = usedIntroductory
         self.statedAt = statedAt
+        self.askAgainBy = askAgainBy
         self.words = words
     }
 }

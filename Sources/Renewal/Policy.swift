@@ -19,6 +19,8 @@ package struct Policy: Hashable, Sendable {
     package var refund = Refund.immediate
     /// A token submitted for a second user.
     package var shared = Shared.keep
+    /// Whether it is worked out what each user may be offered.
+    package var keepsOffers = true
     /// Least time before the second opinion of design rule 2.
     package var confirmAfter = Duration.minutes(10)
     /// How long a replaced purchase keeps access while its successor has not been submitted.

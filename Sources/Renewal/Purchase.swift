@@ -3,18 +3,22 @@ package struct Purchase: Hashable, Sendable {
     package let id: Int64
     package let userID: String
     package let app: AppKey
-    /// What a store is asked with. A secret: never in a log, an error or an event.
+    /// What a store is asked with: what was submitted, or what the store has named since. A
+    /// secret: never in a log, an error or an event.
     package let token: String
     /// Amazon's user id; nil elsewhere.
     package let storeUserID: String?
     package let createdAt: Timestamp
     /// Another user has handed in the same token.
     package let isClaimedByOthers: Bool
+    /// The other user who has handed it in since, where that is not settled yet.
+    package let claimant: String?
     package var facts: Facts
 
     package init(
         id: Int64, userID: String, app: AppKey, token: String, storeUserID: String? = nil,
-        createdAt: Timestamp, isClaimedByOthers: Bool = false, facts: Facts
+        createdAt: Timestamp, isClaimedByOthers: Bool = false,
+        claimant: String? = nil, facts: Facts
     ) {
         self.id = id
         self.userID = userID
@@ -23,7 +27,15 @@ package struct Purchase: Hashable, Sendable {
         self.storeUserID = storeUserID
         self.createdAt = createdAt
         self.isClaimedByOthers = isClaimedByOthers
+        self.claimant = claimant
         self.facts = facts
+    }
+
+    /// The same purchase in the hands of the user who has claimed it.
+    func handed(to user: String, with facts: Facts) -> Purchase {
+        Purchase(
+            id: id, userID: user, app: app, token: token, storeUserID: storeUserID,
+            createdAt: createdAt, isClaimedByOthers: true, facts: facts)
     }
 }
 

@@ -5,6 +5,7 @@ package struct Book: Hashable, Sendable {
     package let version: Int64
     package private(set) var purchases: [Int64: Entry]
     package private(set) var entitlements: [String: Entitlement]
+    package internal(set) var offers: [OfferID: Offer]
 
     /// One purchase in the book.
     package struct Entry: Hashable, Sendable {
@@ -18,7 +19,8 @@ package struct Book: Hashable, Sendable {
     }
 
     package init(
-        userID: String, version: Int64, purchases: [Entry], entitlements: [Entitlement]
+        userID: String, version: Int64, purchases: [Entry], entitlements: [Entitlement],
+        offers: [OfferID: Offer] = [:]
     ) {
         self.userID = userID
         self.version = version
@@ -26,6 +28,7 @@ package struct Book: Hashable, Sendable {
             purchases.map { ($0.purchase.id, $0) }, uniquingKeysWith: { first, _ in first })
         self.entitlements = Dictionary(
             entitlements.map { ($0.entitlement, $0) }, uniquingKeysWith: { first, _ in first })
+        self.offers = offers
     }
 }
 
@@ -65,6 +68,8 @@ package struct Settlement: Hashable, Sendable {
     package var purchases: [Purchase] = []
     package var entitlements: [Entitlement] = []
     package var events: [Event] = []
+    /// What the user may be offered from now on, where that has changed. Nil is no longer kept.
+    package var offers: [OfferID: Offer?] = [:]
 
     package init() {}
 }
@@ -75,23 +80,61 @@ extension Book {
     package mutating func settle(
         _ purchase: Purchase, _ decision: Decision, at now: Timestamp
     ) -> Settlement {
-        var settlement = Settlement()
-        let before = holders()
         var reasons = Reasons(gain: decision.gain, loss: decision.loss)
-        if decision.facts.access == .granted, let token = decision.predecessorToken {
-            settlement.purchases += takeOver(from: token, app: purchase.app, except: purchase.id)
-            if reasons.gain == .purchased, let lapse = lapse(of: token, app: purchase.app) {
-                reasons.gain = lapse == .productChanged ? .productChanged : .resubscribed
-            }
-        }
-        if reasons.gain == .purchased, hasLapsedTwin(of: purchase, product: decision.facts.product)
-        {
-            reasons.gain = .resubscribed
-        }
         var decided = purchase
         decided.facts = decision.facts
-        enter(decided)
-        settlement.purchases.append(decided)
+        return change(by: decision, about: decided, at: now) { book, settlement in
+            book.takeOver(for: decided, decision, &reasons, &settlement)
+            if reasons.gain == .purchased, book.hasLapsedTwin(of: decided) {
+                reasons.gain = .resubscribed
+            }
+            book.enter(decided)
+            settlement.purchases.append(decided)
+            return reasons
+        }
+    }
+
+    /// Enters a decision by which the purchase goes to another user: this one loses what it gave,
+    /// the other one gains it, and what else there is to tell is told to the other one.
+    ///
+    /// - Returns: what changes for this user, and what for the other one. The purchase itself is
+    ///   in the second.
+    package mutating func handOver(
+        _ purchase: Purchase, _ decision: Decision, to other: inout Book, at now: Timestamp
+    ) -> (Settlement, Settlement) {
+        let stays = decision.facts.access == .granted
+        var leaving = purchase
+        leaving.facts = decision.facts
+        var quiet = decision
+        quiet.notices = []
+        let lost = change(by: quiet, about: leaving, at: now) { book, settlement in
+            var reasons = Reasons(
+                gain: decision.gain, loss: stays ? .transferred : decision.loss)
+            book.takeOver(for: leaving, decision, &reasons, &settlement)
+            book.purchases[purchase.id] = nil
+            return reasons
+        }
+        let arriving = purchase.handed(to: other.userID, with: decision.facts)
+        let hadAccess = purchase.facts.access == .granted
+        let gained = other.change(by: decision, about: arriving, at: now) { book, settlement in
+            var reasons = Reasons(
+                gain: hadAccess ? .transferred : decision.gain, loss: decision.loss)
+            book.takeOver(for: arriving, decision, &reasons, &settlement)
+            book.enter(arriving)
+            settlement.purchases.append(arriving)
+            return reasons
+        }
+        return (lost, gained)
+    }
+
+    /// Makes a change to the purchases, and tells what it has changed for the user.
+    private mutating func change(
+        by decision: Decision, about decided: Purchase, at now: Timestamp,
+        _ body: (inout Book, inout Settlement) -> Reasons
+    ) -> Settlement {
+        var settlement = Settlement()
+        let before = holders()
+        let reasons = body(&self, &settlement)
         for notice in decision.notices {
             settlement.events.append(
                 event(.notice(notice.reason), decided, nil, now, decision, notice.detail))
@@ -102,6 +145,7 @@ extension Book {
                 name, from: before[name] ?? [], to: after[name] ?? [], because: reasons, decided,
                 decision, now, into: &settlement)
         }
+        settlement.offers = reviseOffers(keeping: decision.keepsOffers, at: now)
         return settlement
     }
 
@@ -117,20 +161,25 @@ extension Book {
 
     /// Rule 8: in one step the newer link of a chain takes over, the older one gives nothing more.
     private mutating func takeOver(
-        from token: String, app: AppKey, except id: Int64
-    ) -> [Purchase] {
-        var taken: [Purchase] = []
+        for decided: Purchase, _ decision: Decision, _ reasons: inout Reasons,
+        _ settlement: inout Settlement
+    ) {
+        guard decision.facts.access == .granted, let token = decision.predecessorToken else {
+            return
+        }
         for entry in purchases.values.sorted(by: { $0.purchase.id < $1.purchase.id })
-        where entry.purchase.token == token && entry.purchase.app == app
-            && entry.purchase.id != id && entry.purchase.facts.state != .superseded
+        where entry.purchase.token == token && entry.purchase.app == decided.app
+            && entry.purchase.id != decided.id && entry.purchase.facts.state != .superseded
         {
             var predecessor = entry.purchase
             predecessor.facts.state = .superseded
             predecessor.facts.loseAccess(.productChanged)
             enter(predecessor)
-            taken.append(predecessor)
+            settlement.purchases.append(predecessor)
         }
-        return taken
+        if reasons.gain == .purchased, let lapse = lapse(of: token, app: decided.app) {
+            reasons.gain = lapse == .productChanged ? .productChanged : .resubscribed
+        }
     }
 
     /// Why the older link of a chain no longer gives access; nil when it never did.
@@ -140,11 +189,11 @@ extension Book {
     }
 
     /// Whether the same product of the same app was held before by another token and has lapsed.
-    private func hasLapsedTwin(of purchase: Purchase, product: String) -> Bool {
+    private func hasLapsedTwin(of purchase: Purchase) -> Bool {
         purchases.values.contains { entry in
             let other = entry.purchase
             return other.id != purchase.id && other.app == purchase.app
-                && other.facts.product == product && other.facts.lapse != nil
+                && other.facts.product == purchase.facts.product && other.facts.lapse != nil
                 && other.facts.state != .superseded
         }
     }

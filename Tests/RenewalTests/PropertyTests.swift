@@ -196,7 +196,9 @@ struct MayRevoke {
         case .failure:
             answer = isStale
         case .doubt(let doubt):
-            let first = facts.doubt.flatMap { $0.doubt == doubt ? $0.since : nil }
+            let first = facts.doubt.flatMap {
+                ($0.doubt == .replaced) == (doubt == .replaced) ? $0.since : nil
+            }
             answer = first.map { turn.now - $0 >= .minutes(10) } ?? false
         case .verdict(let heard):
             let isOld = heard.statedAt.map { $0 < facts.statedAt ?? $0 } ?? false

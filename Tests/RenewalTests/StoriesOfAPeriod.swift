@@ -69,10 +69,10 @@ extension DecisionTable {
         12  active 30             active  granted  -                       pro 30  7d
         20  active 30 signals=price_increase_pending  active  granted  price_increase_pending  \
         pro 30  7d
-        # Not acknowledged after a day | active 30
+        # Not acknowledged after a day: looked at more often | active 30
         2   active 30 signals=unacknowledged  active  granted  unacknowledged !unacknowledged  \
-        pro 30  7d
-        3   active 30 signals=unacknowledged  active  granted  !unacknowledged  pro 30  7d
+        pro 30  6h
+        3   active 30 signals=unacknowledged  active  granted  !unacknowledged  pro 30  6h
         4   active 30             active  granted  -                       pro 30  7d
         # The token is near the end of its life | active 30
         20  active 30 signals=token_ending  active  granted  token_ending  pro 30  7d

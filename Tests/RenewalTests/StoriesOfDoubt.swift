@@ -56,9 +56,20 @@ extension DecisionTable {
         10     not_found          active   granted  !second_opinion        pro 30  10m6s
         10+11m  unreachable       active   granted  !unreachable           pro 30  13s
         10+12m  not_found         invalid  none     -invalid !not_found    -       1d15m
-        # Two kinds of bad news do not confirm each other | active 30
+        # Two words for not being there confirm each other | active 30
         10     not_found          active   granted  !second_opinion        pro 30  10m6s
-        10+11m  gone              active   granted  !second_opinion        pro 30  10m6s
+        10+5m  gone               active   granted  !second_opinion        pro 30  5m6s
+        10+11m  gone              invalid  none     -invalid !not_found    -       1d15m
+        # Words for not being there that take turns end as well: the second one decides | active 30
+        95     not_found          active   granted  !second_opinion        pro 30  10m6s
+        95+11m  gone              expired  none     -expired !not_found    -       never
+        # Replaced is an opinion of another sort | active 30 apple
+        10     replaced           active   granted  -                      pro 30  1h
+        10+30m  not_found         active   granted  !second_opinion        pro 30  10m6s
+        10+41m  not_found         invalid  none     -invalid !not_found    -       1d15m
+        # Never granted, not accepted, then not found | new
+        0+1m   rejected           new      none     !rejected              -       10m6s
+        0+12m  not_found          invalid  none     !not_found             -       1d15m
         # Google's 410 within the token's life | active 30
         10     gone               active   granted  !second_opinion        pro 30  10m6s
         10+11m  gone              invalid  none     -invalid !not_found    -       1d15m

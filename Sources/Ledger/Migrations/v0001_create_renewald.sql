@@ -53,6 +53,8 @@ CREATE TABLE renewald.purchase (
     product text NOT NULL CHECK (product <> ''),
     created_at timestamptz NOT NULL DEFAULT now(),
     claimed_by_others boolean NOT NULL DEFAULT false,
+    -- The other user who has submitted it last, until a check has settled whose it is.
+    claimed_by text,
     version int8 NOT NULL DEFAULT 0,
     environment text CHECK (environment IN ('production', 'sandbox')),
     kind text CHECK (kind IN ('auto_renewable', 'non_renewing', 'non_consumable', 'consumable')),
@@ -67,6 +69,8 @@ CREATE TABLE renewald.purchase (
     original_id text,
     period text,
     phase text CHECK (phase IN ('trial', 'introductory', 'regular')),
+    subscription_group text,
+    used_introductory boolean,
     stated_at timestamptz,
     lapse text,
     signals text[] NOT NULL DEFAULT '{}',
@@ -84,12 +88,14 @@ CREATE TABLE renewald.purchase (
 ) WITH (fillfactor = 85);
 CREATE INDEX purchase_user ON renewald.purchase (user_id);
 
--- What a store is asked with. Apart from the purchase, and written once.
+-- What a store is asked with. Apart from the purchase, and seldom written: token is what was
+-- submitted, asked_with what the store has named since.
 CREATE TABLE renewald.credential (
     shard int2 NOT NULL,
     id int8 NOT NULL,
     token text NOT NULL CHECK (token <> ''),
     store_user_id text,
+    asked_with text CHECK (asked_with <> ''),
     PRIMARY KEY (shard, id)
 );
 
@@ -102,12 +108,25 @@ CREATE TABLE renewald.token_key (
     PRIMARY KEY (lane, digest)
 );
 
--- Other users who have submitted a token.
+-- One original id is one purchase, in whatever form it was submitted: unique over all users of an
+-- app. Apple's only; elsewhere the token itself is the identity.
+CREATE TABLE renewald.original_key (
+    lane int2 NOT NULL,
+    original_id text NOT NULL,
+    shard int2 NOT NULL,
+    id int8 NOT NULL,
+    PRIMARY KEY (lane, original_id)
+);
+CREATE INDEX original_key_id ON renewald.original_key (id);
+
+-- Other users who have submitted a token. Where sharing is allowed each gets a purchase of his own:
+-- copy_id names it, in his shard. It is the same id, unless that is taken there.
 CREATE TABLE renewald.claimant (
     shard int2 NOT NULL,
     id int8 NOT NULL,
     user_id text NOT NULL,
     claimed_at timestamptz NOT NULL DEFAULT now(),
+    copy_id int8,
     PRIMARY KEY (shard, id, user_id)
 );
 
@@ -206,6 +225,37 @@ CREATE TABLE renewald.bucket (
     blocked_until timestamptz NOT NULL DEFAULT 'epoch'
 ) WITH (fillfactor = 10);
 
+-- Where each source of hints is read on, and who reads it.
+CREATE TABLE renewald.hint_source (
+    source text PRIMARY KEY,
+    position text,
+    owner uuid,
+    lease_until timestamptz NOT NULL DEFAULT 'epoch',
+    pull_at timestamptz NOT NULL DEFAULT 'epoch',
+    pulled_at timestamptz,
+    failures int4 NOT NULL DEFAULT 0,
+    problem text
+) WITH (fillfactor = 10);
+
+-- Hints that were taken in: the same again is no news. Kept for a month.
+CREATE TABLE renewald.heard_hint (
+    source text NOT NULL,
+    digest bytea NOT NULL CHECK (octet_length(digest) = 32),
+    heard_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (source, digest)
+);
+CREATE INDEX heard_hint_age ON renewald.heard_hint (heard_at);
+
+-- Hints about what nobody has submitted yet, by a digest of the token or original id. Kept for a
+-- month: a later submission is checked at once anyhow, and takes its own off the list.
+CREATE TABLE renewald.unclaimed_hint (
+    lane int2 NOT NULL,
+    digest bytea NOT NULL CHECK (octet_length(digest) = 32),
+    heard_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (lane, digest)
+);
+CREATE INDEX unclaimed_hint_age ON renewald.unclaimed_hint (heard_at);
+
 -- The public contract ----------------------------------------------------------------------------
 
 CREATE FUNCTION renewald.submit(
@@ -219,7 +269,6 @@ DECLARE
     kept_digest bytea;
     kept_shard int2;
     kept_id int8;
-    owner text;
 BEGIN
     IF store IS NULL OR store NOT IN ('apple', 'google', 'amazon') THEN
         RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
@@ -243,10 +292,17 @@ BEGIN
     END IF;
 
     kept_digest := sha256(convert_to(kept_token, 'UTF8'));
-    SELECT known.shard, known.id INTO kept_shard, kept_id
-        FROM renewald.token_key AS known
-        WHERE known.lane = kept_lane AND known.digest = kept_digest;
-    IF kept_id IS NULL THEN
+    -- Again where another moves the purchase to another user meanwhile.
+    FOR round IN 1..20 LOOP
+        SELECT known.shard, known.id INTO kept_shard, kept_id
+            FROM renewald.token_key AS known
+            WHERE known.lane = kept_lane AND known.digest = kept_digest;
+        IF kept_id IS NOT NULL THEN
+            IF renewald.submit_again(kept_lane, kept_shard, kept_id, user_id) THEN
+                RETURN kept_id;
+            END IF;
+            CONTINUE;
+        END IF;
         kept_shard := renewald.shard_of(user_id);
         INSERT INTO renewald.token_key (lane, digest, shard, id)
             VALUES (kept_lane, kept_digest, kept_shard, nextval('renewald.purchase_id'))
@@ -260,38 +316,88 @@ BEGIN
                 VALUES (kept_shard, kept_id, kept_token, store_user_id);
             INSERT INTO renewald.schedule (shard, lane, due_at, id)
                 VALUES (kept_shard, kept_lane, now(), kept_id);
+            DELETE FROM renewald.unclaimed_hint AS hint
+                WHERE hint.lane = kept_lane AND hint.digest = kept_digest;
             PERFORM pg_notify('renewald_due', kept_lane::text);
             RETURN kept_id;
         END IF;
-        SELECT known.shard, known.id INTO STRICT kept_shard, kept_id
-            FROM renewald.token_key AS known
-            WHERE known.lane = kept_lane AND known.digest = kept_digest;
-    END IF;
-
-    -- A known token. It is asked about again where that can change anything: another user claims it, or
-    -- it gives no access; but not more than once in ten seconds.
-    SELECT known.user_id INTO STRICT owner
-        FROM renewald.purchase AS known WHERE known.shard = kept_shard AND known.id = kept_id;
-    IF owner <> user_id THEN
-        INSERT INTO renewald.claimant (shard, id, user_id) VALUES (kept_shard, kept_id, user_id)
-            ON CONFLICT DO NOTHING;
-        IF FOUND THEN
-            UPDATE renewald.purchase AS known
-                SET claimed_by_others = true, version = known.version + 1
-                WHERE known.shard = kept_shard AND known.id = kept_id;
-            PERFORM renewald.wake(kept_shard, kept_lane, kept_id, now());
-            RETURN kept_id;
-        END IF;
-    END IF;
-    IF EXISTS (SELECT FROM renewald.purchase AS known
-        WHERE known.shard = kept_shard AND known.id = kept_id AND known.access = 'none')
-    THEN
-        PERFORM renewald.wake(kept_shard, kept_lane, kept_id, now() - interval '10 seconds');
-    END IF;
-    RETURN kept_id;
+    END LOOP;
+    RAISE EXCEPTION USING ERRCODE = 'serialization_failure',
+        MESSAGE = 'renewald.submit: the purchase kept moving; try again';
 END $$;
 COMMENT ON FUNCTION renewald.submit(text, text, text, text, text, text) IS
     'Stores a receipt or token and has it checked at once. The same token again gives the same id.';
+
+-- A known token was submitted again. It is asked about where that can change anything: another user
+-- claims it, or it gives no access; then not more than once in ten seconds. False when the purchase is
+-- not there any more: it has just been moved to another shard.
+CREATE FUNCTION renewald.submit_again(of_lane int2, of_shard int2, of_id int8, by_user text)
+    RETURNS boolean LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    owner text;
+    latest text;
+    has_access boolean;
+    twin_of text;
+    own_id int8;
+    first_shard int2;
+    first_id int8;
+BEGIN
+    SELECT known.user_id, known.claimed_by, known.access <> 'none',
+            CASE WHEN known.state = 'superseded' THEN known.original_id END
+        INTO owner, latest, has_access, twin_of
+        FROM renewald.purchase AS known WHERE known.shard = of_shard AND known.id = of_id;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    IF twin_of IS NOT NULL THEN
+        -- The same purchase in another form: the first one is meant.
+        SELECT known.shard, known.id INTO first_shard, first_id
+            FROM renewald.original_key AS known
+            WHERE known.lane = of_lane AND known.original_id = twin_of;
+        IF first_id <> of_id THEN
+            RETURN renewald.submit_again(of_lane, first_shard, first_id, by_user);
+        END IF;
+    END IF;
+    IF owner = by_user AND latest IS NOT NULL THEN
+        -- The last to claim it is the one who has it.
+        UPDATE renewald.purchase AS known
+            SET claimed_by = NULL, version = known.version + 1
+            WHERE known.shard = of_shard AND known.id = of_id AND known.user_id = by_user;
+        IF NOT FOUND THEN
+            RETURN false;
+        END IF;
+    ELSIF owner <> by_user THEN
+        SELECT known.copy_id INTO own_id FROM renewald.claimant AS known
+            WHERE known.shard = of_shard AND known.id = of_id AND known.user_id = by_user;
+        IF own_id IS NOT NULL THEN
+            IF EXISTS (SELECT FROM renewald.purchase AS known
+                WHERE known.shard = renewald.shard_of(by_user) AND known.id = own_id
+                    AND known.access = 'none')
+            THEN
+                PERFORM renewald.wake(renewald.shard_of(by_user), of_lane, own_id,
+                    now() - interval '10 seconds');
+            END IF;
+            RETURN true;
+        END IF;
+        IF latest IS DISTINCT FROM by_user THEN
+            UPDATE renewald.purchase AS known
+                SET claimed_by_others = true, claimed_by = by_user, version = known.version + 1
+                WHERE known.shard = of_shard AND known.id = of_id AND known.user_id = owner;
+            IF NOT FOUND THEN
+                RETURN false;
+            END IF;
+            INSERT INTO renewald.claimant (shard, id, user_id) VALUES (of_shard, of_id, by_user)
+                ON CONFLICT (shard, id, user_id) DO UPDATE SET claimed_at = now();
+            PERFORM renewald.wake(of_shard, of_lane, of_id, now());
+            RETURN true;
+        END IF;
+    END IF;
+    IF NOT has_access THEN
+        PERFORM renewald.wake(of_shard, of_lane, of_id, now() - interval '10 seconds');
+    END IF;
+    RETURN true;
+END $$;
 
 CREATE FUNCTION renewald.require_text(name text, value text, limit_bytes int) RETURNS void
     LANGUAGE plpgsql IMMUTABLE

@@ -20,12 +20,12 @@ SELECT
     told.product, told.order_id, told.effective_at, told.expires_at,
     jsonb_strip_nulls(jsonb_build_object(
         'heard', told.heard, 'false_renewal', told.false_renewal,
-        'previous_product', told.previous_product))
+        'previous_product', told.previous_product, 'duration_changed', told.duration_changed))
 FROM counter, unnest(
     $1::int2[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int8[], $7::int8[],
     $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::timestamptz[],
-    $14::timestamptz[], $15::text[], $16::bool[], $17::text[]
+    $14::timestamptz[], $15::text[], $16::bool[], $17::text[], $18::bool[]
 ) WITH ORDINALITY AS told (
     shard, kind, reason, user_id, entitlement, purchase_id, purchase_version, store, app,
     environment, product, order_id, effective_at, expires_at, heard, false_renewal,
-    previous_product, number)
+    previous_product, duration_changed, number)

@@ -1,22 +1,28 @@
--- Leases up to $3 shards whose lease has run out; a lost race takes nothing. Where the last owner did not
--- leave in order, counts a crash against what it had in hand; at the $4th such purchase is set aside.
+-- Leases up to $3 shards whose lease has run out; a lost race takes nothing. All workers lock in the
+-- same order, so that none stands in another's way. Where the last owner did not leave in order, counts a
+-- crash against what it had in hand; at the $4th such purchase is set aside.
 -- $1 uuid (worker); $2 int8 (lease, microseconds); $3 int4; $4 int2; $5 text (the problem of what is set
 -- aside). One row a shard: its new epoch, whether it was left in order, what was in hand.
-WITH taken AS (
+WITH free AS MATERIALIZED (
+    SELECT shard.shard
+    FROM renewald.shard
+    WHERE shard.lease_until < now()
+    ORDER BY shard.lease_until, shard.shard
+    LIMIT $3
+), locked AS MATERIALIZED (
+    SELECT shard.shard, shard.clean, shard.in_hand
+    FROM renewald.shard
+    JOIN free USING (shard)
+    WHERE shard.lease_until < now()
+    ORDER BY shard.shard
+    FOR NO KEY UPDATE OF shard
+), taken AS (
     UPDATE renewald.shard
     SET owner = $1, epoch = shard.epoch + 1,
         lease_until = now() + $2 * interval '1 microsecond', clean = false, in_hand = '{}'
-    FROM (
-        SELECT free.shard, free.epoch, free.clean, free.in_hand
-        FROM renewald.shard AS free
-        WHERE free.lease_until < now()
-        ORDER BY free.lease_until, free.shard
-        LIMIT $3
-    ) AS free
-    WHERE shard.shard = free.shard
-      AND shard.epoch = free.epoch
-      AND shard.lease_until < now()
-    RETURNING shard.shard, shard.epoch, free.clean, free.in_hand
+    FROM locked
+    WHERE shard.shard = locked.shard
+    RETURNING shard.shard, shard.epoch, locked.clean, locked.in_hand
 ), counted AS (
     UPDATE renewald.schedule
     SET crashes = schedule.crashes + 1,

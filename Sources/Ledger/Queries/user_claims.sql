@@ -3,12 +3,14 @@
 SELECT
     due.shard, due.lane, due.due_at, due.id, due.attempts, due.crashes, due.checked_at,
     now() AS claimed_at, purchase.user_id, purchase.product, purchase.created_at,
-    purchase.claimed_by_others, purchase.version, purchase.environment, purchase.kind,
-    purchase.state, purchase.access, purchase.paid_through, purchase.expires_at,
+    purchase.claimed_by_others, purchase.claimed_by, purchase.version, purchase.environment,
+    purchase.kind, purchase.state, purchase.access, purchase.paid_through, purchase.expires_at,
     purchase.auto_renew, purchase.order_id, purchase.original_id, purchase.period,
-    purchase.phase, purchase.stated_at, purchase.lapse, purchase.signals, purchase.doubt,
+    purchase.phase, purchase.subscription_group, purchase.used_introductory,
+    purchase.stated_at, purchase.lapse, purchase.signals, purchase.doubt,
     purchase.doubt_since, purchase.holding_entitlements, purchase.holding_products,
-    purchase.holding_ends, credential.token, credential.store_user_id
+    purchase.holding_ends, coalesce(credential.asked_with, credential.token) AS token,
+    credential.store_user_id
 FROM renewald.purchase
 JOIN renewald.schedule AS due
     ON due.shard = purchase.shard AND due.lane = purchase.lane AND due.id = purchase.id

@@ -1,0 +1,56 @@
+-- Gives each user who has claimed one of the purchases a purchase of his own, due at once. It has the
+-- same id, unless that is taken in his shard.
+-- $1 int2[], $2 int8[] (shards, ids). One row: how many.
+WITH claimed AS MATERIALIZED (
+    SELECT
+        claimant.shard, claimant.id, claimant.user_id,
+        renewald.shard_of(claimant.user_id) AS new_shard
+    FROM unnest($1::int2[], $2::int8[]) AS shared (shard, id)
+    JOIN renewald.claimant ON claimant.shard = shared.shard AND claimant.id = shared.id
+    WHERE claimant.copy_id IS NULL
+), copy AS MATERIALIZED (
+    SELECT
+        claimed.*,
+        CASE
+            WHEN row_number() OVER (PARTITION BY new_shard, id) > 1 OR EXISTS (
+                SELECT FROM renewald.purchase AS other
+                WHERE other.shard = claimed.new_shard AND other.id = claimed.id)
+            THEN nextval('renewald.purchase_id')
+            ELSE id
+        END AS new_id
+    FROM claimed
+), opened AS (
+    INSERT INTO renewald.account (shard, user_id)
+    SELECT DISTINCT new_shard, user_id FROM copy
+    ON CONFLICT DO NOTHING
+), bought AS (
+    INSERT INTO renewald.purchase (
+        shard, id, lane, user_id, product, original_id, claimed_by_others)
+    SELECT
+        copy.new_shard, copy.new_id, original.lane, copy.user_id, original.product,
+        original.original_id, true
+    FROM copy
+    JOIN renewald.purchase AS original USING (shard, id)
+), known AS (
+    INSERT INTO renewald.credential (shard, id, token, store_user_id, asked_with)
+    SELECT copy.new_shard, copy.new_id, original.token, original.store_user_id, original.asked_with
+    FROM copy
+    JOIN renewald.credential AS original USING (shard, id)
+), due AS (
+    INSERT INTO renewald.schedule (shard, lane, due_at, id)
+    SELECT copy.new_shard, original.lane, now(), copy.new_id
+    FROM copy
+    JOIN renewald.purchase AS original USING (shard, id)
+), noted AS (
+    UPDATE renewald.claimant
+    SET copy_id = copy.new_id
+    FROM copy
+    WHERE claimant.shard = copy.shard AND claimant.id = copy.id
+      AND claimant.user_id = copy.user_id
+), settled AS (
+    UPDATE renewald.purchase
+    SET claimed_by = NULL
+    FROM unnest($1::int2[], $2::int8[]) AS shared (shard, id)
+    WHERE purchase.shard = shared.shard AND purchase.id = shared.id
+)
+SELECT count(*) AS copies FROM copy

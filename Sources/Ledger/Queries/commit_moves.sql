@@ -1,0 +1,54 @@
+-- Hands purchases to other users: all their rows go to the shards of those. Fails (division by zero)
+-- unless each is there.
+-- $1 int2[], $2 int2[], $3 timestamptz[], $4 int8[] (shards, lanes, due times, ids), $5 int2[] (new
+-- shards), $6 text[] (new users). One row.
+WITH handed AS MATERIALIZED (
+    SELECT
+        hand.*, purchase.user_id AS old_user,
+        sha256(convert_to(credential.token, 'UTF8')) AS digest
+    FROM unnest($1::int2[], $2::int2[], $3::timestamptz[], $4::int8[], $5::int2[], $6::text[])
+        AS hand (shard, lane, due_at, id, new_shard, new_user)
+    JOIN renewald.purchase ON purchase.shard = hand.shard AND purchase.id = hand.id
+    JOIN renewald.credential ON credential.shard = hand.shard AND credential.id = hand.id
+), moved AS (
+    UPDATE renewald.purchase
+    SET shard = new_shard, user_id = new_user, claimed_by = NULL
+    FROM handed
+    WHERE purchase.shard = handed.shard AND purchase.id = handed.id
+    RETURNING 1
+), credential_moved AS (
+    UPDATE renewald.credential
+    SET shard = new_shard
+    FROM handed
+    WHERE credential.shard = handed.shard AND credential.id = handed.id
+), schedule_moved AS (
+    UPDATE renewald.schedule
+    SET shard = new_shard
+    FROM handed
+    WHERE schedule.shard = handed.shard AND schedule.lane = handed.lane
+      AND schedule.due_at = handed.due_at AND schedule.id = handed.id
+    RETURNING 1
+), token_moved AS (
+    UPDATE renewald.token_key
+    SET shard = new_shard
+    FROM handed
+    WHERE token_key.lane = handed.lane AND token_key.digest = handed.digest
+), original_moved AS (
+    UPDATE renewald.original_key
+    SET shard = new_shard
+    FROM handed
+    WHERE original_key.id = handed.id AND original_key.shard = handed.shard
+), claims_moved AS (
+    -- Who had it is from now on one who claims it.
+    UPDATE renewald.claimant
+    SET shard = new_shard,
+        user_id = CASE
+            WHEN claimant.user_id = handed.new_user THEN handed.old_user
+            ELSE claimant.user_id
+        END
+    FROM handed
+    WHERE claimant.shard = handed.shard AND claimant.id = handed.id
+)
+SELECT count(*) / (count(*) = cardinality($1) AND count(*) = (SELECT count(*) FROM schedule_moved))::int
+    AS checked
+FROM moved

@@ -1,0 +1,78 @@
+import Postgres
+import Renewal
+
+/// Purchases of a batch that learn their original id, and those among them that another purchase has
+/// been before.
+struct Twins {
+    struct Key: Hashable, Comparable {
+        let lane: Int16
+        let originalID: String
+
+        static func < (left: Key, right: Key) -> Bool {
+            (left.lane, left.originalID) < (right.lane, right.originalID)
+        }
+    }
+
+    struct Folded {
+        let lane: Int16
+        let first: CommitBatch.RowID
+        let user: String
+    }
+
+    /// To be taken by the commit; another commit may be faster, then this one fails.
+    var taken: [Key: CommitBatch.RowID] = [:]
+    /// Whose first form is to be claimed or woken.
+    var folded: [Folded] = []
+}
+
+extension PostgresLedger {
+    /// Finds the purchases that were submitted before in another form.
+    ///
+    /// - Returns: the outcomes, with what is to be decided of those instead.
+    func fold(_ outcomes: [Outcome]) async throws(LedgerError) -> ([Outcome], Twins) {
+        let wanted = Set(outcomes.compactMap(\.wantedKey)).sorted()
+        var twins = Twins()
+        guard !wanted.isEmpty else { return (outcomes, twins) }
+        var owners = try await attempt {
+            var owners: [Twins.Key: CommitBatch.RowID] = [:]
+            let rows = try await self.writes.query(
+                SQL.findOriginalKeys(
+                    .int16s(wanted.map(\.lane)), .texts(wanted.map(\.originalID))))
+            for row in rows.rows {
+                let key = Twins.Key(
+                    lane: try row.int16("lane"), originalID: try row.text("original_id"))
+                owners[key] = CommitBatch.RowID(
+                    shard: try row.int16("shard"), id: try row.int64("id"))
+            }
+            return owners
+        }
+        var folded: [CommitBatch.RowID: Outcome] = [:]
+        // The one that was submitted first is the first.
+        for outcome in outcomes.sorted(by: { $0.claim.purchase.id < $1.claim.purchase.id }) {
+            guard let key = outcome.wantedKey else { continue }
+            let own = CommitBatch.RowID(shard: outcome.claim.shard, id: outcome.claim.purchase.id)
+            guard let first = owners[key] else {
+                owners[key] = own
+                twins.taken[key] = own
+                continue
+            }
+            guard first != own, let other = outcome.foldedIntoItsTwin() else { continue }
+            folded[own] = other
+            twins.folded.append(
+                Twins.Folded(
+                    lane: key.lane, first: first, user: outcome.claim.purchase.userID))
+        }
+        guard !folded.isEmpty else { return (outcomes, twins) }
+        let settled = outcomes.map { outcome in
+            let id = CommitBatch.RowID(shard: outcome.claim.shard, id: outcome.claim.purchase.id)
+            return folded[id] ?? outcome
+        }
+        return (settled, twins)
+    }
+}
+
+extension Outcome {
+    fileprivate var wantedKey: Twins.Key? {
+        claimedOriginalID.map { Twins.Key(lane: claim.lane, originalID: $0) }
+    }
+}

@@ -1,0 +1,103 @@
+/// One group of subscriptions of one app.
+package struct OfferID: Hashable, Sendable {
+    package let app: AppKey
+    /// As the store names it; the product where the store has no groups.
+    package let group: String
+
+    package init(app: AppKey, group: String) {
+        self.app = app
+        self.group = group
+    }
+}
+
+/// What a user may be offered in a group: a row of `renewald.offers`.
+package struct Offer: Hashable, Sendable {
+    package let introductoryEligible: Bool
+    package let promotionalEligible: Bool
+    package let reason: Reason
+    /// Since when it is so.
+    package let asOf: Timestamp
+
+    /// What decides, the gravest first.
+    package enum Reason: String, Hashable, Sendable, CaseIterable {
+        /// A trial or an introductory offer has been used.
+        case introductoryUsed = "introductory_used"
+        /// A subscription is in force or in grace.
+        case subscribed
+        /// A subscription has lapsed, and no such offer was ever used.
+        case lapsed
+        /// None has been in force yet.
+        case neverSubscribed = "never_subscribed"
+    }
+
+    package init(
+        introductoryEligible: Bool, promotionalEligible: Bool, reason: Reason, asOf: Timestamp
+    ) {
+        self.introductoryEligible = introductoryEligible
+        self.promotionalEligible = promotionalEligible
+        self.reason = reason
+        self.asOf = asOf
+    }
+
+    init(_ reason: Reason, hasSubscribed: Bool, asOf: Timestamp) {
+        self.init(
+            introductoryEligible: reason == .lapsed || reason == .neverSubscribed,
+            promotionalEligible: hasSubscribed, reason: reason, asOf: asOf)
+    }
+}
+
+extension Book {
+    /// Works out anew what the user may be offered (design section 4, the last paragraph).
+    ///
+    /// - Returns: the rows that have changed; none while everything is as it was.
+    mutating func reviseOffers(keeping: Bool, at now: Timestamp) -> [OfferID: Offer?] {
+        var changes: [OfferID: Offer?] = [:]
+        let groups = keeping ? subscriptions() : [:]
+        for id in Set(groups.keys).union(offers.keys) {
+            let known = offers[id]
+            let offer = keeping ? Self.offer(groups[id] ?? [], known, at: now) : nil
+            guard offer != known else { continue }
+            offers[id] = offer
+            changes.updateValue(offer, forKey: id)
+        }
+        return changes
+    }
+
+    /// The user's subscriptions by group, as far as a store has spoken of them. Those of the
+    /// sandbox count only where there are no others.
+    private func subscriptions() -> [OfferID: [Facts]] {
+        var groups: [OfferID: [Facts]] = [:]
+        for entry in purchases.values {
+            let facts = entry.purchase.facts
+            guard facts.kind == .autoRenewable, facts.environment != nil,
+                facts.state != .superseded || facts.wasGranted
+            else { continue }
+            let id = OfferID(app: entry.purchase.app, group: facts.group ?? facts.product)
+            groups[id, default: []].append(facts)
+        }
+        return groups.mapValues { subscriptions in
+            let paid = subscriptions.filter { $0.environment == .production }
+            return paid.isEmpty ? subscriptions : paid
+        }
+    }
+
+    /// A group without a subscription is one that all have left: for another product, or for
+    /// another user. What was used there stays used.
+    private static func offer(
+        _ subscriptions: [Facts], _ known: Offer?, at now: Timestamp
+    ) -> Offer? {
+        let isUsed =
+            known?.reason == .introductoryUsed
+            || subscriptions.contains { $0.usedIntroductory == true }
+        let isSubscribed = subscriptions.contains { $0.state == .active || $0.state == .grace }
+        let hasSubscribed =
+            isSubscribed || known?.promotionalEligible == true
+            || subscriptions.contains(where: \.wasGranted)
+        let reason: Offer.Reason =
+            if isUsed { .introductoryUsed } else if isSubscribed { .subscribed } else if
+                hasSubscribed
+            { .lapsed } else { .neverSubscribed }
+        let offer = Offer(reason, hasSubscribed: hasSubscribed, asOf: known?.asOf ?? now)
+        return offer == known ? known : Offer(reason, hasSubscribed: hasSubscribed, asOf: now)
+    }
+}
