@@ -36,21 +36,6 @@ struct DeedRequest: Decodable {
     var when: String?
 }
 
-struct FaultRequest: Decodable {
-    var store: String?
-    var purchase: Int?
-    var kind: String
-    var endpoint: String?
-    var status: Int?
-    var share: Double?
-    var latencyMs: Int64?
-    var count: Int?
-    var retryAfter: Int64?
-    var age: String?
-    /// How long it lasts by the simulated clock.
-    var `for`: String?
-}
-
 struct LatencyRequest: Decodable {
     var milliseconds: Int64
 }
@@ -114,38 +99,6 @@ enum ControlReader {
             throw ControlError("store is not apple, google or amazon")
         }
         return store
-    }
-
-    static func fault(_ request: FaultRequest) throws(ControlError) -> Fault {
-        guard let kind = Fault.Kind(rawValue: request.kind) else {
-            let kinds = Fault.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ControlError("kind is none of \(kinds)")
-        }
-        var fault = Fault(kind: kind)
-        if let text = request.store { fault.store = try store(text) }
-        if fault.isForAppleOnly, let store = fault.store, store != .apple {
-            throw ControlError("only Apple signs its answers")
-        }
-        if let text = request.endpoint {
-            guard let endpoint = Fault.Endpoint(rawValue: text) else {
-                throw ControlError("endpoint is not read or token")
-            }
-            fault.endpoint = endpoint
-        }
-        if let share = request.share, !(0...1).contains(share) {
-            throw ControlError("share is not between 0 and 1")
-        }
-        if let status = request.status, !(200...599).contains(status) {
-            throw ControlError("status is not between 200 and 599")
-        }
-        fault.purchase = request.purchase
-        fault.status = request.status
-        fault.share = request.share ?? 1
-        fault.latencyMilliseconds = request.latencyMs
-        fault.remaining = request.count ?? fault.remaining
-        fault.retryAfterSeconds = request.retryAfter
-        fault.age = try period(request.age, "age") ?? fault.age
-        return fault
     }
 
     /// The deed that an action's name and body say, for a purchase of `store`.

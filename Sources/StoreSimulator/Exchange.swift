@@ -51,6 +51,19 @@ struct Reply {
     var body: ByteBuffer
     var delivery = Delivery.whole
     var delayMilliseconds: Int64 = 0
+    /// Whom the log of answers says that it was about; nil for what no store knows.
+    var note: Note?
+    /// The body before a fault shortened or garbled it; nil when it is whole.
+    var unspoiled: ByteBuffer?
+
+    /// What the log of answers tells beside the reply itself.
+    struct Note: Hashable {
+        var store: StoreName
+        var purchase: Int?
+        var now: Instant
+        var fault: Fault.Kind?
+        var faults: [Int]
+    }
 
     init(_ status: Int, _ body: ByteBuffer) {
         self.status = status

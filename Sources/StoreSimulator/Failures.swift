@@ -66,26 +66,53 @@ enum Failures {
     }
 
     /// Apple says when to come back in milliseconds since 1970, the others in seconds from now.
-    static func throttled(_ store: StoreName, after seconds: Int64?, now: Instant) -> Reply {
+    static func throttled(_ store: StoreName, _ fault: Fault, now: Instant) -> Reply {
+        let seconds = fault.retryAfterSeconds
+        var reply: Reply
+        var wait = seconds.map { String($0) }
         switch store {
         case .apple:
-            var reply = Reply(429, Apple.failure(4_290_000, "Rate limit exceeded."))
-            let instant = now + (seconds ?? 30) * 1000
-            reply.headers = [("retry-after", String(instant.milliseconds))]
-            return reply
+            reply = Reply(429, Apple.failure(4_290_000, "Rate limit exceeded."))
+            wait = String((now + (seconds ?? 30) * 1000).milliseconds)
         case .google:
             let message = "Quota exceeded for quota metric 'Queries' and limit 'Queries per minute'"
-            var reply = Reply(
+            reply = Reply(
                 429,
                 Google.failure(
                     429, "rateLimitExceeded", message, domain: "usageLimits",
                     status: "RESOURCE_EXHAUSTED"))
-            if let seconds { reply.headers = [("retry-after", String(seconds))] }
-            return reply
-        case .amazon:
-            var reply = Reply(429, Amazon.failure("Too many requests"))
-            if let seconds { reply.headers = [("retry-after", String(seconds))] }
-            return reply
+        case .amazon: reply = Reply(429, Amazon.failure("Too many requests"))
         }
+        if let wait = fault.retryAfterText ?? wait { reply.headers = [("retry-after", wait)] }
+        return reply
+    }
+
+    /// Apple meters by the hour, Google by the day and with another status than by the minute.
+    /// Neither Google nor Amazon says when to come back.
+    static func quotaExhausted(_ store: StoreName, now: Instant) -> Reply {
+        switch store {
+        case .apple:
+            var reply = Reply(429, Apple.failure(4_290_000, "Rate limit exceeded."))
+            let hours = Instant.floorDivide(now.milliseconds, Instant.hour) + 1
+            reply.headers = [("retry-after", String(hours * Instant.hour))]
+            return reply
+        case .google:
+            let message = "Quota exceeded for quota metric 'Queries' and limit 'Queries per day'"
+            return Reply(
+                403,
+                Google.failure(
+                    403, "rateLimitExceeded", message, domain: "usageLimits",
+                    status: "PERMISSION_DENIED"))
+        case .amazon: return Reply(429, Amazon.failure("Too many requests"))
+        }
+    }
+
+    /// `verifyReceipt` says with status 200 and one number what went wrong.
+    static func receipt(status: Int) -> Reply {
+        var json = JSONText(capacity: 60)
+        json.raw("{\"environment\":\"Production\",\"status\":")
+        json.number(Int64(status))
+        json.raw("}")
+        return Reply(200, json)
     }
 }

@@ -5,6 +5,8 @@ struct Fault: Hashable, Sendable {
         case status
         /// A web page with status 200 (or another one).
         case html
+        /// Status 200 and no body.
+        case empty
         /// Half the body, then the stream is cut off.
         case cut
         /// Half the body, well delivered.
@@ -15,7 +17,7 @@ struct Fault: Hashable, Sendable {
         case hang
         /// The connection closed.
         case reset
-        /// The right answer, late.
+        /// The right answer, late. Adds to whatever else meets the call.
         case slow
         /// Apple: signed by a foreign key; signed by an expired certificate.
         case wrongSignature = "wrong_signature"
@@ -24,65 +26,116 @@ struct Fault: Hashable, Sendable {
         case otherPurchase = "other_purchase"
         /// The answer of some time ago.
         case stale
+        /// Apple's 4040010, Google's 404, Amazon's 400.
         case notFound = "not_found"
         /// 410, always or once.
         case gone
         case goneOnce = "gone_once"
+        /// Too many calls in a short time; and the quota of the day or the hour used up.
         case throttle
+        case quotaExhausted = "quota_exhausted"
         case unauthorized
-    }
-
-    /// What kind of call it meets; Google's token endpoint has its own.
-    enum Endpoint: String, Sendable {
-        case read
-        case token
+        /// Apple's `verifyReceipt` with this status, such as 21002, 21005 or 21009.
+        case receiptStatus = "receipt_status"
+        /// Google's token endpoint fails.
+        case tokenDown = "token_down"
     }
 
     var id = 0
     var kind: Kind
     var store: StoreName?
+    var app: String?
     var purchase: Int?
-    var endpoint = Endpoint.read
+    /// Nil for all but Google's token endpoint.
+    var endpoint: Endpoint?
     var status: Int?
     /// The share of calls that are met, from 0 to 1.
     var share = 1.0
-    var latencyMilliseconds: Int64?
+    var latency: Latency?
     /// How many more calls are met; nil for no limit.
     var remaining: Int?
     var retryAfterSeconds: Int64?
-    /// When it is over by the simulated clock; nil for never.
+    /// What the `Retry-After` header says, whatever the store would say.
+    var retryAfterText: String?
+    /// When it begins and is over by the simulated clock; nil for always and never.
+    var begins: Instant?
     var ends: Instant?
     /// How old a stale answer is.
     var age = Period.days(1)
+    /// How many calls were met.
+    var met = 0
 
     init(kind: Kind) {
         self.kind = kind
-        if kind == .goneOnce { remaining = 1 }
+        switch kind {
+        case .goneOnce: remaining = 1
+        case .tokenDown: endpoint = .token
+        case .receiptStatus: endpoint = .verifyReceipt
+        default: break
+        }
     }
 
-    /// Only Apple signs what it says.
-    var isForAppleOnly: Bool { kind == .wrongSignature || kind == .expiredCertificate }
+    /// The only store that can fail so; nil for all.
+    var onlyStore: StoreName? {
+        switch kind {
+        case .wrongSignature, .expiredCertificate, .receiptStatus: .apple
+        case .tokenDown: .google
+        case .status, .html, .empty, .cut, .truncated, .garbled, .hang, .reset, .slow,
+            .otherPurchase, .stale, .notFound, .gone, .goneOnce, .throttle, .quotaExhausted,
+            .unauthorized:
+            nil
+        }
+    }
 
-    func meets(
-        _ store: StoreName, _ purchase: Int?, _ endpoint: Endpoint, at now: Instant
-    ) -> Bool {
+    func meets(_ call: FaultTarget, at now: Instant) -> Bool {
+        if let begins, now < begins { return false }
         if let ends, now >= ends { return false }
-        if let own = self.store, own != store { return false }
-        if let own = self.purchase, own != purchase { return false }
-        if isForAppleOnly, store != .apple { return false }
-        return endpoint == self.endpoint && remaining != 0
+        if let store = store ?? onlyStore, store != call.store { return false }
+        if let app, app != call.app { return false }
+        if let purchase, purchase != call.purchase { return false }
+        let isHere = endpoint.map { $0 == call.endpoint } ?? (call.endpoint != .token)
+        return isHere && remaining != 0
     }
 }
 
-/// The faults in force. The first that meets a call, and whose share says so, is applied.
+/// What a fault looks at to tell whether a call is for it.
+struct FaultTarget: Hashable, Sendable {
+    var store: StoreName
+    var endpoint: Endpoint
+    var app: String?
+    var purchase: Int?
+}
+
+/// What meets one call: at most one fault that changes the answer, and how late it is.
+struct MetFaults: Hashable, Sendable {
+    var fault: Fault?
+    var delayMilliseconds: Int64 = 0
+    var ids: [Int] = []
+}
+
+/// The faults in force. The first that meets a call, and whose share says so, is applied; those
+/// that only make it slow add up.
+///
+/// Chance is drawn from the seed, the fault, the purchase and how often the fault looked at that
+/// purchase: not from the order in which connections arrive.
 struct FaultBook: Sendable {
+    private struct Place: Hashable {
+        var fault: Int
+        var purchase: Int
+    }
+
     private(set) var faults: [Fault] = []
     private var lastID = 0
-    private var chance: Seeded
+    private var looks: [Place: UInt64] = [:]
+    private let seed: UInt64
+
+    static let defaultSlowness = Latency.fixed(5000)
 
     init(seed: UInt64) {
-        chance = Seeded(seed: seed ^ 0x6661_756c_7473)
+        self.seed = seed ^ 0x6661_756c_7473
     }
+
+    var isEmpty: Bool { faults.isEmpty }
 
     mutating func add(_ fault: Fault) -> Int {
         lastID += 1
@@ -97,17 +150,34 @@ struct FaultBook: Sendable {
         return faults.count < count
     }
 
-    mutating func removeAll() { faults = [] }
+    mutating func removeAll() {
+        faults = []
+        looks = [:]
+    }
 
-    mutating func pick(
-        _ store: StoreName, purchase: Int?, endpoint: Fault.Endpoint, at now: Instant
-    ) -> Fault? {
-        for index in faults.indices
-        where faults[index].meets(store, purchase, endpoint, at: now) {
+    mutating func pick(_ call: FaultTarget, at now: Instant) -> MetFaults {
+        var met = MetFaults()
+        for index in faults.indices where faults[index].meets(call, at: now) {
+            let isSlow = faults[index].kind == .slow
+            if met.fault != nil, !isSlow { continue }
+            var chance = chance(faults[index], call)
             if faults[index].share < 1, chance.fraction() >= faults[index].share { continue }
             if let remaining = faults[index].remaining { faults[index].remaining = remaining - 1 }
-            return faults[index]
+            faults[index].met += 1
+            let latency = faults[index].latency ?? (isSlow ? Self.defaultSlowness : .fixed(0))
+            met.delayMilliseconds += latency.draw(&chance)
+            met.ids.append(faults[index].id)
+            if !isSlow { met.fault = faults[index] }
         }
-        return nil
+        return met
+    }
+
+    private mutating func chance(_ fault: Fault, _ call: FaultTarget) -> Seeded {
+        let place = Place(fault: fault.id, purchase: call.purchase ?? 0)
+        let look = looks[place, default: 0] + 1
+        looks[place] = look
+        var mixed = Seeded(seed: seed &+ UInt64(place.fault) &* 0x9e37_79b9)
+        mixed = Seeded(seed: mixed.next() &+ UInt64(place.purchase) &* 0x85eb_ca6b)
+        return Seeded(seed: mixed.next() &+ look &* 0xc2b2_ae35)
     }
 }

@@ -9,6 +9,8 @@ final class Reception: Sendable {
     let clockFile: String?
     /// How old, in milliseconds, a signed answer of the same state may be.
     let signingWindow: Int64
+    /// Where every answer of a store is written; nil for nowhere.
+    let answers: AnswerLog?
     /// Apple's request tokens that were verified, with the bundle they are for.
     let verified = Mutex<[String: VerifiedToken]>([:])
     let signed = Mutex<[Int: SignedAnswer]>([:])
@@ -19,16 +21,26 @@ final class Reception: Sendable {
 
     init(
         world: consuming World, credentials: Credentials, clockFile: String?,
-        signingWindow: Int64, quit: @escaping @Sendable () -> Void
+        signingWindow: Int64, answers: AnswerLog? = nil, quit: @escaping @Sendable () -> Void
     ) {
         self.world = Mutex(world)
         self.credentials = credentials
         self.clockFile = clockFile
         self.signingWindow = signingWindow
+        self.answers = answers
         self.quit = quit
     }
 
     func answer(_ request: Request, at host: StoreHost) -> Reply {
+        let reply = reply(request, at: host)
+        if let answers, !request.target.hasPrefix("/control/") {
+            let machine = SimulatedClock.machineNow
+            answers.add(request, at: host, reply, now: world.withLock { $0.now(machine) })
+        }
+        return reply
+    }
+
+    private func reply(_ request: Request, at host: StoreHost) -> Reply {
         let segments = request.segments
         guard let first = segments.first else { return Reply(404, text: "Not found\n") }
         switch first {
@@ -61,8 +73,9 @@ struct Call {
     var store: StoreName
     var number: Int?
     var now: Instant
-    var fault: Fault?
-    var latencyMilliseconds: Int64
+    var met: MetFaults
+
+    var fault: Fault? { met.fault }
 
     /// The purchase whose answer is given: the one asked about, or another by a fault.
     func subject(_ world: World) -> Int? {
@@ -85,8 +98,12 @@ struct Call {
         case .notFound: return Failures.notFound(store)
         case .gone, .goneOnce: return Failures.gone(store)
         case .throttle:
-            return Failures.throttled(store, after: fault.retryAfterSeconds, now: now)
+            return Failures.throttled(store, fault, now: now)
+        case .quotaExhausted: return Failures.quotaExhausted(store, now: now)
         case .unauthorized: return Failures.unauthorized(store)
+        case .receiptStatus: return Failures.receipt(status: fault.status ?? 21_005)
+        case .tokenDown: return Failures.status(fault.status ?? 503, store)
+        case .empty: return Reply(200, ByteBuffer())
         case .hang, .reset:
             var reply = Reply(200, ByteBuffer())
             reply.delivery = fault.kind == .hang ? .hang : .reset
@@ -100,16 +117,22 @@ struct Call {
     /// The reply as the fault lets it through, late as it says.
     func deliver(_ reply: Reply) -> Reply {
         var reply = reply
-        reply.delayMilliseconds = latencyMilliseconds
+        reply.delayMilliseconds = met.delayMilliseconds
+        reply.note = Reply.Note(
+            store: store, purchase: number, now: now, fault: fault?.kind, faults: met.ids)
         guard let fault else { return reply }
         switch fault.kind {
         case .cut: reply.delivery = .cut
-        case .truncated: reply.body.moveWriterIndex(to: reply.body.writerIndex / 2)
-        case .garbled: reply.body = Self.garble(reply.body)
-        case .slow: reply.delayMilliseconds += fault.latencyMilliseconds ?? 5000
-        case .status, .html, .hang, .reset, .wrongSignature, .expiredCertificate,
-            .otherPurchase, .stale, .notFound, .gone, .goneOnce, .throttle, .unauthorized:
-            reply.delayMilliseconds += fault.latencyMilliseconds ?? 0
+        case .truncated:
+            reply.unspoiled = reply.body
+            reply.body.moveWriterIndex(to: reply.body.writerIndex / 2)
+        case .garbled:
+            reply.unspoiled = reply.body
+            reply.body = Self.garble(reply.body)
+        case .status, .html, .empty, .hang, .reset, .slow, .wrongSignature, .expiredCertificate,
+            .otherPurchase, .stale, .notFound, .gone, .goneOnce, .throttle, .quotaExhausted,
+            .unauthorized, .receiptStatus, .tokenDown:
+            break
         }
         return reply
     }
@@ -123,17 +146,22 @@ struct Call {
 }
 
 extension World {
-    /// Counts a call and finds the fault that meets it.
-    mutating func receive(
-        _ store: StoreName, _ number: Int?, endpoint: Fault.Endpoint = .read
-    ) -> Call {
+    /// Counts a call and finds the faults that meet it. Calls of the token endpoint do not count.
+    mutating func receive(_ store: StoreName, _ number: Int?, _ request: Request) -> Call {
         let machine = SimulatedClock.machineNow
-        if endpoint == .read { calls.count(store, purchase: number, second: machine.seconds) }
+        if !request.target.hasPrefix("/token") {
+            calls.count(store, purchase: number, second: machine.seconds)
+        }
         let now = now(machine)
-        return Call(
-            store: store, number: number, now: now,
-            fault: faults.pick(store, purchase: number, endpoint: endpoint, at: now),
-            latencyMilliseconds: latencyMilliseconds)
+        var met = MetFaults()
+        if !faults.isEmpty {
+            let app = number.map { purchase($0).app } ?? request.packageInPath
+            let target = FaultTarget(
+                store: store, endpoint: Endpoint(request), app: app, purchase: number)
+            met = faults.pick(target, at: now)
+        }
+        met.delayMilliseconds += latencyMilliseconds
+        return Call(store: store, number: number, now: now, met: met)
     }
 }
 

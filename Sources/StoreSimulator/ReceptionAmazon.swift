@@ -15,7 +15,7 @@ extension Reception {
         let knowsSecret = PercentCoding.decode(path[4]) == credentials.amazonSecret
         return world.withLock { world in
             let number = world.find(.amazon, token: receipt)
-            let call = world.receive(.amazon, number)
+            let call = world.receive(.amazon, number, request)
             let reply =
                 call.failure()
                 ?? {

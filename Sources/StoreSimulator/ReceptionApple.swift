@@ -72,7 +72,7 @@ extension Reception {
         let bundle = appleBundle(request.authorization, SimulatedClock.machineNow)
         let outcome = world.withLock { world in
             let found = world.find(transaction: id)
-            let call = world.receive(.apple, found?.number)
+            let call = world.receive(.apple, found?.number, request)
             let result: Result<Unsigned, AppleRefusal> =
                 if let failure = call.failure() {
                     .failure(AppleRefusal(failure))

@@ -40,7 +40,7 @@ extension Reception {
         }
     }
 
-    private static var done: Reply {
+    static var done: Reply {
         var json = JSONText(capacity: 16)
         json.raw("{\"ok\":true}")
         return Reply(200, json)
@@ -96,51 +96,6 @@ extension Reception {
         guard let clockFile else { return }
         try Data(clock.faketimeText(machine: SimulatedClock.machineNow).utf8).write(
             to: URL(fileURLWithPath: clockFile), options: .atomic)
-    }
-
-    private func addFault(_ request: Request) throws(ControlError) -> Reply {
-        let body = try ControlReader.read(FaultRequest.self, request.body)
-        var fault = try ControlReader.fault(body)
-        let length = try ControlReader.period(body.for, "for")
-        let machine = SimulatedClock.machineNow
-        let id = world.withLock { world in
-            fault.ends = length.map { world.now(machine).adding($0) }
-            return world.faults.add(fault)
-        }
-        var json = JSONText(capacity: 20)
-        json.raw("{\"id\":")
-        json.number(Int64(id))
-        json.raw("}")
-        return Reply(200, json)
-    }
-
-    private func removeFault(_ id: Substring) throws(ControlError) -> Reply {
-        guard let id = Int(id), world.withLock({ $0.faults.remove(id: id) }) else {
-            throw ControlError("there is no such fault", status: 404)
-        }
-        return Self.done
-    }
-
-    private func faultsReply() -> Reply {
-        let faults = world.withLock { $0.faults.faults }
-        var json = JSONText()
-        json.raw("{\"faults\":[")
-        for (index, fault) in faults.enumerated() {
-            if index > 0 { json.raw(",") }
-            json.raw("{\"id\":")
-            json.number(Int64(fault.id))
-            json.raw(",\"kind\":")
-            json.plain(fault.kind.rawValue)
-            json.raw(",\"store\":")
-            if let store = fault.store { json.plain(store.rawValue) } else { json.raw("null") }
-            json.raw(",\"purchase\":")
-            json.numberOrNull(fault.purchase)
-            json.raw(",\"remaining\":")
-            json.numberOrNull(fault.remaining)
-            json.raw("}")
-        }
-        json.raw("]}")
-        return Reply(200, json)
     }
 
     private func setLatency(_ request: Request) throws(ControlError) -> Reply {

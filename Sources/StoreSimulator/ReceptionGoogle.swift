@@ -49,7 +49,7 @@ extension Reception {
         }
         return world.withLock { world in
             let number = read.token.flatMap { world.find(.google, token: $0) }
-            let call = world.receive(.google, number)
+            let call = world.receive(.google, number, request)
             let reply =
                 call.failure() ?? refusal(request, package, world, call)
                 ?? googleAnswer(call, package, read, verb, request, &world)

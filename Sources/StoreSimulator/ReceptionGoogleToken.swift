@@ -15,7 +15,7 @@ extension Reception {
                 + String(decoding: request.body, as: UTF8.self)
                 .replacing("+", with: "%20"))
         let machine = SimulatedClock.machineNow
-        let call = world.withLock { $0.receive(.google, nil, endpoint: .token) }
+        let call = world.withLock { $0.receive(.google, nil, request) }
         if let failure = call.failure() { return call.deliver(failure) }
         if let refusal = refusal(ofForm: form, call.now, machine) { return call.deliver(refusal) }
         let token = world.withLock {

@@ -13,6 +13,10 @@ package struct Simulator: Sendable {
         package var port = 0
         /// Where the clock begins; nil for the machine's time.
         package var clock: Instant?
+        /// Simulated seconds in a second; 0 stands still.
+        package var speed = 1.0
+        /// A file that gets a line of JSON for each answer of a store; nil for none.
+        package var answers: String?
         /// A file for libfaketime, rewritten at every move of the clock.
         package var clockFile: String?
         /// http instead of https.
@@ -49,11 +53,14 @@ package struct Simulator: Sendable {
         let machine = SimulatedClock.machineNow
         var clock = SimulatedClock(machine: machine, wholeSeconds: options.clockFile != nil)
         if let instant = options.clock { clock.set(instant, machine: machine) }
+        if options.speed != 1 { clock.run(at: options.speed, machine: machine) }
         let world = World(clock: clock, seed: options.seed, apps: [options.app])
         let (quitting, quitter) = AsyncStream.makeStream(of: Never.self)
         let reception = Reception(
             world: world, credentials: credentials, clockFile: options.clockFile,
-            signingWindow: options.signingWindow, quit: { quitter.finish() })
+            signingWindow: options.signingWindow,
+            answers: try options.answers.map { try AnswerLog(path: $0) },
+            quit: { quitter.finish() })
         try ClientFiles.makeFolder(options.directory)
         try reception.writeClockFile(clock)
         let tls = options.isPlain ? nil : try NIOSSLContext.server(credentials)

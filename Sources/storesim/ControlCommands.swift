@@ -154,9 +154,9 @@ struct FaultCommand: AsyncParsableCommand {
         discussion: """
             Example: storesim fault --directory /tmp/stores status --store google --status 503
 
-            Kinds: status, html, cut, truncated, garbled, hang, reset, slow, wrong_signature, \
-            expired_certificate, other_purchase, stale, not_found, gone, gone_once, throttle, \
-            unauthorized.
+            Kinds: status, html, empty, cut, truncated, garbled, hang, reset, slow, \
+            wrong_signature, expired_certificate, other_purchase, stale, not_found, gone, \
+            gone_once, throttle, quota_exhausted, unauthorized, receipt_status, token_down.
             """)
 
     @OptionGroup var simulated: Simulated
@@ -173,10 +173,13 @@ struct FaultCommand: AsyncParsableCommand {
     @Option(help: "Only this purchase.")
     var purchase: Int?
 
-    @Option(help: "`token` for Google's token endpoint.")
+    @Option(help: "Only this app.")
+    var app: String?
+
+    @Option(help: "Only this endpoint, such as statuses, subscription or token.")
     var endpoint: String?
 
-    @Option(help: "The status of `status` and `html`.")
+    @Option(help: "The status of `status`, `html` and `receipt_status`.")
     var status: Int?
 
     @Option(help: "The share of calls, from 0 to 1.")
@@ -188,11 +191,20 @@ struct FaultCommand: AsyncParsableCommand {
     @Option(name: .customLong("for"), help: "How long it lasts by the simulated clock.")
     var length: String?
 
-    @Option(help: "Milliseconds of delay.")
-    var latency: Int?
+    @Option(help: "When it begins by the simulated clock; default is now.")
+    var at: String?
+
+    @Option(help: "Milliseconds of delay: fixed 80, uniform 50 200, lognormal 80 2000.")
+    var latency: String?
+
+    @Option(help: "How old a stale answer is, such as P2D.")
+    var age: String?
 
     @Option(help: "Seconds after which to come back.")
     var retryAfter: Int?
+
+    @Option(help: "What the header says instead, such as an HTTP date.")
+    var retryAfterText: String?
 
     func run() async throws {
         if clear { return try await simulated.send("DELETE", "/faults") }
@@ -200,11 +212,12 @@ struct FaultCommand: AsyncParsableCommand {
         try await simulated.send(
             "POST", "/faults",
             [
-                "kind": .text(kind), "store": store.member, "purchase": purchase.member,
-                "endpoint": endpoint.member, "status": status.member,
+                "kind": .text(kind), "store": store.member, "app": app.member,
+                "purchase": purchase.member, "endpoint": endpoint.member, "status": status.member,
                 "share": share.map { .fraction($0) }, "count": count.member,
-                "for": length.member,
-                "latency_ms": latency.member, "retry_after": retryAfter.member,
+                "at": at.member, "for": length.member, "age": age.member,
+                "latency": latency.member, "retry_after": retryAfter.member,
+                "retry_after_text": retryAfterText.member,
             ])
     }
 }

@@ -23,6 +23,12 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "When the clock begins, such as 2026-01-01T00:00:00Z; default is now.")
     var clock: String?
 
+    @Option(help: "Simulated seconds in a second; 0 stands still until the clock is moved.")
+    var speed = 1.0
+
+    @Option(help: "A file that gets a line of JSON for each answer of a store.")
+    var answers: String?
+
     @Option(help: "A file for libfaketime (FAKETIME_TIMESTAMP_FILE), kept up to date.")
     var clockFile: String?
 
@@ -50,6 +56,12 @@ struct ServeCommand: AsyncParsableCommand {
             }
             options.clock = instant
         }
+        guard (0...1_000_000).contains(speed), speed == 1 || clockFile == nil else {
+            throw ValidationError(
+                "--speed is not between 0 and 1000000, or is given with --clock-file.")
+        }
+        options.speed = speed
+        options.answers = answers
         options.port = port
         options.clockFile = clockFile
         options.isPlain = plain

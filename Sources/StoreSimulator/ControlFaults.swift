@@ -1,0 +1,174 @@
+import FoundationEssentials
+import Synchronization
+
+/// The body of `POST /control/faults`.
+struct FaultRequest: Codable, Hashable, Sendable {
+    var kind: String
+    var store: String?
+    var app: String?
+    var purchase: Int?
+    var endpoint: String?
+    var status: Int?
+    var share: Double?
+    /// `lognormal 80 2000` and the like; or one number of milliseconds.
+    var latency: String?
+    var latencyMs: Int64?
+    var count: Int?
+    var retryAfter: Int64?
+    var retryAfterText: String?
+    var age: String?
+    /// When it begins by the simulated clock, and how long it lasts.
+    var at: String?
+    var `for`: String?
+}
+
+extension ControlReader {
+    static func fault(_ request: FaultRequest) throws(ControlError) -> Fault {
+        guard let kind = Fault.Kind(rawValue: request.kind) else {
+            let kinds = Fault.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ControlError("kind is none of \(kinds)")
+        }
+        var fault = Fault(kind: kind)
+        if let text = request.store { fault.store = try store(text) }
+        if let only = fault.onlyStore, let store = fault.store, store != only {
+            throw ControlError("only \(only.rawValue) can fail so")
+        }
+        if let endpoint = try endpoint(request.endpoint) { fault.endpoint = endpoint }
+        if let share = request.share, !(0...1).contains(share) {
+            throw ControlError("share is not between 0 and 1")
+        }
+        if let count = request.count, count < 0 { throw ControlError("count is less than 0") }
+        fault.app = request.app
+        fault.purchase = request.purchase
+        fault.status = try status(request.status, kind)
+        fault.share = request.share ?? 1
+        fault.latency = try latency(request)
+        fault.remaining = request.count ?? fault.remaining
+        fault.retryAfterSeconds = request.retryAfter
+        fault.retryAfterText = try header(request.retryAfterText)
+        fault.age = try period(request.age, "age") ?? fault.age
+        return fault
+    }
+
+    private static func endpoint(_ text: String?) throws(ControlError) -> Endpoint? {
+        guard let text, text != "read" else { return nil }
+        guard let endpoint = Endpoint(rawValue: text), endpoint != .other else {
+            let names = Endpoint.allCases.filter { $0 != .other }.map(\.rawValue)
+            throw ControlError("endpoint is none of read, \(names.joined(separator: ", "))")
+        }
+        return endpoint
+    }
+
+    private static func status(_ status: Int?, _ kind: Fault.Kind) throws(ControlError) -> Int? {
+        if kind == .receiptStatus {
+            guard let status, (21_000...21_199).contains(status) else {
+                throw ControlError("status is not between 21000 and 21199")
+            }
+            return status
+        }
+        if let status, !(200...599).contains(status) {
+            throw ControlError("status is not between 200 and 599")
+        }
+        return status
+    }
+
+    private static func latency(_ request: FaultRequest) throws(ControlError) -> Latency? {
+        if let milliseconds = request.latencyMs {
+            guard (0...Latency.limitMilliseconds).contains(milliseconds) else {
+                throw ControlError("latency_ms is not between 0 and \(Latency.limitMilliseconds)")
+            }
+            return .fixed(milliseconds)
+        }
+        guard let text = request.latency else { return nil }
+        guard let latency = Latency(text: text) else {
+            throw ControlError(
+                "latency is none of: fixed 80, uniform 50 200, normal 100 20, lognormal 80 2000")
+        }
+        return latency
+    }
+
+    /// A header's value must stay on its line.
+    private static func header(_ text: String?) throws(ControlError) -> String? {
+        guard let text else { return nil }
+        guard text.count <= 100, text.utf8.allSatisfy({ (32..<127).contains($0) }) else {
+            throw ControlError("retry_after_text is longer than 100 or not plain ASCII")
+        }
+        return text
+    }
+}
+
+/// The control calls about faults.
+extension Reception {
+    func addFault(_ request: Request) throws(ControlError) -> Reply {
+        let body = try ControlReader.read(FaultRequest.self, request.body)
+        let machine = SimulatedClock.machineNow
+        let now = world.withLock { $0.now(machine) }
+        let fault = try Self.fault(body, at: now)
+        let id = world.withLock { $0.faults.add(fault) }
+        var json = JSONText(capacity: 20)
+        json.raw("{\"id\":")
+        json.number(Int64(id))
+        json.raw("}")
+        return Reply(200, json)
+    }
+
+    /// The fault with its span of simulated time, which begins at `now` where nothing else is said.
+    static func fault(_ body: FaultRequest, at now: Instant) throws(ControlError) -> Fault {
+        var fault = try ControlReader.fault(body)
+        fault.begins = try ControlReader.instant(body.at, "at")
+        let length = try ControlReader.period(body.for, "for")
+        fault.ends = length.map { (fault.begins ?? now).adding($0) }
+        return fault
+    }
+
+    func removeFault(_ id: Substring) throws(ControlError) -> Reply {
+        guard let id = Int(id), world.withLock({ $0.faults.remove(id: id) }) else {
+            throw ControlError("there is no such fault", status: 404)
+        }
+        return Self.done
+    }
+
+    func faultsReply() -> Reply {
+        let faults = world.withLock { $0.faults.faults }
+        var json = JSONText()
+        json.raw("{\"faults\":[")
+        for (index, fault) in faults.enumerated() {
+            if index > 0 { json.raw(",") }
+            json.describe(fault)
+        }
+        json.raw("]}")
+        return Reply(200, json)
+    }
+}
+
+extension JSONText {
+    fileprivate mutating func describe(_ fault: Fault) {
+        raw("{\"id\":")
+        number(Int64(fault.id))
+        raw(",\"kind\":")
+        plain(fault.kind.rawValue)
+        raw(",\"store\":")
+        if let store = fault.store { plain(store.rawValue) } else { raw("null") }
+        raw(",\"endpoint\":")
+        if let endpoint = fault.endpoint { plain(endpoint.rawValue) } else { raw("null") }
+        raw(",\"app\":")
+        if let app = fault.app { string(app) } else { raw("null") }
+        raw(",\"purchase\":")
+        numberOrNull(fault.purchase)
+        raw(",\"status\":")
+        numberOrNull(fault.status)
+        raw(",\"share\":")
+        ready(Array("\(fault.share)".utf8))
+        raw(",\"latency\":")
+        if let latency = fault.latency { plain(latency.text) } else { raw("null") }
+        raw(",\"begins\":")
+        if let begins = fault.begins { time(begins) } else { raw("null") }
+        raw(",\"ends\":")
+        if let ends = fault.ends { time(ends) } else { raw("null") }
+        raw(",\"remaining\":")
+        numberOrNull(fault.remaining)
+        raw(",\"met\":")
+        number(Int64(fault.met))
+        raw("}")
+    }
+}
