@@ -120,11 +120,11 @@ struct AppleStoreTests {
 
         case: unknown; 4040010; 4040010
         hear: doubt not_found
-        calls: 2
+        calls: 4
 
         case: unknown; 4040001; 4040005
         hear: doubt not_found
-        calls: 2
+        calls: 4
 
         case: unknown; 4000006; 4000006
         hear: rejected
@@ -168,7 +168,7 @@ struct AppleStoreTests {
 
         case: production; 4040010; 4040010
         hear: doubt not_found
-        calls: 2
+        calls: 4
 
         case: production; 4040010; ok
         hear: mismatch environment

@@ -1,66 +1,68 @@
 import Renewal
 
-/// Reads an answer of Get All Subscription Statuses: which of the customer's subscriptions is the
-/// one that was asked about, and whether it is really Apple who says so.
-struct AppleAnswerReader: Sendable {
+/// Reads what one environment of the App Store Server API has answered: whether it is really
+/// Apple who says so, and about this app.
+struct AppleReader: Sendable {
     let verifier: AppleVerifier
     let bundleID: String
     /// The environment whose host has answered.
     let environment: StoreEnvironment
-    /// The id that was asked with.
-    let asked: String
-    let facts: Facts
     let now: Timestamp
 
-    func answer(_ body: [UInt8]) async throws(StoreFailure) -> Answer {
+    func statuses(_ body: [UInt8]) throws(StoreFailure) -> AppleStatuses {
         let response = try JSON.decode(AppleStatusResponse.self, from: body)
         try check(bundleID: response.bundleId)
         try check(environment: response.environment)
         let entries = response.data.flatMap { $0.lastTransactions ?? [] }
         guard entries.count <= Self.entryLimit else { throw .malformed(field: "data") }
-        guard let found = try await subscription(among: entries) else { return .doubt(.notFound) }
-        return .verdict(try found.observation(in: environment, at: now))
+        return AppleStatuses(entries: entries, reader: self)
     }
 
-    /// By the id, by a transaction's own id, by the group of the known product; never simply the
-    /// first: the answer holds all groups of the customer.
-    private func subscription(
-        among entries: [AppleStatusResponse.Entry]
-    ) async throws(StoreFailure) -> AppleSubscription? {
-        let exact = try await verified(entries.filter { isAsked($0.originalTransactionId) })
-        if let best = exact.min(by: AppleSubscription.precedes), !best.isUpgraded { return best }
-        guard exact.count < entries.count else { return exact.first }
-        let all = try await verified(entries)
-        let named =
-            all.first { isAsked($0.transaction.originalTransactionId) }
-            ?? all.first { isAsked($0.transaction.transactionId) }
-        // The product alone may be anybody's: it will do only while the purchase has no other name.
-        if named == nil, facts.originalID != nil, !all.isEmpty { throw .mismatch(what: "purchase") }
-        let own = named ?? all.first { $0.transaction.productId == facts.product }
-        guard let own else { return nil }
-        return all.filter { $0.isInGroup(of: own) }.min(by: AppleSubscription.precedes) ?? own
+    func transaction(_ body: [UInt8]) async throws(StoreFailure) -> AppleTransaction {
+        let response = try JSON.decode(AppleTransactionResponse.self, from: body)
+        return try await transaction(response.signedTransactionInfo, "signedTransactionInfo")
     }
 
-    private func isAsked(_ id: String?) -> Bool {
-        guard let id else { return false }
-        return id == asked || id == facts.originalID
+    /// A page of the transaction history or of the refund history.
+    func page(_ body: [UInt8]) async throws(StoreFailure) -> AppleHistoryPage {
+        let response = try JSON.decode(AppleHistoryResponse.self, from: body)
+        try check(bundleID: response.bundleId)
+        try check(environment: response.environment)
+        let texts = response.signedTransactions ?? []
+        guard texts.count <= Self.entryLimit else {
+            throw .malformed(field: "signedTransactions")
+        }
+        var transactions: [AppleTransaction] = []
+        for text in texts {
+            transactions.append(try await transaction(text, "signedTransactions"))
+        }
+        return AppleHistoryPage(
+            transactions: transactions,
+            revision: response.hasMore == true ? response.revision : nil)
     }
 
-    private func verified(
-        _ entries: [AppleStatusResponse.Entry]
-    ) async throws(StoreFailure) -> [AppleSubscription] {
-        var subscriptions: [AppleSubscription] = []
-        for entry in entries { subscriptions.append(try await verified(entry)) }
-        return subscriptions
+    /// Verifies a signed transaction and that it is of this app and environment.
+    func transaction(
+        _ text: String, _ what: String
+    ) async throws(StoreFailure) -> AppleTransaction {
+        let transaction = try await verifier.read(
+            AppleTransaction.self, from: text, calling: what, at: now)
+        try transaction.check(bundleID: bundleID)
+        guard transaction.environment != nil else {
+            throw .malformed(field: "\(what).environment")
+        }
+        try check(environment: transaction.environment)
+        guard transaction.originalTransactionId != nil else {
+            throw .malformed(field: "\(what).originalTransactionId")
+        }
+        return transaction
     }
 
-    private func verified(
+    fileprivate func verified(
         _ entry: AppleStatusResponse.Entry
     ) async throws(StoreFailure) -> AppleSubscription {
-        let transaction = try await verifier.read(
-            AppleTransaction.self, from: entry.signedTransactionInfo,
-            calling: "signedTransactionInfo", at: now)
-        try check(transaction)
+        let transaction = try await transaction(
+            entry.signedTransactionInfo, "signedTransactionInfo")
         guard
             entry.originalTransactionId ?? transaction.originalTransactionId
                 == transaction.originalTransactionId
@@ -79,17 +81,6 @@ struct AppleAnswerReader: Sendable {
             status: entry.status, transaction: transaction, renewal: renewal)
     }
 
-    private func check(_ transaction: AppleTransaction) throws(StoreFailure) {
-        try transaction.check(bundleID: bundleID)
-        guard transaction.environment != nil else {
-            throw .malformed(field: "signedTransactionInfo.environment")
-        }
-        try check(environment: transaction.environment)
-        guard transaction.originalTransactionId != nil else {
-            throw .malformed(field: "signedTransactionInfo.originalTransactionId")
-        }
-    }
-
     private func check(bundleID other: String?) throws(StoreFailure) {
         guard other ?? bundleID == bundleID else { throw .mismatch(what: "app") }
     }
@@ -103,6 +94,93 @@ struct AppleAnswerReader: Sendable {
     private static let entryLimit = 64
 }
 
+/// The subscriptions of one customer, of which only those that matter are verified.
+struct AppleStatuses: Sendable {
+    fileprivate let entries: [AppleStatusResponse.Entry]
+    fileprivate let reader: AppleReader
+    private var known: [AppleSubscription]?
+
+    fileprivate init(entries: [AppleStatusResponse.Entry], reader: AppleReader) {
+        self.entries = entries
+        self.reader = reader
+    }
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// The subscription that one of these ids names: by its original transaction id, else by its
+    /// latest transaction's own. What an upgrade has replaced gives way to what runs in its group,
+    /// and so does a family's copy to the member's own, or the other way round, when it has ended.
+    mutating func subscription(
+        named ids: [String]
+    ) async throws(StoreFailure) -> AppleSubscription? {
+        let exact = try await verified(
+            entries.filter { $0.originalTransactionId.map(ids.contains) ?? false })
+        let best = exact.min(by: AppleSubscription.precedes)
+        if let best, best.isRunning || exact.count == entries.count { return best }
+        let all = try await all()
+        func isNamed(_ id: String?) -> Bool { id.map(ids.contains) ?? false }
+        let own =
+            best ?? all.first { isNamed($0.transaction.originalTransactionId) }
+            ?? all.first { isNamed($0.transaction.transactionId) }
+        return own.map { heir(of: $0, among: all) }
+    }
+
+    /// The subscription of the only one that has this product.
+    mutating func subscription(
+        ofProduct product: String
+    ) async throws(StoreFailure) -> AppleSubscription? {
+        let all = try await all()
+        let own = all.filter { $0.transaction.productId == product }
+        guard own.count == 1 else { return nil }
+        return all.filter { $0.isInGroup(of: own[0].transaction) }
+            .min(by: AppleSubscription.precedes)
+    }
+
+    /// What has become of the subscription of a transaction: by its original transaction id, or
+    /// what its group shows instead.
+    mutating func subscription(
+        of transaction: AppleTransaction
+    ) async throws(StoreFailure) -> AppleSubscription? {
+        let all = try await all()
+        let own = all.filter {
+            $0.transaction.originalTransactionId == transaction.originalTransactionId
+        }
+        if let best = own.min(by: AppleSubscription.precedes) { return heir(of: best, among: all) }
+        guard transaction.subscriptionGroupIdentifier != nil else { return nil }
+        return all.filter { $0.isInGroup(of: transaction) }.min(by: AppleSubscription.precedes)
+    }
+
+    private func heir(
+        of own: AppleSubscription, among all: [AppleSubscription]
+    ) -> AppleSubscription {
+        guard !own.isRunning else { return own }
+        let group = all.filter { $0.isInGroup(of: own.transaction) }
+        if own.isUpgraded { return group.min(by: AppleSubscription.precedes) ?? own }
+        return group.first { $0.isRunning && $0.isFamilyShared != own.isFamilyShared } ?? own
+    }
+
+    private mutating func all() async throws(StoreFailure) -> [AppleSubscription] {
+        if let known { return known }
+        let all = try await verified(entries)
+        known = all
+        return all
+    }
+
+    private func verified(
+        _ entries: [AppleStatusResponse.Entry]
+    ) async throws(StoreFailure) -> [AppleSubscription] {
+        var subscriptions: [AppleSubscription] = []
+        for entry in entries { subscriptions.append(try await reader.verified(entry)) }
+        return subscriptions
+    }
+}
+
+struct AppleHistoryPage: Sendable {
+    let transactions: [AppleTransaction]
+    /// What to ask for the next page with; nil at the end.
+    let revision: String?
+}
+
 extension AppleTransaction {
     /// - Throws: `.mismatch` when it is of another app. A few old non-consumables name none.
     func check(bundleID: String) throws(StoreFailure) {
@@ -113,10 +191,8 @@ extension AppleTransaction {
 }
 
 extension AppleSubscription {
-    fileprivate func isInGroup(of other: AppleSubscription) -> Bool {
-        guard let group = other.transaction.subscriptionGroupIdentifier else {
-            return transaction == other.transaction
-        }
+    fileprivate func isInGroup(of other: AppleTransaction) -> Bool {
+        guard let group = other.subscriptionGroupIdentifier else { return transaction == other }
         return transaction.subscriptionGroupIdentifier == group
     }
 }

@@ -20,6 +20,7 @@ extension AppleSubscription {
 
     var isRunning: Bool { (status == 1 || status == 4) && !isUpgraded }
     var isUpgraded: Bool { transaction.isUpgraded == true }
+    var isFamilyShared: Bool { transaction.inAppOwnershipType == "FAMILY_SHARED" }
 
     private var rank: Int {
         guard !isUpgraded else { return 4 }
@@ -52,7 +53,9 @@ extension AppleSubscription {
             period: transaction.webOrderLineItemId ?? transaction.transactionId,
             paidThrough: dates.expires, expiresAt: dates.end,
             willRenew: renewal?.autoRenewStatus.map { $0 == 1 }, phase: transaction.phase,
-            purchasedAt: dates.purchased, signals: signals, statedAt: dates.stated,
+            purchasedAt: dates.purchased, signals: signals,
+            group: transaction.subscriptionGroupIdentifier,
+            usedIntroductory: transaction.offerType == 1 ? true : nil, statedAt: dates.stated,
             words: words(dates))
     }
 

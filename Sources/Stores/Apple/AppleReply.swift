@@ -32,7 +32,8 @@ enum AppleReply: Hashable, Sendable {
     private init(code: Int64?, status: Int) {
         self =
             switch code {
-            case 4_000_006, 4_000_008: .invalidIdentifier
+            // The last is an app transaction id where only a transaction's own will do.
+            case 4_000_006, 4_000_008, 4_000_048: .invalidIdentifier
             case 4_040_001, 4_040_005, 4_040_010: .notFound
             // Apple says of these to try again.
             case 4_040_002, 4_040_004, 4_040_006:
@@ -44,7 +45,7 @@ enum AppleReply: Hashable, Sendable {
             }
     }
 
-    private static func errorCode(_ response: HTTPResponse) -> Int64? {
+    static func errorCode(_ response: HTTPResponse) -> Int64? {
         try? JSON.decode(AppleErrorBody.self, from: response.body).errorCode
     }
 }

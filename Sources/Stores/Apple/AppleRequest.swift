@@ -1,51 +1,94 @@
 import Curl
 import Renewal
 
-/// What the token column of an Apple purchase holds.
-enum AppleIdentifier: Hashable, Sendable {
-    /// A transaction id or an original transaction id.
-    case transaction(String)
-    /// A signed transaction of StoreKit 2.
-    case signed(String)
+/// A question to the App Store Server API: a path with its query, and a body where it is posted.
+struct AppleRequest: Sendable {
+    let path: String
+    var body: [UInt8]?
 
-    /// Fails with `.unsupported` for receipts and for whatever else may be there.
-    init(token: String) throws(StoreFailure) {
-        let bytes = token.utf8.filter { !Self.isBlank($0) }
-        guard !bytes.isEmpty else { throw .rejected(reason: "the token is empty") }
-        if bytes.count <= Self.digitLimit, bytes.allSatisfy(Self.isDigit) {
-            self = .transaction(String(decoding: bytes, as: UTF8.self))
-        } else if bytes.count(where: { $0 == UInt8(ascii: ".") }) == 2,
-            bytes.starts(with: "eyJ".utf8)
-        {
-            guard bytes.count <= Self.signedLimitBytes else {
-                throw .rejected(reason: "the signed transaction is too long")
-            }
-            self = .signed(String(decoding: bytes, as: UTF8.self))
-        } else {
-            throw .unsupported(reason: "neither a transaction id nor a signed transaction")
+    private init(_ path: String, query: [(String, String)] = [], body: [UInt8]? = nil) {
+        let pairs = query.map { "\($0.0)=\(Self.queryText($0.1))" }
+        self.path = "/inApps/" + path + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
+        self.body = body
+    }
+
+    /// Get All Subscription Statuses: every subscription of the customer in the app.
+    static func statuses(of id: String) throws(StoreFailure) -> AppleRequest {
+        AppleRequest("v1/subscriptions/" + (try segment(id)))
+    }
+
+    /// Get Transaction Info: one transaction of any kind of product.
+    static func transaction(_ id: String) throws(StoreFailure) -> AppleRequest {
+        AppleRequest("v1/transactions/" + (try segment(id)))
+    }
+
+    /// Get Transaction History v2. The filters stay the same from page to page.
+    static func history(
+        of id: String, _ filter: HistoryFilter, revision: String?
+    ) throws(StoreFailure) -> AppleRequest {
+        var query: [(String, String)] = []
+        switch filter {
+        case .product(let product): query = [("sort", "DESCENDING"), ("productId", product)]
+        case .group(let group):
+            query = [("productType", "AUTO_RENEWABLE"), ("subscriptionGroupIdentifier", group)]
         }
+        if let revision { query.append(("revision", revision)) }
+        return AppleRequest("v2/history/" + (try segment(id)), query: query)
     }
 
-    private static let digitLimit = 19
-    private static let signedLimitBytes = 32 << 10
-
-    /// Copies of base64 texts pick up line breaks.
-    private static func isBlank(_ byte: UInt8) -> Bool {
-        [0x20, 0x09, 0x0a, 0x0d].contains(byte)
+    enum HistoryFilter: Hashable, Sendable {
+        /// Latest change first.
+        case product(String)
+        case group(String)
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    /// Get Refund History v2.
+    static func refunds(of id: String, revision: String?) throws(StoreFailure) -> AppleRequest {
+        let query = revision.map { [("revision", $0)] } ?? []
+        return AppleRequest("v2/refund/lookup/" + (try segment(id)), query: query)
     }
-}
 
-enum AppleRequest {
-    /// App Store Server API, *Get All Subscription Statuses*.
-    static func statuses(
-        of transaction: PathSegment, at host: StoreHost, token: AppleToken
-    ) -> HTTPRequest {
-        host.request(
-            path: "/inApps/v1/subscriptions/" + transaction.text,
-            headers: [HTTPHeader("Authorization", "Bearer " + token.text)])
+    /// Look Up Order ID. Production only.
+    static func order(_ id: String) throws(StoreFailure) -> AppleRequest {
+        AppleRequest("v1/lookup/" + (try PathSegment(id, what: "order id")).text)
+    }
+
+    /// Get Notification History. The body stays the same from page to page.
+    static func notifications(_ window: AppleHintWindow) -> AppleRequest {
+        let body = NotificationBody(startDate: window.start, endDate: window.end)
+        return AppleRequest(
+            "v1/notifications/history",
+            query: window.token.map { [("paginationToken", $0)] } ?? [], body: JSON.encode(body))
+    }
+
+    private struct NotificationBody: Encodable {
+        let startDate: Int64
+        let endDate: Int64
+    }
+
+    func http(at host: StoreHost, token: AppleToken) -> HTTPRequest {
+        let authorization = HTTPHeader("Authorization", "Bearer " + token.text)
+        guard let body else { return host.request(path: path, headers: [authorization]) }
+        var request = host.request(
+            path: path, headers: [authorization, HTTPHeader("Content-Type", "application/json")])
+        request.method = .post
+        request.body = body
+        return request
+    }
+
+    private static func segment(_ id: String) throws(StoreFailure) -> String {
+        try PathSegment(id, what: "transaction id").text
+    }
+
+    /// Leaves the unreserved characters of RFC 3986 as they are: `&`, `=` and `+` would be read as
+    /// parts of the query.
+    private static func queryText(_ raw: String) -> String {
+        raw.utf8.map { byte in
+            let character = Character(Unicode.Scalar(byte))
+            guard character.isASCII,
+                character.isLetter || character.isNumber || "-._~".contains(character)
+            else { return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true) }
+            return String(character)
+        }.joined()
     }
 }

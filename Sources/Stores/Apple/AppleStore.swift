@@ -1,25 +1,54 @@
 import Curl
 package import Renewal
+import Synchronization
 
 /// Asks the App Store about purchases of one app.
 package final class AppleStore: Sendable {
     private let bundleID: String
-    private let hosts: [StoreEnvironment: StoreHost]
-    private let tokens: AppleTokens
     private let verifier: AppleVerifier
-    private let transport: StoreTransport
+    /// Nil without a key: only receipts can be asked about then.
+    private let api: AppleAPI?
+    /// Nil without a shared secret.
+    private let verifyReceipt: AppleVerifyReceipt?
+    private let readsOffers: Bool
+    /// Subscriptions of which a refund was heard of, to be looked into at the next check.
+    private let refunded = Mutex<[String]>([])
 
-    /// `roots` are the trusted certificates in DER: Apple Root CA - G3 unless others are given.
-    /// Fails when the key or a root cannot be used.
+    /// - Parameters:
+    ///   - credentials: a key, a shared secret, or both.
+    ///   - production: where the App Store Server API is.
+    ///   - sandbox: the same, for sandbox purchases.
+    ///   - receipts: where verifyReceipt is, for each environment.
+    ///   - roots: the trusted certificates in DER: Apple Root CA - G3 unless others are given.
+    ///   - readsOffers: whether the history of a new subscription is read for used offers.
+    ///   - transport: what the store needs of the world.
+    /// - Throws: when there are no credentials, or a key or a root cannot be used.
     package init(
         credentials: AppleCredentials, production: StoreHost, sandbox: StoreHost,
-        roots: [[UInt8]] = [AppleRoots.g3], transport: StoreTransport
+        receipts: [StoreEnvironment: AppleReceiptEndpoint] = [:],
+        roots: [[UInt8]] = [AppleRoots.g3], readsOffers: Bool = false,
+        transport: StoreTransport
     ) throws(CredentialFault) {
         bundleID = credentials.bundleID
-        hosts = [.production: production, .sandbox: sandbox]
-        tokens = try AppleTokens(credentials)
         verifier = try AppleVerifier(roots: roots)
-        self.transport = transport
+        self.readsOffers = readsOffers
+        guard credentials.apiKey != nil || credentials.sharedSecret != nil else {
+            throw CredentialFault(
+                field: "private_key", sentence: "is missing, and so is shared_secret")
+        }
+        var api: AppleAPI?
+        if let key = credentials.apiKey {
+            api = AppleAPI(
+                hosts: [.production: production, .sandbox: sandbox],
+                tokens: try AppleTokens(key, bundleID: credentials.bundleID),
+                transport: transport)
+        }
+        self.api = api
+        verifyReceipt = credentials.sharedSecret.map { secret in
+            AppleVerifyReceipt(
+                bundleID: credentials.bundleID, secret: secret, endpoints: receipts,
+                transport: transport)
+        }
     }
 
     /// Asks about one purchase. Every failure is an answer. `now` is the database's time.
@@ -31,77 +60,105 @@ package final class AppleStore: Sendable {
         }
     }
 
-    /// A known environment is asked alone; an unknown one is found by asking production first. What
-    /// one environment does not know is in doubt only when the other does not know it either.
+    /// Pulls the next page of Apple's notification history, of each environment.
+    ///
+    /// - Parameters:
+    ///   - position: what the last page gave; nil begins at the present.
+    ///   - now: the database's time.
+    /// - Throws: when no environment could be read; the position stays good.
+    package func hints(
+        after position: String?, at now: Timestamp
+    ) async throws(StoreFailure) -> HintPage {
+        guard let api else { throw Self.needsKey }
+        let pull = try await AppleHints(
+            verifier: verifier, bundleID: bundleID, api: api, now: now
+        ).pull(after: position)
+        refunded.withLock { $0 = Array(($0 + pull.refunded).suffix(Self.refundLimit)) }
+        return pull.page
+    }
+
+    /// Finds the transactions of an order id, such as `MK5TTTVWJH`, for support. Production only:
+    /// the sandbox has no orders.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/look-up-order-id>
+    ///
+    /// - Parameters:
+    ///   - orderID: what the customer's receipt by mail says.
+    ///   - now: the database's time.
+    /// - Returns: verified; empty when the order is not known.
+    /// - Throws: whatever is no answer.
+    package func lookUp(
+        orderID: String, at now: Timestamp
+    ) async throws(StoreFailure) -> [AppleOrderItem] {
+        guard let api else { throw Self.needsKey }
+        var calls = AppleCalls(api, at: now, isFirst: false)
+        switch try await calls.reply(to: .order(orderID), from: .production) {
+        case .answer(let body):
+            return try await AppleReader(
+                verifier: verifier, bundleID: bundleID, environment: .production, now: now
+            ).order(body)
+        case .notFound, .invalidIdentifier: return []
+        case .unauthorized: throw .refused(reason: "status 401")
+        case .failed(let failure): throw failure
+        }
+    }
+
+    private static let needsKey = StoreFailure.unsupported(
+        reason: "needs a key of the App Store Server API")
+    private static let refundLimit = 4096
+}
+
+// Which of Apple's two services is asked, and with what.
+extension AppleStore {
     private func answer(
         about purchase: Purchase, at now: Timestamp
     ) async throws(StoreFailure) -> Answer {
-        let subject = try await subject(of: purchase, at: now)
-        let first = subject.environment ?? .production
-        let reply = try await reply(about: subject.id, from: first, at: now)
-        switch reply {
-        case .answer(let body):
-            return try await read(body, from: first, about: purchase, as: subject.id, at: now)
-        case .failed(let failure):
-            throw failure
-        case .unauthorized where subject.environment != nil:
-            throw Self.refused
-        case .invalidIdentifier where subject.environment != nil:
-            throw Self.rejected
-        case .notFound, .unauthorized, .invalidIdentifier:
-            break
-        }
-        await transport.beforeExtraCall()
-        let second = try await self.reply(about: subject.id, from: first.other, at: now)
-        if case .answer(let body) = second, subject.environment == nil {
-            return try await read(
-                body, from: first.other, about: purchase, as: subject.id, at: now)
-        }
-        return try Self.conclusion(of: reply, and: second)
-    }
-
-    /// What two environments say together, of which none has given an answer to read.
-    private static func conclusion(
-        of first: AppleReply, and second: AppleReply
-    ) throws(StoreFailure) -> Answer {
-        switch (first, second) {
-        case (_, .failed(let failure)): throw failure
-        case (_, .answer): throw .mismatch(what: "environment")
-        case (.notFound, .notFound): return .doubt(.notFound)
-        case (.unauthorized, .unauthorized): throw refused
-        // One of them knows nothing of the app, as before its first release: no answer.
-        case (.unauthorized, _), (_, .unauthorized):
-            throw .unreachable(reason: "one environment refused the token")
-        default: throw rejected
+        switch try AppleIdentifier(token: purchase.token) {
+        case .transaction(let id):
+            let subject = AppleSubject(id: id, environment: purchase.facts.environment)
+            return try await answer(about: subject, purchase.facts, at: now)
+        case .signed(let text):
+            let subject = try await subject(signed: text, purchase.facts, at: now)
+            return try await answer(about: subject, purchase.facts, at: now)
+        case .receipt(let file):
+            return try await answer(about: file, purchase.facts, at: now)
         }
     }
 
-    private static let refused = StoreFailure.refused(reason: "status 401")
-    private static let rejected = StoreFailure.rejected(reason: "not a transaction id")
+    private func answer(
+        about subject: AppleSubject, _ facts: Facts, at now: Timestamp
+    ) async throws(StoreFailure) -> Answer {
+        guard let api else { throw Self.needsKey }
+        let options = AppleEnquiry.Options(
+            readsOffers: readsOffers, suspectsRefund: takeSuspicion(of: facts.originalID))
+        var enquiry = AppleEnquiry(
+            about: subject, facts: facts, bundleID: bundleID, verifier: verifier,
+            calls: AppleCalls(api, at: now), options: options, at: now)
+        return try await enquiry.answer()
+    }
 
-    private struct Subject {
-        let id: String
-        let environment: StoreEnvironment?
+    private func takeSuspicion(of id: String?) -> Bool {
+        guard let id else { return false }
+        return refunded.withLock { ids in
+            guard !ids.isEmpty, ids.contains(id) else { return false }
+            ids.removeAll { $0 == id }
+            return true
+        }
     }
 
     private func subject(
-        of purchase: Purchase, at now: Timestamp
-    ) async throws(StoreFailure) -> Subject {
-        let known = purchase.facts.environment
-        switch try AppleIdentifier(token: purchase.token) {
-        case .transaction(let id):
-            return Subject(id: id, environment: known)
-        case .signed(let text):
-            let transaction = try await transaction(in: text, at: now)
-            try transaction.check(bundleID: bundleID)
-            guard let id = transaction.originalTransactionId ?? transaction.transactionId else {
-                throw .rejected(reason: "the signed transaction names no transaction")
-            }
-            let named = StoreEnvironment.allCases.first {
-                $0.appleName == transaction.environment
-            }
-            return Subject(id: id, environment: known ?? named)
+        signed text: String, _ facts: Facts, at now: Timestamp
+    ) async throws(StoreFailure) -> AppleSubject {
+        guard api != nil else { throw Self.needsKey }
+        let transaction = try await transaction(in: text, at: now)
+        try transaction.check(bundleID: bundleID)
+        guard let id = transaction.originalTransactionId ?? transaction.transactionId else {
+            throw .rejected(reason: "the signed transaction names no transaction")
         }
+        let named = StoreEnvironment.allCases.first { $0.appleName == transaction.environment }
+        return AppleSubject(
+            id: id, environment: facts.environment ?? named,
+            isOneTime: transaction.type != nil && !transaction.isSubscription)
     }
 
     /// Whoever handed in the token may have made it up, so that it does not hold says nothing of
@@ -117,32 +174,38 @@ package final class AppleStore: Sendable {
         }
     }
 
-    private func reply(
-        about id: String, from environment: StoreEnvironment, at now: Timestamp
-    ) async throws(StoreFailure) -> AppleReply {
-        guard let host = hosts[environment] else {
-            throw .unsupported(reason: "this environment is not configured")
+    /// A receipt that names a transaction is asked about by it; verifyReceipt is asked only where
+    /// it names none, or where there is no key.
+    private func answer(
+        about file: AppleReceiptFile, _ facts: Facts, at now: Timestamp
+    ) async throws(StoreFailure) -> Answer {
+        let receipt = try? AppleReceipt(file)
+        if let app = receipt?.bundleID, app != bundleID { throw .mismatch(what: "app") }
+        if api != nil, let subject = receipt.flatMap({ subject(of: $0, facts) }) {
+            return try await answer(about: subject, facts, at: now)
         }
-        let segment = try PathSegment(id, what: "transaction id")
-        let token = try tokens.token(at: transport.wallClock())
-        let response = try await transport.response(
-            to: AppleRequest.statuses(of: segment, at: host, token: token))
-        guard response.status == 401 else { return AppleReply(response, at: now) }
-        let renewed = try tokens.token(
-            replacing: token, date: response.date, at: transport.wallClock())
-        await transport.beforeExtraCall()
-        let again = try await transport.response(
-            to: AppleRequest.statuses(of: segment, at: host, token: renewed))
-        return AppleReply(again, at: now)
+        guard let verifyReceipt else {
+            // Says what is wrong with it, where something is.
+            _ = try AppleReceipt(file)
+            guard api != nil else { throw Self.needsKey }
+            throw .rejected(reason: "the receipt holds no purchase")
+        }
+        let answer = try await verifyReceipt.answer(
+            about: file, saying: receipt, facts: facts, at: now)
+        guard api != nil, case .verdict(var observation) = answer,
+            let id = observation.originalID, AppleIdentifier.isUsable(id)
+        else { return answer }
+        observation.nextToken = id
+        observation.isMigrated = true
+        return .verdict(observation)
     }
 
-    private func read(
-        _ body: [UInt8], from environment: StoreEnvironment, about purchase: Purchase,
-        as id: String, at now: Timestamp
-    ) async throws(StoreFailure) -> Answer {
-        let reader = AppleAnswerReader(
-            verifier: verifier, bundleID: bundleID, environment: environment, asked: id,
-            facts: purchase.facts, now: now)
-        return try await reader.answer(body)
+    private func subject(of receipt: AppleReceipt, _ facts: Facts) -> AppleSubject? {
+        let own = receipt.newest(of: facts.product)
+        guard let purchase = own ?? receipt.newest, let id = purchase.id else { return nil }
+        return AppleSubject(
+            id: id, environment: facts.environment, likely: receipt.environment ?? .production,
+            isNamed: own != nil, isOneTime: own?.kind.map { $0 != .autoRenewable } ?? false,
+            isMigrated: true)
     }
 }

@@ -12,7 +12,8 @@ struct AppleToken: Hashable, Sendable {
 ///
 /// App Store Server API, *Generating JSON Web Tokens for API requests*.
 final class AppleTokens: Sendable {
-    private let credentials: AppleCredentials
+    private let bundleID: String
+    private let apiKey: AppleAPIKey
     private let key: P256.Signing.PrivateKey
     private let state = Mutex(State())
 
@@ -22,18 +23,17 @@ final class AppleTokens: Sendable {
         var skew = Duration.zero
     }
 
-    init(_ credentials: AppleCredentials) throws(CredentialFault) {
-        self.credentials = credentials
+    init(_ apiKey: AppleAPIKey, bundleID: String) throws(CredentialFault) {
+        self.bundleID = bundleID
+        self.apiKey = apiKey
         do {
-            key = try P256.Signing.PrivateKey(
-                pemRepresentation: credentials.privateKeyPEM.text)
+            key = try P256.Signing.PrivateKey(pemRepresentation: apiKey.privateKeyPEM.text)
         } catch {
             throw CredentialFault(
                 field: "private_key", sentence: "is not a P-256 key in PKCS#8 PEM")
         }
         for (field, text) in [
-            ("id", credentials.bundleID), ("issuer_id", credentials.issuerID),
-            ("key_id", credentials.keyID),
+            ("id", bundleID), ("issuer_id", apiKey.issuerID), ("key_id", apiKey.keyID),
         ] where text.isEmpty {
             throw CredentialFault(field: field, sentence: "is empty")
         }
@@ -82,11 +82,11 @@ final class AppleTokens: Sendable {
     private func makeToken(at now: Timestamp) -> AppleToken? {
         let seconds = now.microsecondsSinceEpoch / 1_000_000
         let claims = Claims(
-            iss: credentials.issuerID, iat: seconds - Self.backdatedSeconds,
+            iss: apiKey.issuerID, iat: seconds - Self.backdatedSeconds,
             exp: seconds + Self.lifetime.components.seconds, aud: "appstoreconnect-v1",
-            bid: credentials.bundleID)
+            bid: bundleID)
         let text = try? CompactJWS.text(
-            header: Header(alg: "ES256", kid: credentials.keyID, typ: "JWT"), claims: claims
+            header: Header(alg: "ES256", kid: apiKey.keyID, typ: "JWT"), claims: claims
         ) { bytes in
             try key.signature(for: bytes).rawRepresentation
         }

@@ -22,6 +22,35 @@ struct AppleStatusResponse: Decodable, Sendable {
     }
 }
 
+/// The answer of Get Transaction Info.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/transactioninforesponse>
+struct AppleTransactionResponse: Decodable, Sendable {
+    let signedTransactionInfo: String
+}
+
+/// A page of the transaction history or of the refund history: at most 20 transactions.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/historyresponse>
+/// <https://developer.apple.com/documentation/appstoreserverapi/refundhistoryresponse>
+struct AppleHistoryResponse: Decodable, Sendable {
+    /// Opaque; asks for the next page.
+    let revision: String?
+    let hasMore: Bool?
+    let bundleId: String?
+    let environment: String?
+    let signedTransactions: [String]?
+}
+
+/// The answer of Look Up Order ID.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/orderlookupresponse>
+struct AppleOrderResponse: Decodable, Sendable {
+    /// 0 for an order of the app, 1 for none.
+    let status: Int
+    let signedTransactions: [String]?
+}
+
 /// The payload of `signedTransactionInfo`. Dates are milliseconds since 1970.
 ///
 /// <https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload>
@@ -33,6 +62,7 @@ struct AppleTransaction: AppleSignedPayload, Hashable {
     let bundleId: String?
     let productId: String?
     let subscriptionGroupIdentifier: String?
+    let purchaseDate: LenientInteger?
     let originalPurchaseDate: LenientInteger?
     let expiresDate: LenientInteger?
     let signedDate: LenientInteger?
@@ -41,6 +71,8 @@ struct AppleTransaction: AppleSignedPayload, Hashable {
     let inAppOwnershipType: String?
     let revocationDate: LenientInteger?
     let revocationType: String?
+    /// In thousandths of a percent; less than 100000 where only some of several were refunded.
+    let revocationPercentage: Int?
     /// True only on a transaction that an upgrade has replaced.
     let isUpgraded: Bool?
     let offerType: Int?

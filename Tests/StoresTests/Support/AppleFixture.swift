@@ -49,13 +49,17 @@ enum AppleFixture {
         try AppleVerifier(roots: [AppleAuthority.trusted.get().root])
     }
 
+    /// What the statuses alone come to, for a purchase of the product `plus`.
     static func read(_ body: String, with verifier: AppleVerifier? = nil) async throws -> Answer {
-        let reader = AppleAnswerReader(
+        let reader = AppleReader(
             verifier: try verifier ?? Self.verifier(), bundleID: "com.example.reader",
-            environment: .production, asked: "420001010101001", facts: Facts(product: "plus"),
-            now: now)
+            environment: .production, now: now)
         do throws(StoreFailure) {
-            return try await reader.answer(Array(body.utf8))
+            var statuses = try reader.statuses(Array(body.utf8))
+            var found = try await statuses.subscription(named: ["420001010101001"])
+            if found == nil { found = try await statuses.subscription(ofProduct: "plus") }
+            guard let found else { return .doubt(.notFound) }
+            return .verdict(try found.observation(in: .production, at: now))
         } catch {
             return .failure(error)
         }

@@ -1,0 +1,67 @@
+import Curl
+import Renewal
+
+/// The App Store Server API of one app: where it is, and what admits to it.
+struct AppleAPI: Sendable {
+    let hosts: [StoreEnvironment: StoreHost]
+    let tokens: AppleTokens
+    let transport: StoreTransport
+}
+
+/// The calls of one check, of which all but the first have to wait for their share of the quota.
+struct AppleCalls: Sendable {
+    private let api: AppleAPI
+    private let now: Timestamp
+    private var isFirst: Bool
+
+    /// `isFirst` is false where the quota has not been asked for any call yet.
+    init(_ api: AppleAPI, at now: Timestamp, isFirst: Bool = true) {
+        self.api = api
+        self.now = now
+        self.isFirst = isFirst
+    }
+
+    mutating func reply(
+        to request: AppleRequest, from environment: StoreEnvironment
+    ) async throws(StoreFailure) -> AppleReply {
+        AppleReply(try await response(to: request, from: environment), at: now)
+    }
+
+    /// A refused token is replaced once.
+    mutating func response(
+        to request: AppleRequest, from environment: StoreEnvironment
+    ) async throws(StoreFailure) -> HTTPResponse {
+        guard let host = api.hosts[environment] else {
+            throw .unsupported(reason: "this environment is not configured")
+        }
+        let token = try api.tokens.token(at: api.transport.wallClock())
+        let response = try await send(request.http(at: host, token: token))
+        guard response.status == 401 else { return response }
+        let renewed = try api.tokens.token(
+            replacing: token, date: response.date, at: api.transport.wallClock())
+        return try await send(request.http(at: host, token: renewed))
+    }
+
+    private mutating func send(
+        _ request: HTTPRequest
+    ) async throws(StoreFailure) -> HTTPResponse {
+        if !isFirst { await api.transport.beforeExtraCall() }
+        isFirst = false
+        return try await api.transport.response(to: request)
+    }
+}
+
+/// What a purchase is asked about with.
+struct AppleSubject: Hashable, Sendable {
+    var id: String
+    /// The only environment to believe; nil when it is to be found.
+    var environment: StoreEnvironment?
+    /// Which to try first, where it is to be found.
+    var likely = StoreEnvironment.production
+    /// Whether the id is one of this very purchase; otherwise it only names the customer.
+    var isNamed = true
+    /// Whether it is known not to be a subscription.
+    var isOneTime = false
+    /// Whether the id comes out of a receipt, which it is to replace.
+    var isMigrated = false
+}

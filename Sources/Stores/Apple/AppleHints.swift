@@ -1,0 +1,253 @@
+import Curl
+import Renewal
+
+/// A stretch of the notification history that is being read, in milliseconds since 1970.
+struct AppleHintWindow: Codable, Hashable, Sendable {
+    var start: Int64
+    var end: Int64
+    /// Asks for the next page. The stretch stays the same meanwhile.
+    var token: String?
+}
+
+/// Where the reading of the notification history stands, for each environment. Its text is opaque
+/// to whoever stores it.
+struct AppleHintPosition: Codable, Hashable, Sendable {
+    struct Place: Codable, Hashable, Sendable {
+        /// All up to here has been read.
+        var readUpTo: Int64
+        var window: AppleHintWindow?
+        /// What was read of the last minutes, which are read again.
+        var seen: [String] = []
+    }
+
+    var production: Place?
+    var sandbox: Place?
+
+    /// A text that cannot be read is a beginning: hints are no evidence that could be lost.
+    init(text: String?) {
+        let read = text.flatMap { try? JSON.decode(AppleHintPosition.self, from: $0.utf8) }
+        production = read?.production
+        sandbox = read?.sandbox
+    }
+
+    var text: String { String(decoding: JSON.encode(self), as: UTF8.self) }
+
+    subscript(_ environment: StoreEnvironment) -> Place? {
+        get {
+            switch environment {
+            case .production: production
+            case .sandbox: sandbox
+            }
+        }
+        set {
+            switch environment {
+            case .production: production = newValue
+            case .sandbox: sandbox = newValue
+            }
+        }
+    }
+}
+
+/// Pulls the notifications that Apple has sent, or tried to send, to the app's server. They are
+/// hints and no more: each makes one purchase due.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/get-notification-history>
+struct AppleHints: Sendable {
+    let verifier: AppleVerifier
+    let bundleID: String
+    let api: AppleAPI
+    let now: Timestamp
+
+    /// What one pull found, and the ids of the subscriptions that had a refund.
+    struct Pull: Sendable {
+        var page: HintPage
+        var refunded: [String] = []
+    }
+
+    /// One page of each environment. An environment that cannot be read keeps its place.
+    ///
+    /// - Throws: what production said, when no environment could be read.
+    func pull(after text: String?) async throws(StoreFailure) -> Pull {
+        var position = AppleHintPosition(text: text)
+        var pull = Pull(page: HintPage(hints: []))
+        var failure: StoreFailure?
+        var hasRead = false
+        for environment in StoreEnvironment.allCases {
+            do throws(StoreFailure) {
+                let read = try await page(of: environment, at: position[environment])
+                position[environment] = read.place
+                pull.page.hints += read.news.map(\.hint)
+                pull.refunded += read.news.filter(\.isRefund).map(\.originalID)
+                if read.place.window != nil { pull.page.hasMore = true }
+                hasRead = true
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if !hasRead, let failure { throw failure }
+        pull.page.position = position.text
+        return pull
+    }
+
+    private struct News {
+        let uuid: String
+        let originalID: String
+        let isRefund: Bool
+
+        var hint: Hint { Hint(id: uuid, subject: .originalID(originalID)) }
+    }
+
+    private func page(
+        of environment: StoreEnvironment, at place: AppleHintPosition.Place?
+    ) async throws(StoreFailure) -> (place: AppleHintPosition.Place, news: [News]) {
+        let present = now.microsecondsSinceEpoch / 1000
+        var place = place ?? AppleHintPosition.Place(readUpTo: present)
+        let window = place.window ?? window(after: place.readUpTo, environment, present)
+        var calls = AppleCalls(api, at: now, isFirst: false)
+        let response = try await calls.response(to: .notifications(window), from: environment)
+        switch AppleReply(response, at: now) {
+        case .answer(let bytes):
+            let body = try JSON.decode(AppleNotificationPage.self, from: bytes)
+            let news = try await news(in: body, environment)
+            let isNew = news.filter { !place.seen.contains($0.uuid.prefixForMemory) }
+            place.seen = Array((place.seen + isNew.map(\.uuid.prefixForMemory)).suffix(memory))
+            place.advance(past: window, to: body.hasMore == true ? body.paginationToken : nil)
+            // A stretch ends well before the present when much is to be made up for.
+            if place.window == nil, window.end < present - overlap {
+                place.window = self.window(after: place.readUpTo, environment, present)
+            }
+            return (place, Self.unique(isNew))
+        case .failed where Self.isStale(response.status, AppleReply.errorCode(response)):
+            // The page's token or the beginning is too old: the stretch is begun again.
+            place.window = nil
+            place.readUpTo = max(place.readUpTo, present - memoryOfApple(environment))
+            return (place, [])
+        case .failed(let failure): throw failure
+        case .unauthorized: throw .refused(reason: "status 401")
+        case .notFound, .invalidIdentifier: throw .malformed(field: "status \(response.status)")
+        }
+    }
+
+    private func window(
+        after mark: Int64, _ environment: StoreEnvironment, _ present: Int64
+    ) -> AppleHintWindow {
+        let earliest = present - memoryOfApple(environment)
+        let start = max(min(mark, present) - overlap, earliest)
+        return AppleHintWindow(start: start, end: min(start + day, present))
+    }
+
+    /// A notification that is forged or cannot be read is no news.
+    private func news(
+        in body: AppleNotificationPage, _ environment: StoreEnvironment
+    ) async throws(StoreFailure) -> [News] {
+        let items = body.notificationHistory ?? []
+        guard items.count <= itemLimit else { throw .malformed(field: "notificationHistory") }
+        let reader = AppleReader(
+            verifier: verifier, bundleID: bundleID, environment: environment, now: now)
+        var news: [News] = []
+        for item in items {
+            guard let text = item.signedPayload,
+                let payload = try? await reader.notification(text),
+                let uuid = payload.notificationUUID, !uuid.isEmpty, payload.mayMatter,
+                let transaction = payload.data?.signedTransactionInfo,
+                let told = try? await reader.transaction(transaction, "signedTransactionInfo"),
+                let id = told.originalTransactionId
+            else { continue }
+            news.append(
+                News(
+                    uuid: uuid, originalID: id,
+                    isRefund: payload.notificationType == "REFUND"))
+        }
+        return news
+    }
+
+    /// Retries share their id.
+    private static func unique(_ news: [News]) -> [News] {
+        var seen: Set<String> = []
+        return news.filter { seen.insert($0.uuid).inserted }
+    }
+
+    /// <https://developer.apple.com/documentation/appstoreserverapi/error-codes>
+    private static func isStale(_ status: Int, _ code: Int64?) -> Bool {
+        status == 400 && [4_000_012, 4_000_014, 4_000_017].contains(code)
+    }
+
+    private func memoryOfApple(_ environment: StoreEnvironment) -> Int64 {
+        switch environment {
+        case .production: 180 * day - 2 * overlap
+        case .sandbox: 30 * day - 2 * overlap
+        }
+    }
+
+    private let day: Int64 = 86_400_000
+    /// Notifications may show up a little late.
+    private let overlap: Int64 = 300_000
+    private let memory = 500
+    private let itemLimit = 1000
+}
+
+extension AppleHintPosition.Place {
+    /// A token that comes again would go round in circles: the stretch ends there.
+    fileprivate mutating func advance(past window: AppleHintWindow, to token: String?) {
+        if let token, token != window.token {
+            self.window = AppleHintWindow(start: window.start, end: window.end, token: token)
+        } else {
+            self.window = nil
+            readUpTo = window.end
+        }
+    }
+}
+
+extension String {
+    /// Enough of a UUID to know it again.
+    fileprivate var prefixForMemory: String { String(prefix(13)) }
+}
+
+/// A page of the notification history: at most 20.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryresponse>
+struct AppleNotificationPage: Decodable, Sendable {
+    let paginationToken: String?
+    let hasMore: Bool?
+    let notificationHistory: [Item]?
+
+    struct Item: Decodable, Sendable {
+        let signedPayload: String?
+    }
+}
+
+/// <https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2decodedpayload>
+struct AppleNotification: AppleSignedPayload {
+    let notificationType: String?
+    let notificationUUID: String?
+    let data: Subject?
+    let signedDate: LenientInteger?
+
+    struct Subject: Decodable, Sendable {
+        let bundleId: String?
+        let environment: String?
+        let signedTransactionInfo: String?
+    }
+
+    /// Unknown types may.
+    var mayMatter: Bool {
+        ![
+            "TEST", "CONSUMPTION_REQUEST", "REFUND_DECLINED", "EXTERNAL_PURCHASE_TOKEN",
+        ].contains(notificationType)
+    }
+}
+
+extension AppleReader {
+    /// - Throws: `.mismatch` for one of another app or environment.
+    fileprivate func notification(_ text: String) async throws(StoreFailure) -> AppleNotification {
+        let payload = try await verifier.read(
+            AppleNotification.self, from: text, calling: "signedPayload", at: now)
+        guard let data = payload.data, data.bundleId == bundleID else {
+            throw .mismatch(what: "app")
+        }
+        guard data.environment == environment.appleName else {
+            throw .mismatch(what: "environment")
+        }
+        return payload
+    }
+}

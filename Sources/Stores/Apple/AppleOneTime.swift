@@ -1,0 +1,53 @@
+import Renewal
+
+extension AppleTransaction {
+    var isSubscription: Bool {
+        type == "Auto-Renewable Subscription" || (type == nil && expiresDate != nil)
+    }
+
+    /// What a transaction of a one-time product comes to: it is in force unless it was taken
+    /// back. How long a non-renewing one lasts is the operator's to say.
+    ///
+    /// - Throws: `.malformed` for what cannot be.
+    func oneTimeObservation(
+        in environment: StoreEnvironment, at now: Timestamp
+    ) throws(StoreFailure) -> Observation {
+        let window = DateWindow(now: now)
+        let outer = "signedTransactionInfo"
+        let revoked = try window.date(
+            milliseconds: revocationDate?.value, field: "\(outer).revocationDate")
+        let purchased = try window.date(
+            milliseconds: firstPurchase?.value, field: "\(outer).purchaseDate")
+        guard let product = productId, !product.isEmpty else {
+            throw .malformed(field: "\(outer).productId")
+        }
+        guard type != nil else { throw .malformed(field: "\(outer).type") }
+        let standing: Standing =
+            revoked == nil
+            ? .active : isFamilyRemoval ? .removedFromFamily(at: revoked) : .refunded(at: revoked)
+        return Observation(
+            environment: environment, kind: try kind(), standing: standing,
+            items: [Item(names: [product], expiresAt: nil)], originalID: originalTransactionId,
+            orderID: transactionId, period: transactionId, willRenew: false, phase: .regular,
+            purchasedAt: purchased,
+            statedAt: try window.date(
+                milliseconds: signedDate?.value, field: "\(outer).signedDate"),
+            words: oneTimeWords(purchased, revoked))
+    }
+
+    /// A restored transaction was bought with its original.
+    private var firstPurchase: LenientInteger? {
+        transactionId == originalTransactionId
+            ? purchaseDate ?? originalPurchaseDate : originalPurchaseDate ?? purchaseDate
+    }
+
+    private func oneTimeWords(_ purchased: Timestamp?, _ revoked: Timestamp?) -> String {
+        var words = [type ?? "-"]
+        if let purchased { words.append("purchaseDate \(CalendarTime.text(purchased))") }
+        if let revoked { words.append("revocationDate \(CalendarTime.text(revoked))") }
+        if let share = revocationPercentage, share < 100_000 {
+            words.append("revocationPercentage \(share)")
+        }
+        return words.joined(separator: ", ")
+    }
+}
