@@ -5,15 +5,21 @@ enum Amazon {
     /// The body of a 200 for `purchase` as its life stands.
     static func receipt(_ purchase: Purchase, _ life: Life) -> JSONText {
         let sandbox = purchase.environment == .sandbox
-        let dates = Dates(life)
+        let kind = purchase.timeline.terms.kind
+        let dates = Dates(life, isSandbox: sandbox)
+        let term = life.latest?.product ?? purchase.timeline.product
         var json = JSONText()
         json.raw("{\"autoRenewing\":")
-        json.boolean(dates.renewal != nil && life.autoRenews)
-        json.raw(",\"betaProduct\":false,\"cancelDate\":")
+        json.boolean(
+            life.isRenewable && dates.cancel == nil && life.autoRenews && !dates.isArtefact)
+        json.raw(",\"betaProduct\":")
+        json.boolean(purchase.isBeta)
+        json.raw(",\"cancelDate\":")
         json.millisecondsOrNull(dates.cancel)
         json.raw(",\"cancelReason\":")
         if let reason = dates.cancelReason { json.number(reason) } else { json.raw("null") }
-        json.raw(",\"countryCode\":\"DE\",\"deferredDate\":null,\"deferredSku\":null")
+        json.raw(",\"countryCode\":\"DE\"")
+        appendDeferral(dates, life, to: &json)
         json.raw(",\"freeTrialEndDate\":")
         json.millisecondsOrNull(dates.trialEnd)
         json.raw(",\"fulfillmentDate\":")
@@ -21,20 +27,21 @@ enum Amazon {
         json.raw(",\"fulfillmentResult\":\"FULFILLED\",\"gracePeriodEndDate\":")
         json.millisecondsOrNull(dates.graceEnd)
         json.raw(",\"parentProductId\":null,\"productId\":")
-        let term = purchase.timeline.product
-        let kind = purchase.timeline.terms.kind
         json.string(kind == .autoRenewable ? parent(of: term) : term)
         json.raw(",\"productType\":")
         json.plain(typeName(kind))
-        json.raw(",\"promotions\":null,\"purchaseDate\":")
+        appendPromotions(purchase, life, to: &json)
+        json.raw(",\"purchaseDate\":")
         json.milliseconds(purchase.timeline.start)
-        json.raw(",\"purchaseMetadataMap\":null,\"quantity\":1,\"receiptId\":")
+        json.raw(",\"purchaseMetadataMap\":null,\"quantity\":")
+        json.raw(kind == .nonConsumable ? "null" : "1")
+        json.raw(",\"receiptId\":")
         json.plain(purchase.token)
         json.raw(",\"renewalDate\":")
         json.millisecondsOrNull(dates.renewal)
         if kind == .autoRenewable {
             json.raw(",\"term\":")
-            json.string(termText(purchase.timeline.terms.period))
+            json.string(termText(life.period))
             json.raw(",\"termSku\":")
             json.string(sandbox ? parent(of: term) + "_term" : term)
         } else {
@@ -46,11 +53,38 @@ enum Amazon {
         return json
     }
 
+    /// A change of plan that waits for the next renewal; both are null once it has come.
+    private static func appendDeferral(_ dates: Dates, _ life: Life, to json: inout JSONText) {
+        guard dates.cancel == nil, let next = life.productAtRenewal, let latest = life.latest else {
+            return json.raw(",\"deferredDate\":null,\"deferredSku\":null")
+        }
+        json.raw(",\"deferredDate\":")
+        json.milliseconds(latest.end)
+        json.raw(",\"deferredSku\":")
+        json.string(next)
+    }
+
+    private static func appendPromotions(
+        _ purchase: Purchase, _ life: Life, to json: inout JSONText
+    ) {
+        guard let offer = purchase.timeline.terms.firstOffer, offer.discount != .freeTrial else {
+            return json.raw(",\"promotions\":null")
+        }
+        json.raw(",\"promotions\":[{\"promotionType\":\"")
+        switch offer.kind {
+        case .introductory: json.raw("Introductory Price - All customers")
+        case .promotional, .code, .winBack: json.raw("Promotional Price - Lapsed customers")
+        }
+        json.raw("\",\"promotionStatus\":\"")
+        json.raw(life.latest?.offer == nil ? "Completed" : "InProgress")
+        json.raw("\"}]")
+    }
+
     private static func typeName(_ kind: Terms.Kind) -> String {
         switch kind {
-        case .autoRenewable, .nonRenewing: "SUBSCRIPTION"
+        case .autoRenewable: "SUBSCRIPTION"
         case .nonConsumable: "ENTITLED"
-        case .consumable: "CONSUMABLE"
+        case .consumable, .nonRenewing: "CONSUMABLE"
         }
     }
 
@@ -69,27 +103,34 @@ enum Amazon {
         var graceEnd: Instant?
         var cancel: Instant?
         var cancelReason: Int64?
+        /// The sandbox tells a running subscription as in trial and in grace at once.
+        var isArtefact = false
 
-        init(_ life: Life) {
+        init(_ life: Life, isSandbox: Bool) {
             guard let latest = life.latest else { return }
-            if latest.isTrial { trialEnd = latest.end }
             switch life.phase {
             case .pending, .abandoned, .silent, .hold, .paused, .running:
+                guard life.isRenewable else { return }
+                if latest.isTrial { trialEnd = latest.end }
                 renewal = life.autoRenews ? latest.end : nil
+                if isSandbox, renewal != nil, trialEnd == nil {
+                    (isArtefact, trialEnd, graceEnd) = (true, renewal, renewal)
+                }
             case .grace(_, let until):
                 renewal = latest.end
                 graceEnd = until
             case .ended(let instant, let ending):
-                trialEnd = nil
+                // The end of a product that the seller alone knows is not the store's.
+                if life.kind == .nonRenewing, ending == .expired { return }
                 cancel = instant
-                cancelReason = Self.reason(ending)
+                cancelReason = latest.givenBack?.reason ?? Self.reason(ending)
             }
         }
 
         private static func reason(_ ending: Ending) -> Int64 {
             switch ending {
-            case .cancelled, .refunded, .expired: 1
-            case .paymentFailed, .revoked: 2
+            case .cancelled, .refunded, .expired, .priceDeclined: 1
+            case .paymentFailed, .revoked, .unavailable: 2
             case .replaced: 4
             }
         }

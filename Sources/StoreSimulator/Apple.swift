@@ -110,7 +110,7 @@ enum Apple {
         case .grace: 4
         case .ended(_, .refunded), .ended(_, .revoked): 5
         case .ended(_, .cancelled), .ended(_, .paymentFailed), .ended(_, .replaced),
-            .ended(_, .expired):
+            .ended(_, .expired), .ended(_, .priceDeclined), .ended(_, .unavailable):
             2
         }
     }
@@ -149,9 +149,11 @@ enum Apple {
             json.raw(",\"expiresDate\":")
             json.milliseconds(charge.end)
         }
-        json.raw(",\"quantity\":1,\"type\":")
+        json.raw(",\"quantity\":")
+        json.number(Int64(charge.quantity))
+        json.raw(",\"type\":")
         json.plain(typeName(kind))
-        let isFamily = charge.givenBack?.cause == .revoke
+        let isFamily = purchase.isFamilyShared || charge.givenBack?.cause == .revoke
         if let user = purchase.user, !isFamily, isUUID(user) {
             json.raw(",\"appAccountToken\":")
             json.string(user)
@@ -162,16 +164,13 @@ enum Apple {
         json.milliseconds(now)
         appendGivenBack(charge, to: &json)
         if charge.isUpgraded { json.raw(",\"isUpgraded\":true") }
-        if charge.isTrial {
-            json.raw(",\"offerType\":1,\"offerDiscountType\":\"FREE_TRIAL\",\"offerPeriod\":")
-            json.plain((purchase.timeline.terms.trial ?? .none).text)
-        }
+        if let offer = charge.offer { append(offer, to: &json) }
         json.raw(",\"environment\":")
         json.plain(environment(purchase))
         json.raw(",\"transactionReason\":")
         json.plain(charge.isPurchase ? "PURCHASE" : "RENEWAL")
         json.raw(",\"storefront\":\"DEU\",\"storefrontId\":\"143443\",\"price\":")
-        json.number(charge.isTrial ? 0 : 4990)
+        json.number(charge.isTrial ? 0 : charge.offer == nil ? 4990 : 990)
         json.raw(",\"currency\":\"EUR\",\"appTransactionId\":")
         json.quoted(appTransaction(purchase))
         json.raw("}")
@@ -197,16 +196,52 @@ enum Apple {
         }
     }
 
+    /// The offer of this period, or of the next one.
+    private static func append(_ offer: Offer, to json: inout JSONText) {
+        json.raw(",\"offerType\":")
+        switch offer.kind {
+        case .introductory: json.raw("1")
+        case .promotional: json.raw("2")
+        case .code: json.raw("3")
+        case .winBack: json.raw("4")
+        }
+        if let id = offer.id {
+            json.raw(",\"offerIdentifier\":")
+            json.string(id)
+        }
+        json.raw(",\"offerDiscountType\":\"")
+        switch offer.discount {
+        case .freeTrial: json.raw("FREE_TRIAL")
+        case .payAsYouGo: json.raw("PAY_AS_YOU_GO")
+        case .payUpFront: json.raw("PAY_UP_FRONT")
+        }
+        json.raw("\",\"offerPeriod\":")
+        json.plain(offer.period.text)
+    }
+
     private static func appendGivenBack(_ charge: Charge, to json: inout JSONText) {
-        guard let givenBack = charge.givenBack else { return }
-        json.raw(",\"revocationReason\":0,\"revocationDate\":")
+        guard let givenBack = charge.givenBack else {
+            return appendPartGivenBack(charge, to: &json)
+        }
+        json.raw(",\"revocationReason\":")
+        json.number(givenBack.reason ?? 0)
+        json.raw(",\"revocationDate\":")
         json.milliseconds(givenBack.at)
         switch givenBack.cause {
-        case .refund:
+        case .refund, .chargeBack, .unacknowledged:
             json.raw(",\"revocationType\":\"REFUND_FULL\",\"revocationPercentage\":100000")
         case .revoke:
             json.raw(",\"revocationType\":\"FAMILY_REVOKE\"")
         }
+    }
+
+    /// Of several consumables the money of some went back.
+    private static func appendPartGivenBack(_ charge: Charge, to json: inout JSONText) {
+        guard let instant = charge.moneyBackAt, let count = charge.moneyBackQuantity else { return }
+        json.raw(",\"revocationReason\":0,\"revocationDate\":")
+        json.milliseconds(instant)
+        json.raw(",\"revocationType\":\"REFUND_PRORATED\",\"revocationPercentage\":")
+        json.number(Int64(100_000 * count / max(1, charge.quantity)))
     }
 
     /// JWSRenewalInfoDecodedPayload.
@@ -233,10 +268,26 @@ enum Apple {
             json.raw(",\"expirationIntent\":2,\"isInBillingRetryPeriod\":false")
         case .ended(_, .expired):
             json.raw(",\"expirationIntent\":5,\"isInBillingRetryPeriod\":false")
+        case .ended(_, .priceDeclined):
+            json.raw(",\"expirationIntent\":3,\"isInBillingRetryPeriod\":false")
+        case .ended(_, .unavailable):
+            json.raw(",\"expirationIntent\":4,\"isInBillingRetryPeriod\":false")
         case .ended:
             json.raw(",\"expirationIntent\":1,\"isInBillingRetryPeriod\":false")
         }
-        json.raw(",\"renewalPrice\":4990,\"currency\":\"EUR\",\"signedDate\":")
+        switch life.priceIncrease {
+        case .asked: json.raw(",\"priceIncreaseStatus\":0")
+        case .accepted: json.raw(",\"priceIncreaseStatus\":1")
+        case nil: break
+        }
+        if let offer = purchase.timeline.terms.firstOffer, offer.discount == .payAsYouGo,
+            life.charges.count < offer.cycles
+        {
+            append(offer, to: &json)
+        }
+        json.raw(",\"renewalPrice\":")
+        json.number(life.priceIncrease == nil ? 4990 : 5990)
+        json.raw(",\"currency\":\"EUR\",\"signedDate\":")
         json.milliseconds(now)
         json.raw(",\"environment\":")
         json.plain(environment(purchase))
@@ -258,7 +309,7 @@ enum Apple {
     }
 
     /// Apple takes only UUIDs as an account token.
-    private static func isUUID(_ text: String) -> Bool {
+    static func isUUID(_ text: String) -> Bool {
         let groups = text.split(separator: "-", omittingEmptySubsequences: false)
         return groups.map(\.count) == [8, 4, 4, 4, 12]
             && groups.allSatisfy { $0.allSatisfy(\.isHexDigit) }

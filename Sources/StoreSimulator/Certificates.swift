@@ -10,27 +10,37 @@ import X509
 struct Authority {
     let certificate: Certificate
     let key: Certificate.PrivateKey
+    /// What this authority signs with; it must fit its key.
+    private let algorithm: Certificate.SignatureAlgorithm
 
     static let begin = Date(timeIntervalSince1970: 946_684_800)
     static let end = Date(timeIntervalSince1970: 2_493_072_000)
 
     /// A self-signed root.
-    init(name: DistinguishedName, key: Certificate.PrivateKey) throws {
+    init(
+        name: DistinguishedName, key: Certificate.PrivateKey,
+        algorithm: Certificate.SignatureAlgorithm = .ecdsaWithSHA384
+    ) throws {
         certificate = try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: key.publicKey,
             notValidBefore: Self.begin, notValidAfter: Self.end, issuer: name, subject: name,
-            signatureAlgorithm: .ecdsaWithSHA384,
+            signatureAlgorithm: algorithm,
             extensions: Certificate.Extensions {
                 Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
                 Critical(KeyUsage(keyCertSign: true, cRLSign: true))
                 SubjectKeyIdentifier(hash: key.publicKey)
             }, issuerPrivateKey: key)
         self.key = key
+        self.algorithm = algorithm
     }
 
-    private init(certificate: Certificate, key: Certificate.PrivateKey) {
+    private init(
+        certificate: Certificate, key: Certificate.PrivateKey,
+        algorithm: Certificate.SignatureAlgorithm
+    ) {
         self.certificate = certificate
         self.key = key
+        self.algorithm = algorithm
     }
 
     /// An authority under this one, which carries the extension that Apple's intermediate has.
@@ -46,7 +56,7 @@ struct Authority {
                 try authorityKeyIdentifier()
                 Self.marker(marker)
             })
-        return Authority(certificate: child, key: key)
+        return Authority(certificate: child, key: key, algorithm: algorithm)
     }
 
     /// A certificate that signs receipts, with the extension that Apple's leaf has.
@@ -91,7 +101,7 @@ struct Authority {
         try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: publicKey,
             notValidBefore: Self.begin, notValidAfter: end, issuer: certificate.subject,
-            subject: name, signatureAlgorithm: .ecdsaWithSHA384, extensions: extensions,
+            subject: name, signatureAlgorithm: algorithm, extensions: extensions,
             issuerPrivateKey: key)
     }
 

@@ -27,13 +27,45 @@ struct PurchaseRequest: Decodable {
     var pending: Bool?
     /// `auto_renewable` where nothing else is said.
     var kind: String?
+    var offer: OfferRequest?
+    /// Google: `renewing`, `prepaid` or `installments`, the last with a number of payments.
+    var plan: String?
+    var payments: Int?
+    var quantity: Int?
+    /// Google: false for a purchase that the seller must acknowledge in time.
+    var acknowledged: Bool?
+    var acknowledgeWithin: String?
+    var addOns: [String]?
+    /// Apple: `purchased` or `family_shared`.
+    var ownership: String?
+    /// Amazon: bought in Live App Testing.
+    var beta: Bool?
+    /// Google: the ended purchase that this one is made again from, in Play.
+    var resubscribes: Int?
+    /// `renewal`: what is replaced goes on until then; only Google.
+    var when: String?
+    /// Apple: the answer has the legacy receipts.
+    var receipts: Bool?
+}
+
+struct OfferRequest: Decodable {
+    var kind: String?
+    var discount: String?
+    var period: String?
+    var cycles: Int?
+    var id: String?
 }
 
 struct DeedRequest: Decodable {
     var `for`: String?
     var product: String?
-    /// `renewal`: the product changes at the next renewal; only Apple.
+    /// `renewal`: the product changes at the next renewal.
     var when: String?
+    /// What one charge of the new product pays for.
+    var period: String?
+    /// The store's own number for why something is given back.
+    var reason: Int64?
+    var quantity: Int?
 }
 
 struct LatencyRequest: Decodable {
@@ -120,12 +152,35 @@ enum ControlReader {
         case "complete": return .complete
         case "abandon": return .abandon
         case "pause": return .pause(try period(request.for, "for") ?? .days(30))
+        case "acknowledge": return .acknowledge
+        case "consume": return .consume
+        case "ask_price": return .askPrice
+        case "accept_price": return .acceptPrice
+        case "withdraw": return .withdraw
+        case "charge_back": return .chargeBack
+        case "refund_money": return .refundMoney
+        case "refund_part": return .refundPart(quantity: request.quantity ?? 1)
+        case "close_account": return .closeAccount
+        case "extend": return .extend(try period(request.for, "for") ?? .days(30))
+        case "add_item": return .addItem(product: try product(request))
+        case "remove_item": return .removeItem(product: try product(request))
+        case "revoke_item": return .revokeItem(product: try product(request))
         case "change_product":
-            guard let product = request.product else { throw ControlError("product is missing") }
-            if store != .apple { return .supersede }
-            return request.when == "renewal"
-                ? .changeAtRenewal(product: product) : .upgrade(product: product)
+            let product = try product(request)
+            let isLater = request.when == "renewal"
+            let period = try period(request.period, "period")
+            switch (store, isLater) {
+            case (.google, _), (.amazon, false): return .supersede
+            case (.apple, false): return .upgrade(product: product, period: period)
+            case (.apple, true), (.amazon, true):
+                return .changeAtRenewal(product: product, period: period)
+            }
         default: throw ControlError("there is no such action", status: 404)
         }
+    }
+
+    private static func product(_ request: DeedRequest) throws(ControlError) -> String {
+        guard let product = request.product else { throw ControlError("product is missing") }
+        return product
     }
 }

@@ -10,12 +10,15 @@ struct Credentials: Sendable {
     let issuerID: String
     let keyID: String
     let amazonSecret: String
+    /// Apple's app-specific shared secret, which `verifyReceipt` wants.
+    let appleSecret: String
     let serviceAccount = "renewald@storesim.iam.gserviceaccount.example"
 
     let appleKey: P256.Signing.PrivateKey
     let googleKey: _RSA.Signing.PrivateKey
     let googleKeyID: String
     let signer: AppleSigner
+    let receipts: ReceiptSigner
     let serverCertificates: [[UInt8]]
     let serverKey: P256.Signing.PrivateKey
     let authorityPEM: String
@@ -26,9 +29,11 @@ struct Credentials: Sendable {
         keyID = names.appleKeyID()
         amazonSecret = names.amazonSecret()
         googleKeyID = names.uuid().filter { $0 != "-" }
+        appleSecret = names.appleSecret()
         appleKey = P256.Signing.PrivateKey()
         googleKey = try _RSA.Signing.PrivateKey(keySize: .bits2048)
         signer = try AppleSigner()
+        receipts = try ReceiptSigner()
         serverKey = P256.Signing.PrivateKey()
         let authority = try Authority(
             name: try DistinguishedName {
@@ -65,6 +70,8 @@ struct ClientFiles {
         try put(signer.rootPEM, "apple-root.pem")
         try Data(signer.rootDER).write(to: folder.appendingPathComponent("apple-root.der"))
         try putSecret(credentials.appleKey.pemRepresentation, "apple.p8")
+        try putSecret(credentials.appleSecret, "apple.secret")
+        try put(credentials.receipts.rootPEM, "apple-receipt-root.pem")
         try putSecret(serviceAccountText, "google.json")
         try putSecret(credentials.amazonSecret, "amazon.secret")
         try put(app, "apple", "google", "amazon")
@@ -112,6 +119,7 @@ struct ClientFiles {
             issuer_id = "\(credentials.issuerID)"
             key_id = "\(credentials.keyID)"
             private_key = "file:\(directory)/apple.p8"
+            shared_secret = "file:\(directory)/apple.secret"
 
             [[app]]
             store = "google"
@@ -126,10 +134,13 @@ struct ClientFiles {
             [store.apple]
             base_url = "\(origin)"
             sandbox_url = "\(sandboxOrigin)"
+            verify_receipt_url = "\(origin)/verifyReceipt"
+            sandbox_verify_receipt_url = "\(sandboxOrigin)/verifyReceipt"
             root_certificate = "file:\(directory)/apple-root.pem"\(authority)
 
             [store.google]
-            base_url = "\(origin)"\(authority)
+            base_url = "\(origin)"
+            pubsub_url = "\(origin)"\(authority)
 
             [store.amazon]
             base_url = "\(origin)"

@@ -9,7 +9,7 @@ enum Google {
     private static let canceledFor = Instant.day
 
     static func isGone(_ life: Life, at now: Instant) -> Bool {
-        guard case .ended(let instant, _) = life.phase else { return false }
+        guard life.isRenewable, case .ended(let instant, _) = life.phase else { return false }
         return now - instant > daysAfterEnd * Instant.day
     }
 
@@ -34,13 +34,19 @@ enum Google {
         appendContext(life, state, pending, now, to: &json)
         if purchase.environment == .sandbox { json.raw(",\"testPurchase\":{}") }
         json.raw(",\"acknowledgementState\":\"ACKNOWLEDGEMENT_STATE_")
-        if life.latest == nil { json.raw("PENDING\"") } else { json.raw("ACKNOWLEDGED\"") }
+        let isAcknowledged = life.latest != nil && life.isAcknowledged
+        json.raw(isAcknowledged ? "ACKNOWLEDGED\"" : "PENDING\"")
+        if let expired = purchase.resubscribes, !isAcknowledged {
+            json.raw(",\"outOfAppPurchaseContext\":{\"expiredPurchaseToken\":")
+            json.string(expired)
+            json.raw("}")
+        }
         if let user = purchase.user {
             json.raw(",\"externalAccountIdentifiers\":{\"obfuscatedExternalAccountId\":")
             json.string(user)
             json.raw("}")
         }
-        appendLineItem(purchase, life, state, to: &json)
+        appendLineItems(purchase, life, state, now, to: &json)
         json.raw(",\"etag\":")
         json.plain(etag(purchase, life, state))
         json.raw("}")
@@ -66,7 +72,7 @@ enum Google {
             switch life.phase {
             case .pending: name = "PENDING"
             case .abandoned: name = "PENDING_PURCHASE_CANCELED"
-            case .running: name = life.autoRenews ? "ACTIVE" : "CANCELED"
+            case .running: name = life.autoRenews || life.plan == .prepaid ? "ACTIVE" : "CANCELED"
             case .silent(let until):
                 (name, isUnpaid, expiry) = ("ACTIVE", true, until)
             case .grace(let since, let until):
@@ -82,7 +88,8 @@ enum Google {
                 (name, renews) = ("EXPIRED", false)
                 expiry = end.map { min($0, instant) }
             case .ended(let instant, .expired), .ended(let instant, .refunded),
-                .ended(let instant, .revoked), .ended(let instant, .replaced):
+                .ended(let instant, .revoked), .ended(let instant, .replaced),
+                .ended(let instant, .priceDeclined), .ended(let instant, .unavailable):
                 (name, expiry, renews) = ("EXPIRED", instant, false)
             }
         }
@@ -93,7 +100,9 @@ enum Google {
     ) {
         switch life.phase {
         case .pending, .abandoned, .silent: break
-        case .running: if !life.autoRenews { appendUserCancellation(life, to: &json) }
+        case .running where life.autoRenews || life.plan == .prepaid: break
+        case .running: appendUserCancellation(life, to: &json)
+        case .ended(_, .expired) where life.plan == .prepaid: break
         case .grace, .hold:
             if case .hold = life.phase {
                 json.raw(",\"onHoldStateContext\":{\"renewalDeclined\":{\"pendingOrderId\":")
@@ -108,7 +117,7 @@ enum Google {
             json.raw("}")
         case .ended(_, .cancelled), .ended(_, .expired):
             appendUserCancellation(life, to: &json)
-        case .ended(_, .paymentFailed):
+        case .ended(_, .paymentFailed), .ended(_, .priceDeclined), .ended(_, .unavailable):
             json.raw(",\"canceledStateContext\":{\"systemInitiatedCancellation\":{}}")
         case .ended(_, .refunded), .ended(_, .revoked):
             json.raw(",\"canceledStateContext\":{\"developerInitiatedCancellation\":{}}")
@@ -126,39 +135,13 @@ enum Google {
         json.raw("}}")
     }
 
-    private static func appendLineItem(
-        _ purchase: Purchase, _ life: Life, _ state: State, to json: inout JSONText
-    ) {
-        json.raw(",\"lineItems\":[{\"productId\":")
-        json.string(life.latest?.product ?? purchase.timeline.product)
-        if let expiry = state.expiry {
-            json.raw(",\"expiryTime\":")
-            json.time(expiry)
-        }
-        json.raw(",\"autoRenewingPlan\":{")
-        if state.renews { json.raw("\"autoRenewEnabled\":true,") }
-        json.raw("\"recurringPrice\":{\"currencyCode\":\"EUR\",\"units\":\"6\"")
-        json.raw(",\"nanos\":990000000}},\"offerDetails\":{\"basePlanId\":\"standard\"")
-        if purchase.timeline.terms.trial != nil { json.raw(",\"offerId\":\"free-trial\"") }
-        json.raw("}")
-        if let latest = life.latest {
-            json.raw(",\"latestSuccessfulOrderId\":")
-            json.plain(order(purchase, number: latest.number))
-            if latest.isTrial {
-                json.raw(",\"offerPhase\":{\"freeTrial\":{}}")
-            } else {
-                json.raw(",\"offerPhase\":{\"basePrice\":{}}")
-            }
-        }
-        json.raw("}]")
-    }
-
     /// 32 hexadecimal digits that change with whatever the answer says (FNV-1a, twice).
     private static func etag(_ purchase: Purchase, _ life: Life, _ state: State) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         let parts = [
             Int64(purchase.number), state.expiry?.milliseconds ?? 0, Int64(life.charges.count),
             life.autoRenewChangedAt?.milliseconds ?? 0, state.isUnpaid ? 1 : 0,
+            Int64(life.happenings.count),
         ]
         for part in parts {
             hash = (hash ^ UInt64(bitPattern: part)) &* 0x100_0000_01b3
@@ -177,6 +160,12 @@ enum Google {
 }
 
 extension Google {
+    /// What a token says whose account is gone.
+    static var deadToken: Reply {
+        let message = "The purchase token is no longer valid."
+        return Reply(410, failure(410, "purchaseTokenNoLongerValid", message))
+    }
+
     /// The error envelope: `{"error":{"code":…,"message":…,"errors":[{…}]}}`.
     static func failure(
         _ code: Int64, _ reason: StaticString, _ message: String,

@@ -18,7 +18,8 @@ extension Google {
         json.raw(",\"autoRenewing\":")
         json.boolean(state.renews)
         json.raw(",\"priceCurrencyCode\":\"EUR\",\"priceAmountMicros\":\"6990000\"")
-        json.raw(",\"countryCode\":\"PT\",\"developerPayload\":\"\"")
+        json.raw(",\"countryCode\":\"PT\",\"developerPayload\":")
+        json.string(purchase.developerPayload)
         if let payment = paymentState(life) {
             json.raw(",\"paymentState\":")
             json.number(payment)
@@ -39,8 +40,23 @@ extension Google {
             json.string(replaced)
         }
         if purchase.environment == .sandbox { json.raw(",\"purchaseType\":0") }
+        if let offer = purchase.timeline.terms.firstOffer, offer.discount != .freeTrial {
+            json.raw(",\"introductoryPriceInfo\":{\"introductoryPriceCurrencyCode\":\"EUR\"")
+            json.raw(",\"introductoryPriceAmountMicros\":\"990000\"")
+            json.raw(",\"introductoryPricePeriod\":")
+            json.plain(offer.period.text)
+            json.raw(",\"introductoryPriceCycles\":")
+            json.number(Int64(offer.cycles))
+            json.raw("}")
+        }
+        if let increase = life.priceIncrease {
+            json.raw(",\"priceChange\":{\"newPrice\":{\"currency\":\"EUR\"")
+            json.raw(",\"priceMicros\":\"9990000\"},\"state\":")
+            json.number(increase == .asked ? 0 : 1)
+            json.raw("}")
+        }
         json.raw(",\"acknowledgementState\":")
-        json.number(life.latest == nil ? 0 : 1)
+        json.number(life.latest == nil || !life.isAcknowledged ? 0 : 1)
         if let user = purchase.user {
             json.raw(",\"obfuscatedExternalAccountId\":")
             json.string(user)
@@ -53,7 +69,8 @@ extension Google {
     private static func paymentState(_ life: Life) -> Int64? {
         switch life.phase {
         case .pending, .silent, .grace, .hold: 0
-        case .running where !life.autoRenews: nil
+        case .running where life.productAtRenewal != nil: 3
+        case .running where !life.autoRenews && life.plan != .prepaid: nil
         case .running, .paused: life.latest?.isTrial == true ? 2 : 1
         case .abandoned, .ended: nil
         }
@@ -63,10 +80,11 @@ extension Google {
     private static func appendCancellation(_ life: Life, to json: inout JSONText) {
         let reason: Int64? =
             switch life.phase {
-            case .running: life.autoRenews ? nil : 0
+            case .running: life.autoRenews || life.plan == .prepaid ? nil : 0
+            case .ended(_, .expired) where life.plan == .prepaid: nil
             case .pending, .silent, .grace, .hold, .paused: nil
             case .abandoned, .ended(_, .cancelled), .ended(_, .expired): 0
-            case .ended(_, .paymentFailed): 1
+            case .ended(_, .paymentFailed), .ended(_, .priceDeclined), .ended(_, .unavailable): 1
             case .ended(_, .replaced): 2
             case .ended(_, .refunded), .ended(_, .revoked): 3
             }
@@ -87,17 +105,37 @@ extension Google {
         var order: String
         var purchased: Instant
         var voided: Instant
-        var isByDeveloper: Bool
+        /// 0 the user, 1 the developer, 2 Google.
+        var source: Int64
+        /// 0 other, 1 remorse, 7 charge-back, 8 unacknowledged.
+        var reason: Int64
+        /// How many of a quantity; nil for all.
+        var quantity: Int?
     }
 
     /// The voids of a purchase, oldest first.
     static func voids(_ purchase: Purchase, _ life: Life) -> [Void] {
         life.charges.compactMap { charge in
-            guard let givenBack = charge.givenBack else { return nil }
-            return Void(
+            var void = Void(
                 token: purchase.token, order: order(purchase, number: charge.number),
-                purchased: charge.paidAt, voided: givenBack.at,
-                isByDeveloper: givenBack.cause == .revoke)
+                purchased: charge.paidAt, voided: charge.paidAt, source: 0, reason: 1)
+            if let givenBack = charge.givenBack {
+                void.voided = givenBack.at
+                switch givenBack.cause {
+                case .refund: break
+                case .revoke: (void.source, void.reason) = (1, 0)
+                case .chargeBack: (void.source, void.reason) = (2, 7)
+                case .unacknowledged: (void.source, void.reason) = (2, 8)
+                }
+                void.reason = givenBack.reason ?? void.reason
+                return void
+            }
+            guard let instant = charge.moneyBackAt, let count = charge.moneyBackQuantity else {
+                return nil
+            }
+            (void.voided, void.source, void.reason) = (instant, 1, 0)
+            void.quantity = count < charge.quantity ? count : nil
+            return void
         }
     }
 
@@ -133,9 +171,13 @@ extension Google {
         json.raw(",\"orderId\":")
         json.plain(void.order)
         json.raw(",\"voidedSource\":")
-        json.number(void.isByDeveloper ? 1 : 0)
+        json.number(void.source)
         json.raw(",\"voidedReason\":")
-        json.number(void.isByDeveloper ? 0 : 1)
+        json.number(void.reason)
+        if let quantity = void.quantity {
+            json.raw(",\"voidedQuantity\":")
+            json.number(Int64(quantity))
+        }
         json.raw("}")
     }
 }

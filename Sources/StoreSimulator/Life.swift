@@ -11,6 +11,15 @@ struct Charge: Hashable, Sendable {
     var isPurchase: Bool
     var isUpgraded = false
     var givenBack: GivenBack?
+    /// The reduced price it was bought at.
+    var offer: Offer?
+    var quantity = 1
+    /// When its money went back although it still counts, and how many of a quantity.
+    var moneyBackAt: Instant?
+    var moneyBackQuantity: Int?
+
+    /// Paid less by an introductory offer, against a free time.
+    var isIntroductory: Bool { !isTrial && offer?.kind == .introductory }
 }
 
 /// Why a charge no longer counts, and since when.
@@ -18,10 +27,15 @@ struct GivenBack: Hashable, Sendable {
     enum Cause: Hashable, Sendable {
         case refund
         case revoke
+        case chargeBack
+        /// Nobody acknowledged the purchase in time.
+        case unacknowledged
     }
 
     var at: Instant
     var cause: Cause
+    /// The store's own number for why.
+    var reason: Int64?
 }
 
 /// Where in its life a subscription is.
@@ -44,6 +58,26 @@ enum Ending: Hashable, Sendable {
     case revoked
     case replaced
     case expired
+    /// The customer did not accept a higher price.
+    case priceDeclined
+    /// The product was no longer sold.
+    case unavailable
+}
+
+/// A higher price that the customer was asked about.
+enum PriceIncrease: Hashable, Sendable {
+    case asked
+    case accepted
+}
+
+/// A product beside the main one in the same subscription.
+struct AddOn: Hashable, Sendable {
+    var product: String
+    var since: Instant
+    /// When it ended; nil while it goes on with the subscription.
+    var end: Instant?
+    /// Will not be part of the next renewal.
+    var isLeaving = false
 }
 
 /// A timeline as it stands at one instant. It only moves forward; for an earlier instant the
@@ -56,6 +90,22 @@ struct Life: Hashable, Sendable {
     var paymentWorks = true
     var pauseLength: Period?
     var productAtRenewal: String?
+    /// What one charge pays for now, and from the next renewal on.
+    var period: Period
+    var periodAtRenewal: Period?
+    var priceIncrease: PriceIncrease?
+    var isWithdrawn = false
+    /// Cancelled, but still bound to pay.
+    var isCancellationPending = false
+    var isAcknowledged: Bool
+    var acknowledgeBy: Instant?
+    var isConsumed = false
+    var isAccountClosed = false
+    var addOns: [AddOn] = []
+    /// All that a store would tell of, in order of time.
+    var happenings: [Happening] = []
+    /// Why the act that is being performed is done.
+    var reason: Int64?
     /// Start of the present run of periods without a lapse.
     var runStart: Instant
 
@@ -65,10 +115,15 @@ struct Life: Hashable, Sendable {
     var periodsSinceAnchor: Int64 = 0
 
     let kind: Terms.Kind
+    let plan: Terms.Plan
 
     init(of timeline: Timeline) {
         kind = timeline.terms.kind
-        autoRenews = kind == .autoRenewable
+        plan = timeline.terms.plan
+        period = timeline.terms.period
+        productAtRenewal = timeline.nextProduct
+        isAcknowledged = timeline.terms.acknowledgeWithin == nil
+        autoRenews = kind == .autoRenewable && plan != .prepaid
         now = timeline.start
         anchor = timeline.start
         runStart = timeline.start
@@ -89,6 +144,12 @@ struct Life: Hashable, Sendable {
         }
     }
 
+    /// The products that give access now.
+    var entitledProducts: [String] {
+        guard isEntitled, let latest else { return [] }
+        return [latest.product] + addOns.filter { $0.end.map { $0 > now } ?? true }.map(\.product)
+    }
+
     /// What an answer tells of a life: equal faces give equal answers.
     struct Face: Hashable, Sendable {
         var phase: Phase
@@ -96,12 +157,13 @@ struct Life: Hashable, Sendable {
         var latest: Charge?
         var autoRenews: Bool
         var productAtRenewal: String?
+        var changes: Int
     }
 
     var face: Face {
         Face(
             phase: phase, charges: charges.count, latest: latest, autoRenews: autoRenews,
-            productAtRenewal: productAtRenewal)
+            productAtRenewal: productAtRenewal, changes: happenings.count)
     }
 
     var isRenewable: Bool { kind == .autoRenewable }
@@ -128,7 +190,9 @@ struct Life: Hashable, Sendable {
         actsDone += 1
         // A clock that was turned back may bring deeds into an order that makes no sense.
         if objection(to: act.deed, store: timeline.store) == nil {
+            reason = act.reason
             perform(act.deed, timeline)
+            reason = nil
         }
         return true
     }
@@ -138,16 +202,21 @@ struct Life: Hashable, Sendable {
 extension Life {
     /// When something happens next if nobody does anything.
     private func nextChange(_ timeline: Timeline) -> Instant? {
-        switch phase {
-        case .pending, .abandoned, .ended: nil
-        case .silent(let until), .grace(_, let until), .hold(let until), .paused(let until): until
-        case .running where kind == .nonConsumable || kind == .consumable: nil
-        case .running:
-            latest.map { willRenew ? renewalTime(of: $0, timeline) : $0.end }
-        }
+        let own: Instant? =
+            switch phase {
+            case .pending, .abandoned, .ended: nil
+            case .silent(let until), .grace(_, let until), .hold(let until), .paused(let until):
+                until
+            case .running where kind == .nonConsumable || kind == .consumable: nil
+            case .running: latest.map { willRenew ? renewalTime(of: $0, timeline) : $0.end }
+            }
+        guard let acknowledgeBy else { return own }
+        return min(acknowledgeBy, own ?? acknowledgeBy)
     }
 
-    private var willRenew: Bool { autoRenews && paymentWorks && pauseLength == nil }
+    private var willRenew: Bool {
+        autoRenews && paymentWorks && pauseLength == nil && priceIncrease != .asked && !isWithdrawn
+    }
 
     /// A short period must not be renewed before it has begun, so never in its first half.
     private func renewalTime(of charge: Charge, _ timeline: Timeline) -> Instant {
@@ -157,20 +226,42 @@ extension Life {
 
     private mutating func change(_ timeline: Timeline) {
         guard let latest else { return }
+        if let acknowledgeBy, acknowledgeBy <= now {
+            self.acknowledgeBy = nil
+            return giveBack(.unacknowledged, ending: .refunded)
+        }
         switch phase {
         case .pending, .abandoned, .ended: break
-        case .running where willRenew: charge(timeline, from: latest.end)
-        case .running where kind == .nonRenewing: phase = .ended(at: latest.end, .expired)
-        case .running where !autoRenews: phase = .ended(at: latest.end, .cancelled)
-        case .running where pauseLength != nil:
-            phase = .paused(until: latest.end.adding(pauseLength ?? .none))
-        case .running where timeline.terms.silence.isNone: enterGrace(timeline)
-        case .running: phase = .silent(until: latest.end.adding(timeline.terms.silence))
+        case .running where willRenew:
+            charge(timeline, from: latest.end)
+            note(.renewed)
+        case .running: endPeriod(latest, timeline)
         case .silent: enterGrace(timeline)
         case .grace: enterHold(timeline)
-        case .hold: phase = .ended(at: now, .paymentFailed)
+        case .hold: end(.paymentFailed, at: now)
         case .paused: endPause(timeline)
         }
+    }
+
+    /// A paid period is over and the next one is not paid.
+    private mutating func endPeriod(_ latest: Charge, _ timeline: Timeline) {
+        if kind == .nonRenewing || plan == .prepaid { return end(.expired, at: latest.end) }
+        if !autoRenews { return end(.cancelled, at: latest.end) }
+        if priceIncrease == .asked { return end(.priceDeclined, at: latest.end) }
+        if isWithdrawn { return end(.unavailable, at: latest.end) }
+        if let pauseLength {
+            phase = .paused(until: latest.end.adding(pauseLength))
+            return note(.paused)
+        }
+        if timeline.terms.silence.isNone { return enterGrace(timeline) }
+        phase = .silent(until: latest.end.adding(timeline.terms.silence))
+    }
+
+    /// The end of everything; who ends it otherwise than by himself has had the renewal off.
+    mutating func end(_ ending: Ending, at instant: Instant) {
+        phase = .ended(at: instant, ending)
+        acknowledgeBy = nil
+        note(.ended(ending))
     }
 
     private mutating func enterGrace(_ timeline: Timeline) {
@@ -178,14 +269,18 @@ extension Life {
             enterHold(timeline)
         } else {
             phase = .grace(since: now, until: now.adding(timeline.terms.grace))
+            note(.grace)
         }
     }
 
     private mutating func enterHold(_ timeline: Timeline) {
         if timeline.terms.hold.isNone {
-            phase = .ended(at: now, .paymentFailed)
+            end(.paymentFailed, at: now)
         } else {
+            var followsGrace = false
+            if case .grace = phase { followsGrace = true }
             phase = .hold(until: now.adding(timeline.terms.hold))
+            note(.hold(afterGrace: followsGrace))
         }
     }
 
@@ -193,6 +288,7 @@ extension Life {
         pauseLength = nil
         if paymentWorks {
             startAgain(timeline, isPurchase: false)
+            note(.resumed)
         } else {
             enterHold(timeline)
         }
@@ -202,32 +298,69 @@ extension Life {
         anchor = instant
         runStart = instant
         phase = .running
+        if let within = timeline.terms.acknowledgeWithin {
+            acknowledgeBy = instant.adding(within)
+        }
+        addOns = timeline.terms.addOns.map { AddOn(product: $0, since: instant) }
+        let offer = timeline.terms.firstOffer
         if kind == .nonConsumable || kind == .consumable {
             append(
                 product: timeline.product, from: instant, to: .distantFuture, isPurchase: true)
-        } else if let end = timeline.firstEnd {
+            charges[0].quantity = timeline.terms.quantity
+        } else if let end = timeline.firstEnd, end > instant {
             anchor = end
             append(product: timeline.product, from: instant, to: end, isPurchase: true)
-        } else if let trial = timeline.terms.trial {
-            anchor = instant.adding(trial)
+        } else if let offer, offer.discount != .payAsYouGo {
+            let isTrial = offer.discount == .freeTrial
+            anchor = instant.adding(offer.period, times: Int64(offer.cycles))
             append(
-                product: timeline.product, from: instant, to: anchor, isTrial: true,
+                product: timeline.product, from: instant, to: anchor, isTrial: isTrial,
                 isPurchase: true)
+            charges[0].offer = offer
         } else {
             charge(timeline, from: instant, isPurchase: true)
         }
+        note(.bought)
     }
 
     /// Pays one more period, which begins at `start`; the day of the month is the anchor's.
     mutating func charge(
         _ timeline: Timeline, from start: Instant, isPurchase: Bool = false
     ) {
+        if let periodAtRenewal {
+            (period, anchor, periodsSinceAnchor) = (periodAtRenewal, start, 0)
+            self.periodAtRenewal = nil
+        }
         periodsSinceAnchor += 1
-        let end = anchor.adding(timeline.terms.period, times: periodsSinceAnchor)
-        let product = productAtRenewal ?? latest?.product ?? timeline.product
-        productAtRenewal = nil
-        append(product: product, from: start, to: end, isPurchase: isPurchase)
+        let end = anchor.adding(period, times: periodsSinceAnchor)
+        // The first charge is of the product that was bought, whatever comes after it.
+        let product = (charges.isEmpty ? nil : productAtRenewal) ?? latest?.product
+        if !charges.isEmpty { productAtRenewal = nil }
+        append(product: product ?? timeline.product, from: start, to: end, isPurchase: isPurchase)
+        if let offer = timeline.terms.firstOffer, offer.discount == .payAsYouGo,
+            charges.count <= offer.cycles
+        {
+            charges[charges.count - 1].offer = offer
+        }
         phase = .running
+        priceIncrease = nil
+        removeLeavingItems(at: start)
+        if isCancellationPending, committedPayments == 0 {
+            isCancellationPending = false
+            setAutoRenew(false)
+        }
+    }
+
+    /// How many payments of a plan by instalments are still owed.
+    var committedPayments: Int {
+        guard case .installments(let count) = plan, count > 0 else { return 0 }
+        return (count - charges.count(where: { !$0.isTrial }) % count) % count
+    }
+
+    private mutating func removeLeavingItems(at instant: Instant) {
+        for index in addOns.indices where addOns[index].isLeaving && addOns[index].end == nil {
+            addOns[index].end = instant
+        }
     }
 
     /// Pays a period that begins now and sets the day of the month anew.

@@ -15,6 +15,10 @@ struct Purchase: Sendable {
         var customer: String?
         /// Apple's subscription group.
         var group: String
+        /// Apple: bought by another member of the family.
+        var isFamilyShared = false
+        /// Amazon: bought in Live App Testing.
+        var isBeta = false
 
         init(
             app: String, environment: Environment = .production, user: String? = nil,
@@ -40,6 +44,13 @@ struct Purchase: Sendable {
     let order: String
     /// The token of the purchase that this one replaced.
     let replaces: String?
+    /// The product of that one.
+    var replacedProduct: String?
+    /// Google: the token of the expired purchase that this one was made again from, in Play.
+    var resubscribes: String?
+    /// What the seller sent along when he acknowledged.
+    var developerPayload = ""
+    var acknowledgedUser: String?
     private(set) var timeline: Timeline
 
     private var life: Life
@@ -68,7 +79,9 @@ struct Purchase: Sendable {
 
     var app: String { buyer.app }
     var environment: Environment { buyer.environment }
-    var user: String? { buyer.user }
+    var user: String? { buyer.user ?? acknowledgedUser }
+    var isFamilyShared: Bool { buyer.isFamilyShared }
+    var isBeta: Bool { buyer.isBeta }
     var group: String { buyer.group }
 
     /// The life at `now`, kept between calls so that a long one is not lived again for each answer.
@@ -82,13 +95,17 @@ struct Purchase: Sendable {
 
     /// False when no charge can have been given back.
     var mayHaveVoids: Bool {
-        timeline.acts.contains { act in
-            act.deed == .refund || act.deed == .refundPast || act.deed == .revoke
-        }
+        timeline.terms.acknowledgeWithin != nil
+            || timeline.acts.contains { act in
+                switch act.deed {
+                case .refund, .refundPast, .revoke, .chargeBack, .refundPart: true
+                default: false
+                }
+            }
     }
 
-    mutating func add(_ deed: Deed, at instant: Instant) {
-        timeline.add(deed, at: instant)
+    mutating func add(_ deed: Deed, at instant: Instant, reason: Int64? = nil) {
+        timeline.add(deed, at: instant, reason: reason)
         life = Life(of: timeline)
     }
 }
@@ -108,6 +125,17 @@ enum AppleNumbers {
     /// The id of the charge with this number; that of the sign-up is the original id.
     static func transaction(_ purchase: Purchase, charge: Int) -> Int64 {
         original(purchase.number, purchase.environment) + Int64(charge)
+    }
+
+    /// What a customer finds in his mail: an `M`, and letters and digits that stand for the id.
+    static func order(_ purchase: Purchase, charge: Int) -> String {
+        "M" + String(transaction(purchase, charge: charge), radix: 36, uppercase: true)
+    }
+
+    /// The transaction of an order id; nil for what is none.
+    static func transaction(order: Substring) -> Int64? {
+        guard order.first == "M" else { return nil }
+        return Int64(order.dropFirst(), radix: 36)
     }
 
     static func lineItem(_ purchase: Purchase, charge: Int) -> Int64 {

@@ -14,6 +14,8 @@ final class Reception: Sendable {
     /// Apple's request tokens that were verified, with the bundle they are for.
     let verified = Mutex<[String: VerifiedToken]>([:])
     let signed = Mutex<[Int: SignedAnswer]>([:])
+    /// The newest legacy receipts, by purchase; those of single transactions by minus that.
+    let receipts = Mutex<[Int: KeptReceipt]>([:])
     private let quit: @Sendable () -> Void
     private let dateHeader = Mutex<(second: Int64, text: String)>((0, ""))
 
@@ -46,6 +48,7 @@ final class Reception: Sendable {
         switch first {
         case "inApps": return apple(request, segments, host)
         case "androidpublisher": return google(request, segments)
+        case "verifyReceipt": return verifyReceipt(request, host)
         case "token": return googleToken(request)
         case "version", "sandbox": return amazon(request, segments, host)
         case "control": return control(request, Array(segments.dropFirst()))

@@ -41,6 +41,7 @@ extension Reception {
         let purchase = world.purchase(number)
         let instant = call.instant(purchase)
         let life = world.life(number, at: instant, isPresent: instant == call.now)
+        if life.isAccountClosed { return Failures.gone(.amazon) }
         return Reply(200, Amazon.receipt(purchase, life))
     }
 }

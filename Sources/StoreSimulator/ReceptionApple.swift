@@ -109,6 +109,9 @@ extension Reception {
         }
         let instant = call.instant(asked)
         let life = world.life(number, at: instant, isPresent: instant == call.now)
+        if life.isAccountClosed {
+            return .failure(AppleRefusal(4_040_001, "Account not found."))
+        }
         let place = number == found.number ? found.charge : life.charges.count - 1
         guard life.charges.indices.contains(place) else { return .failure(notFound) }
         var unsigned = Unsigned(

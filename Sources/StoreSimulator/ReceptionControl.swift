@@ -20,6 +20,8 @@ extension Reception {
         case ("POST", "clock", 1): return try moveClock(request)
         case ("POST", "purchases", 1): return try addPurchases(request)
         case ("GET", "purchases", 2): return try describe(path[1])
+        case ("GET", "purchases", 3) where path[2] == "receipt":
+            return try receipt(request, path[1])
         case ("POST", "purchases", 3): return try act(request, path[1], path[2])
         case ("GET", "truth", 1): return try truth(request)
         case ("GET", "faults", 1): return faultsReply()

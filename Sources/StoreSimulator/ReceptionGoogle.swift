@@ -118,6 +118,7 @@ extension Reception {
         guard read.isSubscription == life.isRenewable, (read.product ?? product) == product else {
             return Failures.status(400, .google)
         }
+        if life.isAccountClosed { return Google.deadToken }
         if Google.isGone(life, at: instant) { return Failures.gone(.google) }
         if let verb { return write(verb, number, life, call.now, &world) }
         switch read {

@@ -8,35 +8,18 @@ extension Reception {
     func addPurchases(_ request: Request) throws(ControlError) -> Reply {
         let body = try ControlReader.read(PurchaseRequest.self, request.body)
         let store = try ControlReader.store(body.store)
-        let terms = try terms(body, store)
-        let start = try ControlReader.instant(body.start, "start")
-        guard
-            let environment = Purchase.Environment(rawValue: body.environment ?? "production")
-        else { throw ControlError("environment is not production or sandbox") }
+        let order = PurchaseOrder(
+            store: store, body: body, terms: try ControlReader.terms(body, store),
+            start: try ControlReader.instant(body.start, "start"),
+            buyer: try ControlReader.buyer(body, app: Self.defaultApp))
         let count = body.count ?? 1
         guard (1...Self.countLimit).contains(count), !body.product.isEmpty else {
             throw ControlError("count is not between 1 and \(Self.countLimit), or no product")
         }
         let machine = SimulatedClock.machineNow
-        let result: Result<[Purchase], ControlError> = world.withLock { world in
+        let result = world.withLock { world in
             let now = world.now(machine)
-            if let old = body.replaces {
-                guard world.has(old), world.purchase(old).store == store else {
-                    return .failure(ControlError("there is no purchase to replace", status: 404))
-                }
-                return .success([world.replace(old, product: body.product, terms: terms, now)])
-            }
-            let timeline = Timeline(
-                store: store, product: body.product, start: start ?? now, terms: terms)
-            return .success(
-                (1...count).map { place in
-                    let user = body.user.map { count == 1 ? $0 : "\($0)\(place)" }
-                    var buyer = Purchase.Buyer(
-                        app: body.app ?? Self.defaultApp, environment: environment, user: user,
-                        customer: body.customer)
-                    buyer.group = body.group ?? buyer.group
-                    return world.add(buyer, timeline)
-                })
+            return world.fulfil(order, count: count, now: now)
         }
         var json = JSONText(capacity: count * 300)
         json.raw("{\"purchases\":[")
@@ -44,34 +27,11 @@ extension Reception {
             if index > 0 { json.raw(",") }
             json.raw("{")
             json.names(of: purchase)
+            if body.receipts == true { appendReceipts(purchase.number, to: &json) }
             json.raw("}")
         }
         json.raw("]}")
         return Reply(200, json)
-    }
-
-    private func terms(
-        _ body: PurchaseRequest, _ store: StoreName
-    ) throws(ControlError) -> Terms {
-        let period = try ControlReader.period(body.period ?? "P1M", "period") ?? .none
-        guard period.months > 0 || period.milliseconds >= 10 * Instant.second else {
-            throw ControlError("period is shorter than ten seconds")
-        }
-        guard let kind = Terms.Kind(rawValue: body.kind ?? "auto_renewable") else {
-            let kinds = Terms.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ControlError("kind is none of \(kinds)")
-        }
-        guard kind != .nonRenewing || store == .apple else {
-            throw ControlError("only Apple sells non-renewing subscriptions")
-        }
-        var terms = Terms(
-            store: store, period: period, trial: try ControlReader.period(body.trial, "trial"),
-            grace: try ControlReader.period(body.grace, "grace"),
-            hold: try ControlReader.period(body.hold, "hold"),
-            renewsBefore: try ControlReader.period(body.renewsBefore, "renews_before"),
-            isPending: body.pending ?? false)
-        terms.kind = kind
-        return terms
     }
 
     private func number(_ text: Substring) throws(ControlError) -> Int {
@@ -87,9 +47,61 @@ extension Reception {
         var json = JSONText()
         world.withLock { world in
             let now = world.now(machine)
+            json.raw("{")
             json.describe(world.purchase(number), world.life(number, at: now), at: now)
         }
+        appendReceipts(number, to: &json)
+        json.raw("}")
         return Reply(200, json)
+    }
+
+    /// `GET /control/purchases/{id}/receipt?style=app&at=…`: a legacy receipt as of an instant.
+    func receipt(_ request: Request, _ text: Substring) throws(ControlError) -> Reply {
+        let number = try number(text)
+        let at = try ControlReader.instant(request.query("at"), "at")
+        let style = request.query("style") ?? "app"
+        guard ["app", "transaction"].contains(style) else {
+            throw ControlError("style is not app or transaction")
+        }
+        guard let made = madeReceipts(number, at: at) else {
+            throw ControlError("only Apple has receipts, and only of what is paid", status: 409)
+        }
+        var json = JSONText(capacity: 8000)
+        json.raw("{\"receipt\":\"")
+        json.ready(style == "app" ? made.app : made.transaction)
+        json.raw("\"}")
+        return Reply(200, json)
+    }
+
+    private func appendReceipts(_ number: Int, to json: inout JSONText) {
+        guard let made = madeReceipts(number, at: nil) else { return }
+        json.raw(",\"app_receipt\":\"")
+        json.ready(made.app)
+        json.raw("\",\"transaction_receipt\":\"")
+        json.ready(made.transaction)
+        json.raw("\"")
+    }
+
+    /// Base64 of both kinds of legacy receipts; nil where there is none. Signing needs no lock.
+    private func madeReceipts(_ number: Int, at: Instant?) -> (app: [UInt8], transaction: [UInt8])?
+    {
+        let machine = SimulatedClock.machineNow
+        let (entries, instant) = world.withLock { world -> ([ReceiptAnswer.Entry], Instant) in
+            let instant = at ?? world.now(machine)
+            guard world.purchase(number).store == .apple else { return ([], instant) }
+            let entries = world.purchases(ofCustomerOf: number).map { other in
+                ReceiptAnswer.Entry(
+                    purchase: world.purchase(other),
+                    life: world.purchase(other).timeline.life(at: instant))
+            }
+            return (entries.filter { $0.purchase.timeline.start <= instant }, instant)
+        }
+        guard let own = entries.last, let charge = own.life.latest,
+            let app = try? appReceipt(entries, at: instant),
+            let transaction = try? TransactionReceipt.encode(
+                own.purchase, charge, signer: credentials.receipts)
+        else { return nil }
+        return (Base64.padded(app), Base64.padded(transaction))
     }
 
     func act(
@@ -98,25 +110,43 @@ extension Reception {
         let number = try number(text)
         let body = try ControlReader.read(DeedRequest.self, request.body)
         let store = world.withLock { $0.purchase(number).store }
-        let deed = try ControlReader.deed(action, body, store)
+        let period = try ControlReader.period(body.period, "period")
+        let deed = try ControlReader.act(action, body, store)
         let machine = SimulatedClock.machineNow
         var json = JSONText()
         let objection: String? = world.withLock { world in
             let now = world.now(machine)
-            if let objection = world.life(number, at: now).objection(to: deed, store: store) {
-                return objection
-            }
+            let life = world.life(number, at: now)
             var replacement: Purchase?
-            if deed == .supersede {
-                let old = world.purchase(number)
+            switch deed {
+            case .deed(.supersede):
+                if let objection = life.objection(to: .supersede, store: store) { return objection }
+                var terms = world.purchase(number).timeline.terms
+                terms.period = period ?? terms.period
                 replacement = world.replace(
-                    number, product: body.product ?? "", terms: old.timeline.terms, now)
-            } else {
-                world.add(deed, to: number, at: now)
+                    number, product: body.product ?? "", terms: terms, now,
+                    body.when == "renewal" ? .deferred : .atOnce)
+            case .deed(let deed):
+                if let objection = life.objection(to: deed, store: store) { return objection }
+                world.perform(deed, on: number, at: now, reason: body.reason)
+            case .topUp:
+                guard life.plan == .prepaid, life.isEntitled else {
+                    return "there is no prepaid time to add to"
+                }
+                let old = world.purchase(number).timeline
+                replacement = world.replace(
+                    number, product: old.product, terms: old.terms, now, .topUp)
+            case .resubscribe:
+                guard store == .google, case .ended = life.phase else {
+                    return "only an ended Google subscription is bought again so"
+                }
+                replacement = world.resubscribe(number, now)
             }
+            json.raw("{")
             json.describe(
                 world.purchase(number), world.life(number, at: now), at: now,
                 replacement: replacement)
+            json.raw("}")
             return nil
         }
         if let objection { throw ControlError(objection, status: 409) }
@@ -141,29 +171,11 @@ extension Reception {
             json.plain(life.phase.word)
             json.raw(",\"entitled\":")
             json.boolean(instant >= purchase.timeline.start && life.isEntitled)
+            json.products(of: purchase, life, at: instant)
             json.raw("}")
         }
         json.raw("]}")
         return Reply(200, json)
-    }
-}
-
-extension World {
-    /// Ends a purchase because another takes its place, and makes that other one. Google carries
-    /// the paid time over to the new token.
-    mutating func replace(
-        _ number: Int, product: String, terms: Terms, _ now: Instant
-    ) -> Purchase {
-        let life = life(number, at: now)
-        let old = purchase(number)
-        if case .ended = life.phase {} else { add(.supersede, to: number, at: now) }
-        let end = old.store == .google && life.isEntitled ? life.latest?.end : nil
-        var terms = terms
-        terms.trial = nil
-        let timeline = Timeline(
-            store: old.store, product: product, start: now, terms: terms,
-            firstEnd: end.flatMap { $0 > now ? $0 : nil })
-        return add(old.buyer, timeline, replaces: old.token)
     }
 }
 
@@ -178,96 +190,13 @@ extension Phase {
         case .grace: "grace"
         case .hold: "hold"
         case .paused: "paused"
-        case .ended(_, .cancelled), .ended(_, .expired): "expired"
+        case .ended(_, .cancelled), .ended(_, .expired), .ended(_, .priceDeclined),
+            .ended(_, .unavailable):
+            "expired"
         case .ended(_, .paymentFailed): "payment_failed"
         case .ended(_, .refunded): "refunded"
         case .ended(_, .revoked): "revoked"
         case .ended(_, .replaced): "replaced"
         }
-    }
-}
-
-extension JSONText {
-    mutating func numberOrNull(_ value: Int?) {
-        guard let value else { return raw("null") }
-        number(Int64(value))
-    }
-
-    /// The members that say which purchase it is.
-    fileprivate mutating func names(of purchase: Purchase) {
-        raw("\"id\":")
-        number(Int64(purchase.number))
-        raw(",\"store\":")
-        plain(purchase.store.rawValue)
-        raw(",\"app\":")
-        string(purchase.app)
-        raw(",\"environment\":")
-        plain(purchase.environment.rawValue)
-        raw(",\"product\":")
-        string(purchase.timeline.product)
-        raw(",\"token\":")
-        plain(purchase.token)
-        if purchase.store == .amazon {
-            raw(",\"store_user_id\":")
-            plain(purchase.storeUser)
-        }
-        if let user = purchase.user {
-            raw(",\"user\":")
-            string(user)
-        }
-    }
-
-    fileprivate mutating func describe(
-        _ purchase: Purchase, _ life: Life, at now: Instant, replacement: Purchase? = nil
-    ) {
-        raw("{")
-        names(of: purchase)
-        raw(",\"now\":")
-        time(now)
-        raw(",\"state\":")
-        plain(life.phase.word)
-        raw(",\"entitled\":")
-        boolean(now >= purchase.timeline.start && life.isEntitled)
-        raw(",\"auto_renews\":")
-        boolean(life.autoRenews)
-        raw(",\"payment_works\":")
-        boolean(life.paymentWorks)
-        raw(",\"charges\":[")
-        for charge in life.charges {
-            if charge.number > 0 { raw(",") }
-            describe(charge)
-        }
-        raw("],\"acts\":[")
-        for (index, act) in purchase.timeline.acts.enumerated() {
-            if index > 0 { raw(",") }
-            raw("{\"at\":")
-            time(act.at)
-            raw(",\"deed\":")
-            string("\(act.deed)")
-            raw("}")
-        }
-        raw("]")
-        if let replacement {
-            raw(",\"replacement\":{")
-            names(of: replacement)
-            raw("}")
-        }
-        raw("}")
-    }
-
-    private mutating func describe(_ charge: Charge) {
-        raw("{\"product\":")
-        string(charge.product)
-        raw(",\"paid_at\":")
-        time(charge.paidAt)
-        raw(",\"start\":")
-        time(charge.start)
-        raw(",\"end\":")
-        time(charge.end)
-        raw(",\"trial\":")
-        boolean(charge.isTrial)
-        raw(",\"given_back\":")
-        boolean(charge.givenBack != nil)
-        raw("}")
     }
 }

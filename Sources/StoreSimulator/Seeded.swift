@@ -68,5 +68,8 @@ extension Seeded {
 
     mutating func appleKeyID() -> String { text(10, of: Self.upper) }
 
+    /// An app-specific shared secret: 32 hexadecimal digits.
+    mutating func appleSecret() -> String { text(32, of: Self.hexadecimal) }
+
     mutating func bearerToken() -> String { "ya29.c." + text(120, of: Self.base64URL) }
 }

@@ -7,10 +7,11 @@ enum StoreName: String, CaseIterable, Hashable, Sendable {
 
 /// What was agreed when a subscription was bought.
 struct Terms: Hashable, Sendable {
-    /// What kind of product it is. Only Apple sells the non-renewing kind.
+    /// What kind of product it is.
     enum Kind: String, CaseIterable, Sendable {
         case autoRenewable = "auto_renewable"
-        /// Ends after one period, which no answer tells: the seller must know it.
+        /// Ends after one period, which no answer tells: the seller must know it. Google and
+        /// Amazon sell it as a product that is bought once, or again and again.
         case nonRenewing = "non_renewing"
         case nonConsumable = "non_consumable"
         /// Never an entitlement.
@@ -32,6 +33,25 @@ struct Terms: Hashable, Sendable {
     var silence: Period
     /// Sold with a payment that is still to come; only Google.
     var isPending: Bool
+    /// The reduced price at the begin, where it is not the free time of `trial`.
+    var offer: Offer?
+    var plan = Plan.renewing
+    /// How many of a consumable.
+    var quantity = 1
+    /// How long the seller may take to acknowledge; nil when that was done at the purchase. Then
+    /// Google gives the money back.
+    var acknowledgeWithin: Period?
+    /// Google: what is sold beside the product in the same subscription.
+    var addOns: [String] = []
+
+    /// How a subscription is paid for; only Google knows the other two.
+    enum Plan: Hashable, Sendable {
+        case renewing
+        /// Ends after one period; time is added by another purchase.
+        case prepaid
+        /// Renews, and cannot be cancelled before so many payments.
+        case installments(Int)
+    }
 
     /// The terms of `store` where nothing else was said: six days of grace; then Google holds for
     /// thirty days, Apple retries until sixty days after the end, Amazon gives up.
@@ -62,6 +82,36 @@ struct Terms: Hashable, Sendable {
     }
 }
 
+/// A reduced price for a time.
+struct Offer: Hashable, Sendable {
+    enum Kind: String, CaseIterable, Sendable {
+        case introductory
+        case promotional
+        case code
+        case winBack = "win_back"
+    }
+
+    enum Discount: String, CaseIterable, Sendable {
+        case freeTrial = "free_trial"
+        /// So many ordinary periods at another price.
+        case payAsYouGo = "pay_as_you_go"
+        /// One payment for a time of its own length.
+        case payUpFront = "pay_up_front"
+    }
+
+    var kind = Kind.introductory
+    var discount = Discount.freeTrial
+    /// How long it is; of an offer to pay as one goes, the time of one payment.
+    var period: Period
+    var cycles = 1
+    var id: String?
+}
+
+extension Terms {
+    /// The offer that a purchase begins with.
+    var firstOffer: Offer? { offer ?? trial.map { Offer(period: $0) } }
+}
+
 /// What somebody does to a subscription.
 enum Deed: Hashable, Sendable {
     /// One more period is paid now; a lapsed Apple subscription is bought again.
@@ -86,20 +136,44 @@ enum Deed: Hashable, Sendable {
     /// The paid period ends now.
     case expire
     /// Another product of the group from now on, in the same subscription; only Apple.
-    case upgrade(product: String)
-    /// Another product from the next renewal on; only Apple.
-    case changeAtRenewal(product: String)
+    case upgrade(product: String, period: Period? = nil)
+    /// Another product from the next renewal on; Apple and Amazon.
+    case changeAtRenewal(product: String, period: Period? = nil)
     /// Another purchase has taken this one's place.
     case supersede
     /// The pending payment arrives, or never will.
     case complete
     case abandon
+    /// The seller has given what was bought; a consumable is used up.
+    case acknowledge
+    case consume
+    /// The paid period ends so much later, without a payment.
+    case extend(Period)
+    /// A higher price from the next renewal on, which the customer must accept; and he does.
+    case askPrice
+    case acceptPrice
+    /// The product is no longer sold: it ends instead of renewing.
+    case withdraw
+    /// The newest charge is taken back by the bank.
+    case chargeBack
+    /// The money of the newest charge goes back, access stays; only Google.
+    case refundMoney
+    /// The money of so many of a consumable goes back.
+    case refundPart(quantity: Int)
+    /// Google's add-ons.
+    case addItem(product: String)
+    case removeItem(product: String)
+    case revokeItem(product: String)
+    /// The customer's account is gone; nothing answers for the purchase any more.
+    case closeAccount
 }
 
 /// A deed and when it was done.
 struct Act: Hashable, Sendable {
     var at: Instant
     var deed: Deed
+    /// The store's own number for why; nil for the usual one.
+    var reason: Int64?
 }
 
 /// The whole life of one purchase, as values only. Every answer of a store, and the truth about
@@ -111,6 +185,8 @@ struct Timeline: Hashable, Sendable {
     var terms: Terms
     /// Where the first period ends when a predecessor's time is carried over.
     var firstEnd: Instant?
+    /// The product from the first renewal on, where a change was put off until then.
+    var nextProduct: String?
     /// In order of time.
     private(set) var acts: [Act] = []
 
@@ -125,9 +201,9 @@ struct Timeline: Hashable, Sendable {
     }
 
     /// Adds a deed; those of the same instant keep the order in which they were added.
-    mutating func add(_ deed: Deed, at instant: Instant) {
+    mutating func add(_ deed: Deed, at instant: Instant, reason: Int64? = nil) {
         let place = acts.lastIndex { $0.at <= instant }.map { $0 + 1 } ?? 0
-        acts.insert(Act(at: instant, deed: deed), at: place)
+        acts.insert(Act(at: instant, deed: deed, reason: reason), at: place)
     }
 
     /// All that is true of the purchase at `instant`.

@@ -73,8 +73,15 @@ struct World: Sendable {
             ? life(number, at: instant) : purchase(number).timeline.life(at: instant)
     }
 
-    mutating func add(_ deed: Deed, to number: Int, at instant: Instant) {
-        purchases[number - 1].add(deed, at: instant)
+    mutating func add(
+        _ deed: Deed, to number: Int, at instant: Instant, reason: Int64? = nil
+    ) {
+        purchases[number - 1].add(deed, at: instant, reason: reason)
+    }
+
+    /// Changes what is not part of a purchase's life.
+    mutating func change(_ number: Int, _ change: (inout Purchase) -> Void) {
+        change(&purchases[number - 1])
     }
 
     /// The next purchase of the same store and environment, for an answer about another one.
