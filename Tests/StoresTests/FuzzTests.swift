@@ -15,7 +15,9 @@ struct FuzzTests {
         for _ in 0..<Self.inputs {
             let body = mutator.next()
             guard let wire = try? JSON.decode(GoogleSubscription.self, from: body),
-                let read = try? GoogleObservation(wire, facts: Facts(product: "plus"), at: now)
+                let snapshot = try? wire.snapshot(at: now),
+                let read = try? GoogleObservation(
+                    snapshot, facts: Facts(product: "plus"), at: now)
             else { continue }
             #expect(read.observation.originalID != nil || !read.observation.words.isEmpty)
         }

@@ -39,12 +39,14 @@ struct GoogleObservationTests {
             "offerPhase":{"freeTrial":{}}}]}
         hear: active, production, plus 26-02-25T10, paid 26-02-25T10, until 26-02-25T10,
             renews yes, trial, unacknowledged
+        more: offer used, awaits
 
         case: bought today, not acknowledged yet
         wire: {"startTime":"2026-02-20T02:00:00Z",
             "acknowledgementState":"ACKNOWLEDGEMENT_STATE_PENDING"}
         hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10,
             renews yes, regular
+        more: awaits, again 26-02-21T02:00
 
         case: introductory price, after an upgrade in its middle
         wire: {"lineItems":[{"productId":"plus","expiryTime":"2026-03-15T10:20:28Z",
@@ -53,6 +55,7 @@ struct GoogleObservationTests {
             "offerPhase":{"prorationPeriod":{"originalOfferPhaseType":"INTRODUCTORY"}}}]}
         hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10,
             renews yes, introductory
+        more: offer used
 
         case: cancelled by the user and still running
         wire: {"subscriptionState":"SUBSCRIPTION_STATE_CANCELED",
@@ -215,6 +218,7 @@ struct GoogleObservationTests {
             "latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0"}]}
         hear: active, production, plus 26-03-15T10, maps 26-03-24T10, paid 26-03-15T10,
             until 26-03-15T10, renews yes, -
+        more: again 26-03-24T10:20
 
         case: prepaid
         wire: {"latestOrderId":null,"lineItems":[{"productId":"plus",
@@ -303,11 +307,13 @@ struct GoogleObservationTests {
 
     @Test(arguments: cases)
     func hears(_ row: Case) throws {
-        #expect(summary(try read(row)) == row["hear"])
+        let read = try read(row)
+        #expect(summary(read.answer) == row["hear"])
+        #expect(read.more == (row["more"] ?? ""))
     }
 
     @Test func namesTheOrdersAndThePeriod() throws {
-        guard case .verdict(let observation) = try read(Case.all("case: renewed")[0]) else {
+        guard case .verdict(let observation) = try read(Case.all("case: renewed")[0]).answer else {
             Issue.record("no verdict")
             return
         }
@@ -327,22 +333,22 @@ struct GoogleObservationTests {
         #expect(GoogleOrderID.base(of: id) == base)
     }
 
-    private func read(_ row: Case) throws -> Answer {
-        let known = try row["known"].map(time)
-        let facts = purchase(
-            .google, token: "t", product: row["product"] ?? "plus", paidThrough: known
-        ).facts
-        let now = try time("2026-02-20T12:00:00Z")
-        do throws(StoreFailure) {
-            let wire = try JSON.decode(
-                GoogleSubscription.self, from: bytes(of: row))
-            return .verdict(try GoogleObservation(wire, facts: facts, at: now).observation)
-        } catch {
-            return .failure(error)
-        }
+    @Test(arguments: [
+        ("GPA.1..3", "GPA.1..4", true), ("GPA.1", "GPA.1..0", true), ("GPA.1..9", "GPA.1..10", true),
+        ("GPA.1..4", "GPA.1..4", false), ("GPA.1..5", "GPA.1..4", false),
+        ("GPA.2..3", "GPA.1..4", false),
+    ])
+    func ordersTheRenewalsOfASeries(one: String, other: String, isBefore: Bool) {
+        #expect(GoogleOrderID(one).isBefore(GoogleOrderID(other)) == isBefore)
     }
 
-    private func bytes(of row: Case) -> [UInt8] {
-        (try? merged(Self.base, row["wire"])) ?? []
+    private func read(_ row: Case) throws -> GoogleRead {
+        try GoogleRead(row) { facts, now throws(StoreFailure) in
+            let wire = try JSON.decode(
+                GoogleSubscription.self, from: merged(orEmpty: Self.base, row["wire"]))
+            let read = try GoogleObservation(
+                wire.snapshot(at: now), facts: facts, at: now)
+            return (read.observation, read.foreignOrder)
+        }
     }
 }

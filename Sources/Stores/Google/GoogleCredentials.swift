@@ -24,6 +24,7 @@ package struct GoogleCredentials: Sendable {
 /// A service account's key file, read and checked.
 struct GoogleServiceAccount: Sendable {
     let email: String
+    let project: String?
     let keyID: String?
     let key: _RSA.Signing.PrivateKey
     let tokenURL: String
@@ -31,6 +32,7 @@ struct GoogleServiceAccount: Sendable {
     /// <https://google.aip.dev/auth/4112>
     private struct File: Decodable {
         let type: String
+        let project_id: String?
         let private_key_id: String?
         let private_key: String
         let client_email: String
@@ -61,6 +63,7 @@ struct GoogleServiceAccount: Sendable {
                 field: "private_key", sentence: "is not an RSA key of 2048 bits or more in PEM")
         }
         email = file.client_email
+        project = file.project_id
         keyID = file.private_key_id
         self.tokenURL = tokenURL
     }

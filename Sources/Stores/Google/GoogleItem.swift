@@ -5,28 +5,19 @@ struct GoogleItem: Hashable, Sendable {
     let product: String
     /// Nil when it is not owned yet.
     let expires: Timestamp?
+    /// The last order of it that was paid.
     let paidOrder: String?
     let renews: Bool
-    let phase: Phase?
-    /// The product that takes its place at the next renewal.
-    let replacement: String?
-    let hasPriceIncreasePending: Bool
-
-    init(_ wire: GoogleSubscription.LineItem, window: DateWindow) throws(StoreFailure) {
-        guard let productID = wire.productId, !productID.isEmpty else {
-            throw .malformed(field: "lineItems.productId")
-        }
-        product = productID
-        expires = try window.date(rfc3339: wire.expiryTime, field: "lineItems.expiryTime")
-        paidOrder = wire.latestSuccessfulOrderId
-        let plan = wire.autoRenewingPlan
-        renews =
-            plan?.autoRenewEnabled == true
-            && plan?.installmentDetails?.pendingCancellation == nil
-        phase = wire.offerPhase?.phase
-        replacement = wire.deferredItemReplacement?.productId
-        hasPriceIncreasePending = plan?.priceChangeDetails?.isIncreasePending == true
-    }
+    var isPrepaid = false
+    var phase: Phase?
+    /// Whether it was bought with an offer: a trial or a lower price at the start. Nil when the
+    /// answer does not tell.
+    var usedOffer: Bool?
+    /// Whether another product takes its place at the next renewal.
+    var isToBeReplaced = false
+    /// That product, where the answer names it.
+    var replacement: String?
+    var hasPriceIncreasePending = false
 
     /// The items that are owned now. In a running state one that renews is kept for two days
     /// beyond its expiry, while Google still collects without a word; the last one too.
@@ -46,9 +37,9 @@ struct GoogleItem: Hashable, Sendable {
         }
     }
 
-    private static let renewalWindow = Duration.hours(48)
+    static let renewalWindow = Duration.hours(48)
 
-    private func isOwned(at instant: Timestamp) -> Bool {
+    func isOwned(at instant: Timestamp) -> Bool {
         expires.map { $0 > instant } ?? false
     }
 
@@ -61,26 +52,5 @@ struct GoogleItem: Hashable, Sendable {
             guard let start = left.expires, let end = right.expires else { return false }
             return start < end
         }
-    }
-}
-
-extension GoogleSubscription.OfferPhase {
-    fileprivate var phase: Phase? {
-        if freeTrial != nil { return .trial }
-        if introductoryPrice != nil { return .introductory }
-        if basePrice != nil { return .regular }
-        return switch prorationPeriod?.originalOfferPhaseType {
-        case "FREE_TRIAL": .trial
-        case "INTRODUCTORY": .introductory
-        case "BASE": .regular
-        default: nil
-        }
-    }
-}
-
-extension GoogleSubscription.PriceChange {
-    fileprivate var isIncreasePending: Bool {
-        priceChangeState == "OUTSTANDING"
-            && (priceChangeMode == "PRICE_INCREASE" || priceChangeMode == "OPT_OUT_PRICE_INCREASE")
     }
 }

@@ -70,7 +70,9 @@ enum GoogleReply: Hashable, Sendable {
                 "authError", "invalid", "invalidValue", "required",
                 "purchaseTokenDoesNotMatchPackageName", "purchaseTokenMismatch",
                 "subscriptionExpired", "subscriptionInvalidArgument", "applicationNotFound",
-                "purchaseTokenNotFound", "notFound", "PERMISSION_DENIED", "UNAUTHENTICATED",
+                "purchaseTokenNotFound", "notFound", "invalidPurchaseState",
+                "productNotOwnedByUser", "subscriptionNotOwnedByUser", "PERMISSION_DENIED",
+                "UNAUTHENTICATED",
                 "INVALID_ARGUMENT", "NOT_FOUND",
             ]
     }

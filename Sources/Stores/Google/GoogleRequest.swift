@@ -1,14 +1,95 @@
 import Curl
 import Renewal
 
-enum GoogleRequest {
-    /// Google Play Developer API, *purchases.subscriptionsv2.get*.
-    static func subscription(
-        _ token: PathSegment, of package: PathSegment, at host: StoreHost, accessToken: String
-    ) -> HTTPRequest {
-        host.request(
-            path: "/androidpublisher/v3/applications/" + package.text
-                + "/purchases/subscriptionsv2/tokens/" + token.text,
-            headers: [HTTPHeader("Authorization", "Bearer " + accessToken)])
+/// Which version of the interface is asked.
+package enum GoogleAPI: String, Hashable, Sendable, CaseIterable {
+    case v2, v1
+}
+
+/// What can be asked about a purchase.
+enum GoogleQuestion: Hashable, Sendable {
+    case subscription, legacySubscription, product, legacyProduct
+
+    init(about kind: ProductKind, with api: GoogleAPI) {
+        switch kind {
+        case .autoRenewable: self = api == .v2 ? .subscription : .legacySubscription
+        case .nonRenewing, .nonConsumable, .consumable:
+            self = api == .v2 ? .product : .legacyProduct
+        }
     }
+}
+
+/// The paths of the Google Play Developer API, below one app.
+///
+/// <https://developers.google.com/android-publisher/api-ref/rest/v3>
+struct GooglePaths: Sendable {
+    private let app: String
+
+    /// - Throws: `.rejected`; the package name comes from the configuration.
+    init(packageName: String) throws(StoreFailure) {
+        app =
+            "/androidpublisher/v3/applications/"
+            + (try PathSegment(packageName, what: "package name")).text
+    }
+
+    /// - Throws: `.rejected` when the token or product cannot be asked about.
+    func purchase(
+        _ question: GoogleQuestion, _ purchase: Purchase
+    ) throws(StoreFailure) -> String {
+        let token = try PathSegment(purchase.token, what: "token").text
+        switch question {
+        case .subscription:
+            return app + "/purchases/subscriptionsv2/tokens/" + token
+        case .product:
+            return app + "/purchases/productsv2/tokens/" + token
+        case .legacySubscription, .legacyProduct:
+            let product = try PathSegment(purchase.facts.product, what: "product").text
+            let family = question == .legacySubscription ? "subscriptions" : "products"
+            return app + "/purchases/" + family + "/" + product + "/tokens/" + token
+        }
+    }
+
+    /// The same path in both versions.
+    func acknowledgement(
+        of purchase: Purchase, isSubscription: Bool
+    ) throws(StoreFailure) -> String {
+        let question = isSubscription ? GoogleQuestion.legacySubscription : .legacyProduct
+        return try self.purchase(question, purchase) + ":acknowledge"
+    }
+
+    func order(_ id: String) throws(StoreFailure) -> String {
+        app + "/orders/" + (try PathSegment(id, what: "order id")).text
+    }
+
+    /// - Parameter query: names and values; the values are escaped here.
+    func voided(_ query: [(name: String, value: String)]) throws(StoreFailure) -> String {
+        var parts: [String] = []
+        for (name, value) in query {
+            parts.append(name + "=" + URLText.queryValue(value))
+        }
+        return app + "/purchases/voidedpurchases?" + parts.joined(separator: "&")
+    }
+}
+
+extension URLText {
+    /// Leaves only unreserved characters of RFC 3986: whatever `&`, `+` and `=` mean to a server,
+    /// the value arrives as it is.
+    static func queryValue(_ raw: String) -> String {
+        var encoded: [UInt8] = []
+        for byte in raw.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"), UInt8(ascii: "~"):
+                encoded.append(byte)
+            default:
+                encoded += [
+                    UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)],
+                ]
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
+    private static let hexDigits = Array("0123456789ABCDEF".utf8)
 }

@@ -3,25 +3,32 @@ package import Renewal
 
 /// Asks Google Play about purchases of one app.
 package final class GoogleStore: Sendable {
-    private let packageName: String
-    private let host: StoreHost
-    private let tokens: GoogleTokens
-    private let transport: StoreTransport
+    let paths: GooglePaths
+    let client: GoogleClient
+    private let api: GoogleAPI
+    private let kindOf: @Sendable (String) -> ProductKind?
 
+    /// - Parameters:
+    ///   - api: which version is asked about purchases.
+    ///   - kindOf: the configured kind of a product, nil where it is not configured. It decides
+    ///     whether a token is asked about as a subscription or as a product that is sold once.
     /// - Throws: when the service account's file cannot be used.
     package init(
-        credentials: GoogleCredentials, host: StoreHost, transport: StoreTransport
+        credentials: GoogleCredentials, host: StoreHost, transport: StoreTransport,
+        api: GoogleAPI = .v2, kindOf: @escaping @Sendable (String) -> ProductKind? = { _ in nil }
     ) throws(CredentialFault) {
-        guard !credentials.packageName.isEmpty else {
-            throw CredentialFault(field: "id", sentence: "is empty")
+        do throws(StoreFailure) {
+            paths = try GooglePaths(packageName: credentials.packageName)
+        } catch {
+            throw CredentialFault(field: "id", sentence: "is not a package name")
         }
-        packageName = credentials.packageName
-        self.host = host
-        self.transport = transport
-        tokens = GoogleTokens(
+        let tokens = GoogleTokens(
             try GoogleServiceAccount(json: credentials.serviceAccountJSON),
-            certificateAuthorityFile: credentials.certificateAuthorityFile,
-            transport: transport)
+            scope: GoogleTokenRequest.publisherScope,
+            certificateAuthorityFile: credentials.certificateAuthorityFile, transport: transport)
+        client = GoogleClient(host: host, tokens: tokens, transport: transport)
+        self.api = api
+        self.kindOf = kindOf
     }
 
     /// Asks about one purchase. Every failure is an answer. `now` is the database's time.
@@ -36,35 +43,47 @@ package final class GoogleStore: Sendable {
     private func answer(
         about purchase: Purchase, at now: Timestamp
     ) async throws(StoreFailure) -> Answer {
-        switch try await reply(about: purchase, at: now) {
+        let kind = kind(of: purchase)
+        let question = GoogleQuestion(about: kind, with: api)
+        switch try await client.get(try paths.purchase(question, purchase), at: now) {
         case .answer(let body):
-            let wire = try JSON.decode(GoogleSubscription.self, from: body)
-            return .verdict(
-                try GoogleObservation(wire, facts: purchase.facts, at: now).observation)
-        case .gone:
-            return .doubt(.gone)
-        case .staleToken:
-            throw .refused(reason: "status 401")
-        case .failed(let failure):
-            throw failure
+            let reading = try reading(body, of: purchase, kind, question, at: now)
+            if let order = reading.foreignOrder {
+                try await prove(order, isOf: purchase, at: now)
+            }
+            return .verdict(reading.observation)
+        case .gone: return .doubt(.gone)
+        case .staleToken: throw .refused(reason: "status 401")
+        case .failed(let failure): throw failure
         }
     }
 
-    /// One call; another with a new access token when the first one's is refused.
-    private func reply(
-        about purchase: Purchase, at now: Timestamp
-    ) async throws(StoreFailure) -> GoogleReply {
-        let package = try PathSegment(packageName, what: "package name")
-        let token = try PathSegment(purchase.token, what: "token")
-        let accessToken = try await tokens.token()
-        let request = GoogleRequest.subscription(
-            token, of: package, at: host, accessToken: accessToken)
-        let reply = GoogleReply(try await transport.response(to: request), at: now)
-        guard reply == .staleToken else { return reply }
-        let renewed = try await tokens.token(replacing: accessToken)
-        await transport.beforeExtraCall()
-        let again = GoogleRequest.subscription(
-            token, of: package, at: host, accessToken: renewed)
-        return GoogleReply(try await transport.response(to: again), at: now)
+    func kind(of purchase: Purchase) -> ProductKind {
+        kindOf(purchase.facts.product) ?? purchase.facts.kind ?? .autoRenewable
+    }
+
+    /// What an answer comes to, and an order that casts doubt on its being about this purchase.
+    private func reading(
+        _ body: [UInt8], of purchase: Purchase, _ kind: ProductKind, _ question: GoogleQuestion,
+        at now: Timestamp
+    ) throws(StoreFailure) -> (observation: Observation, foreignOrder: String?) {
+        let facts = purchase.facts
+        switch question {
+        case .subscription, .legacySubscription:
+            let snapshot =
+                question == .subscription
+                ? try JSON.decode(GoogleSubscription.self, from: body).snapshot(at: now)
+                : try JSON.decode(GoogleLegacySubscription.self, from: body)
+                    .snapshot(of: facts, at: now)
+            let read = try GoogleObservation(snapshot, facts: facts, at: now)
+            return (read.observation, read.foreignOrder)
+        case .product, .legacyProduct:
+            let sale =
+                question == .product
+                ? try JSON.decode(GoogleProduct.self, from: body).sale(at: now)
+                : try JSON.decode(GoogleLegacyProduct.self, from: body).sale(of: purchase, at: now)
+            let read = GoogleSaleObservation(sale: sale, facts: facts, kind: kind, now: now)
+            return (read.observation, read.foreignOrder)
+        }
     }
 }

@@ -4,12 +4,13 @@ import Renewal
 import Synchronization
 import CryptoExtras
 
-/// Access tokens of one service account: one at a time, shared by all checks. However many ask,
+/// Access tokens of one service account for one scope: one at a time, shared by all checks. However many ask,
 /// one request is under way.
 ///
 /// <https://developers.google.com/identity/protocols/oauth2/service-account>
 final class GoogleTokens: Sendable {
     private let account: GoogleServiceAccount
+    private let scope: String
     private let certificateAuthorityFile: String?
     private let transport: StoreTransport
     /// A lock and not an actor: nearly every check only reads the current token.
@@ -44,10 +45,11 @@ final class GoogleTokens: Sendable {
     }
 
     init(
-        _ account: GoogleServiceAccount, certificateAuthorityFile: String?,
+        _ account: GoogleServiceAccount, scope: String, certificateAuthorityFile: String?,
         transport: StoreTransport
     ) {
         self.account = account
+        self.scope = scope
         self.certificateAuthorityFile = certificateAuthorityFile
         self.transport = transport
     }
@@ -130,7 +132,7 @@ final class GoogleTokens: Sendable {
     private func exchange() async throws(StoreFailure) -> AccessToken {
         let now = transport.wallClock()
         let request = try GoogleTokenRequest.request(
-            account, at: now, certificateAuthorityFile: certificateAuthorityFile)
+            account, scope: scope, at: now, certificateAuthorityFile: certificateAuthorityFile)
         let response = try await transport.response(to: request)
         let grant = try GoogleTokenRequest.grant(response, at: now)
         return AccessToken(text: grant.text, madeAt: now, life: grant.life)
@@ -139,13 +141,17 @@ final class GoogleTokens: Sendable {
 
 /// The exchange of a signed assertion for an access token, as values.
 enum GoogleTokenRequest {
-    static let scope = "https://www.googleapis.com/auth/androidpublisher"
+    static let publisherScope = "https://www.googleapis.com/auth/androidpublisher"
+    static let pubsubScope = "https://www.googleapis.com/auth/pubsub"
 
     static func request(
-        _ account: GoogleServiceAccount, at now: Timestamp, certificateAuthorityFile: String?
+        _ account: GoogleServiceAccount, scope: String, at now: Timestamp,
+        certificateAuthorityFile: String?
     ) throws(StoreFailure) -> HTTPRequest {
         let grantType = "urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer"
-        let body = "grant_type=\(grantType)&assertion=\(try assertion(account, at: now))"
+        let body =
+            "grant_type=\(grantType)&assertion="
+            + (try assertion(account, scope: scope, at: now))
         return HTTPRequest(
             method: .post, url: account.tokenURL,
             headers: [
@@ -159,7 +165,7 @@ enum GoogleTokenRequest {
 
     /// Back-dated a little, because one from the future is refused; valid for an hour at most.
     private static func assertion(
-        _ account: GoogleServiceAccount, at now: Timestamp
+        _ account: GoogleServiceAccount, scope: String, at now: Timestamp
     ) throws(StoreFailure) -> String {
         let issuedAt = now.microsecondsSinceEpoch / 1_000_000 - 10
         let claims = Claims(

@@ -1,0 +1,63 @@
+import Curl
+import Renewal
+
+/// Sends requests with an access token, and once more with a new one when the first is refused.
+struct GoogleClient: Sendable {
+    let host: StoreHost
+    let tokens: GoogleTokens
+    let transport: StoreTransport
+
+    /// One call, two when the access token has lost its power. `now` is what a point in time in
+    /// `Retry-After` is measured from. Never gives back `.staleToken`.
+    func get(_ path: String, at now: Timestamp) async throws(StoreFailure) -> GoogleReply {
+        try await reply(to: host.request(path: path), at: now)
+    }
+
+    /// Likewise, with a body of JSON. `deadline` is for a call that waits for news.
+    func post(
+        _ path: String, _ body: some Encodable & Sendable, at now: Timestamp,
+        deadline: Duration = StoreHost.deadline
+    ) async throws(StoreFailure) -> GoogleReply {
+        var request = host.request(
+            path: path, headers: [HTTPHeader("Content-Type", "application/json")])
+        request.method = .post
+        request.body = JSON.encode(body)
+        request.deadline = deadline
+        return try await reply(to: request, at: now)
+    }
+
+    private func reply(
+        to request: HTTPRequest, at now: Timestamp
+    ) async throws(StoreFailure) -> GoogleReply {
+        let token = try await tokens.token()
+        let reply = try await send(request, token, at: now)
+        guard reply == .staleToken else { return reply }
+        let renewed = try await tokens.token(replacing: token)
+        await transport.beforeExtraCall()
+        let again = try await send(request, renewed, at: now)
+        guard again != .staleToken else { throw .refused(reason: "status 401") }
+        return again
+    }
+
+    private func send(
+        _ request: HTTPRequest, _ token: String, at now: Timestamp
+    ) async throws(StoreFailure) -> GoogleReply {
+        var request = request
+        request.headers.append(HTTPHeader("Authorization", "Bearer " + token))
+        return GoogleReply(try await transport.response(to: request), at: now)
+    }
+}
+
+extension GoogleReply {
+    /// The body of an answer that is about the app as a whole: what would be the fault of one
+    /// purchase is a fault of the configuration or of the store here.
+    func wholeAppBody() throws(StoreFailure) -> [UInt8] {
+        switch self {
+        case .answer(let body): return body
+        case .staleToken: throw .refused(reason: "status 401")
+        case .gone: throw .malformed(field: "status 410")
+        case .failed(.rejected(let reason)): throw .refused(reason: reason)
+        case .failed(let failure): throw failure
+        }
+    }
+}

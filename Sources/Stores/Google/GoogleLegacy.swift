@@ -1,0 +1,130 @@
+import Renewal
+
+/// The answer of `purchases.subscriptions.get`, version 1: it names neither its product nor its
+/// state. Numbers of 64 bits are sent as texts; a number is taken for what it is, quoted or not.
+///
+/// When the user cancelled is not read: it is no end of access.
+///
+/// <https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptions>
+struct GoogleLegacySubscription: Decodable, Sendable {
+    let startTimeMillis: LenientInteger?
+    /// Moved on in grace though nothing is paid, and back to the end of the paid period on hold.
+    let expiryTimeMillis: LenientInteger?
+    /// Only while a pause is wanted or running.
+    let autoResumeTimeMillis: LenientInteger?
+    /// True through grace, hold and pause.
+    let autoRenewing: Bool?
+    /// 0 pending, 1 received, 2 free trial, 3 pending change of plan.
+    let paymentState: LenientInteger?
+    /// 0 the user, 1 Google for want of payment, 2 replaced, 3 the developer.
+    let cancelReason: LenientInteger?
+    /// The latest order, be it paid or declined.
+    let orderId: String?
+    let linkedPurchaseToken: String?
+    /// 0 a licence tester's, 1 by a promotion code.
+    let purchaseType: LenientInteger?
+    let priceChange: PriceChange?
+    /// There also after the lower price has ended.
+    let introductoryPriceInfo: IntroductoryPrice?
+    /// 0 not yet, 1 done.
+    let acknowledgementState: LenientInteger?
+
+    struct PriceChange: Decodable, Sendable {
+        /// 0 outstanding, 1 accepted.
+        let state: LenientInteger?
+    }
+
+    struct IntroductoryPrice: Decodable, Sendable {
+        /// How many periods have the lower price.
+        let introductoryPriceCycles: LenientInteger?
+    }
+}
+
+extension GoogleLegacySubscription {
+    /// - Throws: `.malformed` with the field that is missing or makes no sense.
+    func snapshot(of facts: Facts, at now: Timestamp) throws(StoreFailure) -> GoogleSnapshot {
+        let window = DateWindow(now: now)
+        let expires = try window.date(
+            milliseconds: expiryTimeMillis?.value, field: "expiryTimeMillis")
+        let resumes = try window.date(
+            milliseconds: autoResumeTimeMillis?.value, field: "autoResumeTimeMillis")
+        let renews = try self.renews()
+        let hasBeenPaid = hasBeenPaid(facts)
+        let state = try state(
+            until: expires, resumes: resumes, renews: renews, hasBeenPaid: hasBeenPaid, at: now)
+        var item = GoogleItem(
+            product: facts.product, expires: state.isPending ? nil : expires,
+            paidOrder: isLatestOrderPaid ? orderId : nil, renews: renews)
+        item.phase = phase
+        item.usedOffer = introductoryPriceInfo == nil ? nil : true
+        item.isToBeReplaced = paymentState?.value == 3
+        item.hasPriceIncreasePending = priceChange?.state?.value == 0
+        var snapshot = GoogleSnapshot(state: state, items: [item])
+        snapshot.latestOrder = orderId
+        snapshot.predecessorToken = linkedPurchaseToken
+        snapshot.startedAt = try window.date(
+            milliseconds: startTimeMillis?.value, field: "startTimeMillis")
+        snapshot.resumesAt = resumes
+        snapshot.cancellation = renews ? nil : cancellation
+        snapshot.isTest = purchaseType?.value == 0
+        snapshot.awaitsAcknowledgement = acknowledgementState?.value == 0
+        return snapshot
+    }
+
+    /// A missing switch is off only where a reason says so too: it alone would end access.
+    private func renews() throws(StoreFailure) -> Bool {
+        if let autoRenewing { return autoRenewing }
+        guard cancelReason != nil else { throw .malformed(field: "autoRenewing") }
+        return false
+    }
+
+    /// Whether any period was paid: it is known, or the latest order is that of a renewal.
+    private func hasBeenPaid(_ facts: Facts) -> Bool {
+        facts.paidThrough != nil || facts.wasGranted
+            || orderId.map { GoogleOrderID($0).renewal != nil } ?? false
+    }
+
+    private func state(
+        until expires: Timestamp?, resumes: Timestamp?, renews: Bool, hasBeenPaid: Bool,
+        at now: Timestamp
+    ) throws(StoreFailure) -> GoogleState {
+        let isPending = paymentState?.value == 0
+        if isPending, !hasBeenPaid, cancelReason == nil { return .pending }
+        guard let expires else { throw .malformed(field: "expiryTimeMillis") }
+        let isOver = expires <= now
+        guard renews else {
+            return isOver || cancellation == .replacement ? .expired : .canceled
+        }
+        // Grace and hold look the same but for the expiry.
+        if isPending { return isOver ? .onHold : .inGracePeriod }
+        if isOver, let resumes, resumes > now { return .paused }
+        return .active
+    }
+
+    /// A declined order is named, too: in grace and on hold, and after these have run out.
+    private var isLatestOrderPaid: Bool {
+        paymentState?.value != 0 && cancelReason?.value != 1
+    }
+
+    private var cancellation: GoogleCancellation? {
+        switch cancelReason?.value {
+        case 0: .user
+        case 1: .system
+        case 2: .replacement
+        case 3: .developer
+        case nil: nil
+        default: .other
+        }
+    }
+
+    private var phase: Phase? {
+        switch paymentState?.value {
+        case 2: return .trial
+        case 1: break
+        default: return nil
+        }
+        let paidPeriods = (orderId.flatMap { GoogleOrderID($0).renewal } ?? -1) + 2
+        let cycles = introductoryPriceInfo?.introductoryPriceCycles?.value ?? 0
+        return Int64(paidPeriods) <= cycles ? .introductory : .regular
+    }
+}

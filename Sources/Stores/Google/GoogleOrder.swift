@@ -1,0 +1,114 @@
+package import Renewal
+
+/// One charge, as Google Play's order management shows it: for support, and to find the purchase
+/// that an order belongs to.
+///
+/// <https://developers.google.com/android-publisher/api-ref/rest/v3/orders>
+package struct GoogleOrder: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+    /// Such as `GPA.3301-7742-9918-40211..0`.
+    package let id: String
+    /// The same without the number of a renewal: what `Facts.originalID` holds.
+    package let baseID: String
+    /// The token of the purchase. A secret.
+    package let token: String?
+    /// `PENDING`, `PROCESSED`, `CANCELED`, `PENDING_REFUND`, `PARTIALLY_REFUNDED` or `REFUNDED`, as
+    /// Google writes it.
+    package let state: String
+    package let products: [String]
+    package let createdAt: Timestamp?
+    /// Nil when no refund of the whole is recorded.
+    package let refundedAt: Timestamp?
+
+    package var description: String { "order \(id), \(state)" }
+    package var customMirror: Mirror { Mirror(self, children: ["id": id, "state": state]) }
+}
+
+extension GoogleStore {
+    /// Looks an order up for support: the order itself, or, where a renewal is not known, the
+    /// sign-up that it belongs to. Nil when Google knows neither.
+    ///
+    /// - Parameter orderID: a base id or a recurring one, as users find it in their mails.
+    /// - Throws: when there was no usable answer.
+    package func lookUp(
+        orderID: String, at now: Timestamp
+    ) async throws(StoreFailure) -> GoogleOrder? {
+        if let order = try await order(orderID, at: now) { return order }
+        let base = GoogleOrderID.base(of: orderID)
+        guard base != orderID else { return nil }
+        await client.transport.beforeExtraCall()
+        return try await order(base, at: now)
+    }
+
+    /// - Returns: nil when there is no such order.
+    private func order(
+        _ id: String, at now: Timestamp
+    ) async throws(StoreFailure) -> GoogleOrder? {
+        switch try await client.get(try paths.order(id), at: now) {
+        case .answer(let body):
+            let order = try JSON.decode(GoogleOrderWire.self, from: body).order(at: now)
+            guard order.id == id else { throw .mismatch(what: "order") }
+            return order
+        case .failed(.rejected): return nil
+        case .gone: return nil
+        case .staleToken: throw .refused(reason: "status 401")
+        case .failed(let failure): throw failure
+        }
+    }
+
+    /// An answer about a purchase does not name its token, but its orders do: an answer with
+    /// orders of another series is about this purchase only if Google says so of such an order.
+    /// One that was swapped on the way can so neither give nor take access, and one whose series
+    /// was numbered anew is believed at once.
+    ///
+    /// - Throws: `.mismatch` without that proof, whatever the reason, because access to orders may
+    ///   be refused where access to purchases is not.
+    func prove(
+        _ orderID: String, isOf purchase: Purchase, at now: Timestamp
+    ) async throws(StoreFailure) {
+        await client.transport.beforeExtraCall()
+        let order: GoogleOrder?
+        do throws(StoreFailure) {
+            order = try await self.order(orderID, at: now)
+        } catch {
+            if case .throttled = error { throw error }
+            throw .mismatch(what: "purchase")
+        }
+        guard let order, order.token == purchase.token else { throw .mismatch(what: "purchase") }
+    }
+}
+
+/// The answer of `orders.get`.
+struct GoogleOrderWire: Decodable, Sendable {
+    let orderId: String?
+    let purchaseToken: String?
+    let state: String?
+    /// RFC 3339.
+    let createTime: String?
+    let orderHistory: History?
+    let lineItems: [LineItem]?
+
+    struct History: Decodable, Sendable {
+        let refundEvent: Event?
+    }
+
+    struct Event: Decodable, Sendable {
+        let eventTime: String?
+    }
+
+    struct LineItem: Decodable, Sendable {
+        let productId: String?
+    }
+
+    func order(at now: Timestamp) throws(StoreFailure) -> GoogleOrder {
+        guard let orderId, !orderId.isEmpty else { throw .malformed(field: "orderId") }
+        guard let state else { throw .malformed(field: "state") }
+        let window = DateWindow(now: now)
+        return GoogleOrder(
+            id: orderId, baseID: GoogleOrderID.base(of: orderId), token: purchaseToken,
+            state: state, products: (lineItems ?? []).compactMap(\.productId),
+            createdAt: try window.date(rfc3339: createTime, field: "createTime"),
+            refundedAt: try window.date(
+                rfc3339: orderHistory?.refundEvent?.eventTime,
+                field: "orderHistory.refundEvent.eventTime"))
+    }
+}

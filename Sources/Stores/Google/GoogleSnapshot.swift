@@ -1,0 +1,87 @@
+import Renewal
+
+/// A subscription as either version of the interface tells it, its fields checked.
+struct GoogleSnapshot: Hashable, Sendable {
+    var state: GoogleState
+    var items: [GoogleItem]
+    /// The last order whatever became of it: paid, pending or declined. Google means to drop it.
+    var latestOrder: String?
+    /// The order of a renewal that was declined.
+    var declinedOrder: String?
+    /// The purchase that this one continues.
+    var predecessorToken: String?
+    var startedAt: Timestamp?
+    var resumesAt: Timestamp?
+    var cancellation: GoogleCancellation?
+    var isTest = false
+    /// Google waits for the app or its backend to say that the purchase has arrived.
+    var awaitsAcknowledgement = false
+
+    /// Every order that the answer names, that of the item in question first.
+    func orders(first main: GoogleItem?) -> [String] {
+        let orders = [main?.paidOrder, latestOrder, declinedOrder] + items.map(\.paidOrder)
+        return orders.compactMap { $0 }
+    }
+}
+
+/// Google Play Developer API, `SubscriptionState` of *purchases.subscriptionsv2*.
+enum GoogleState: String, Hashable, Sendable, CaseIterable {
+    case pending = "PENDING"
+    case active = "ACTIVE"
+    case paused = "PAUSED"
+    case inGracePeriod = "IN_GRACE_PERIOD"
+    case onHold = "ON_HOLD"
+    case canceled = "CANCELED"
+    case expired = "EXPIRED"
+    case pendingPurchaseCanceled = "PENDING_PURCHASE_CANCELED"
+
+    init?(_ text: String?) {
+        let prefix = "SUBSCRIPTION_STATE_"
+        guard let text, text.hasPrefix(prefix) else { return nil }
+        self.init(rawValue: String(text.dropFirst(prefix.count)))
+    }
+
+    /// Whether nothing of it has ever been owned.
+    var isPending: Bool { self == .pending || self == .pendingPurchaseCanceled }
+}
+
+/// Who ended it.
+enum GoogleCancellation: String, Hashable, Sendable {
+    case user, system, developer, replacement
+    /// Said in a word that is not known.
+    case other
+}
+
+/// Order ids: a base for the sign-up, and `..0`, `..1` and so on for its renewals.
+struct GoogleOrderID: Hashable, Sendable {
+    let base: String
+    /// 0 is the first renewal; nil is the sign-up.
+    let renewal: Int?
+
+    init(_ id: String) {
+        guard let dots = id.lastIndex(of: "."), dots > id.startIndex,
+            id[id.index(before: dots)] == ".",
+            let number = Self.number(id[id.index(after: dots)...])
+        else {
+            base = id
+            renewal = nil
+            return
+        }
+        base = String(id[..<id.index(before: dots)])
+        renewal = number
+    }
+
+    private static func number(_ text: Substring) -> Int? {
+        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
+        return Int(text)
+    }
+
+    static func base(of id: String) -> String { GoogleOrderID(id).base }
+
+    /// Whether it names an earlier period of the same series.
+    func isBefore(_ other: GoogleOrderID) -> Bool {
+        base == other.base && (renewal ?? -1) < (other.renewal ?? -1)
+    }
+}

@@ -1,0 +1,126 @@
+package import Renewal
+
+extension GoogleStore {
+    /// One page of the purchases that Google has taken back in the last 30 days: refunds with
+    /// revocation, charge-backs, cancellations by Google, purchases that nobody acknowledged.
+    ///
+    /// Google filters by when it saw the void, not by the date in the record, so the place to go
+    /// on from is the time of the last complete sweep, and each sweep reaches back beyond it. The
+    /// same void again has the same id. At most 30 calls in 30 seconds and 6,000 a day are allowed
+    /// for an app.
+    ///
+    /// <https://developers.google.com/android-publisher/voided-purchases>
+    ///
+    /// - Parameters:
+    ///   - position: of the page before; nil begins 30 days back.
+    ///   - now: by the database's clock.
+    /// - Throws: when there was no usable answer; the place stays as it is then.
+    package func voidedHints(
+        after position: String?, at now: Timestamp
+    ) async throws(StoreFailure) -> HintPage {
+        let place = VoidedPlace(position) ?? VoidedPlace(sweptAt: nil)
+        let start = place.start(at: now)
+        // A page token brings its window along.
+        let window =
+            place.pageToken.map { [(name: "token", value: $0)] }
+            ?? [(name: "startTime", value: "\(start.microsecondsSinceEpoch / 1000)")]
+        let path = try paths.voided(
+            window + [("type", "1"), ("includeQuantityBasedPartialRefund", "true")])
+        let reply = try await client.get(path, at: now)
+        // Page tokens do not live for ever: the sweep begins anew, with the next pull.
+        if case .failed(.rejected) = reply, place.pageToken != nil {
+            return HintPage(hints: [], position: VoidedPlace(sweptAt: place.sweptAt).text)
+        }
+        let page = try JSON.decode(GoogleVoidedPage.self, from: try reply.wholeAppBody())
+        let next = page.tokenPagination?.nextPageToken.flatMap { $0.isEmpty ? nil : $0 }
+        let voids = page.voidedPurchases ?? []
+        let hints = voids.compactMap(\.hint)
+        let beganAt = place.pageToken == nil ? now : place.beganAt ?? now
+        let following =
+            next.map { VoidedPlace(sweptAt: place.sweptAt, beganAt: beganAt, pageToken: $0) }
+            ?? VoidedPlace(sweptAt: beganAt)
+        return HintPage(
+            hints: hints, position: following.text, hasMore: next != nil,
+            skipped: voids.count - hints.count)
+    }
+}
+
+/// Where a sweep over the voided purchases goes on.
+struct VoidedPlace: Hashable, Sendable {
+    /// When the last complete sweep began; nil when there was none.
+    let sweptAt: Timestamp?
+    /// When the sweep under way began, and its next page.
+    var beganAt: Timestamp?
+    var pageToken: String?
+
+    init(sweptAt: Timestamp?, beganAt: Timestamp? = nil, pageToken: String? = nil) {
+        self.sweptAt = sweptAt
+        self.beganAt = beganAt
+        self.pageToken = pageToken
+    }
+
+    /// Reads what `text` has written: `SWEPT` or `SWEPT BEGAN PAGE`, in epoch milliseconds; a dash
+    /// for no complete sweep. Anything else is nil.
+    init?(_ text: String?) {
+        guard let text else { return nil }
+        let parts = text.split(separator: " ", maxSplits: 2)
+        guard parts.count == 1 || parts.count == 3, let first = parts.first else { return nil }
+        let times = parts.prefix(2).map {
+            Int64($0).flatMap(Timestamp.init(millisecondsSinceEpoch:))
+        }
+        guard first == "-" || times[0] != nil else { return nil }
+        sweptAt = times[0]
+        if parts.count == 3 {
+            guard let began = times[1] else { return nil }
+            beganAt = began
+            pageToken = String(parts[2])
+        }
+    }
+
+    var text: String {
+        var parts = [sweptAt.map(Self.milliseconds) ?? "-"]
+        if let beganAt, let pageToken { parts += [Self.milliseconds(beganAt), pageToken] }
+        return parts.joined(separator: " ")
+    }
+
+    /// Hours of overlap, and never before what is served: whether an earlier time is an error is
+    /// not documented.
+    func start(at now: Timestamp) -> Timestamp {
+        let oldest = now - .days(30) + .minutes(10)
+        return max(oldest, (sweptAt ?? oldest) - .hours(6))
+    }
+
+    private static func milliseconds(_ instant: Timestamp) -> String {
+        "\(instant.microsecondsSinceEpoch / 1000)"
+    }
+}
+
+/// The answer of `purchases.voidedpurchases.list`; without voids it is empty.
+struct GoogleVoidedPage: Decodable, Sendable {
+    let voidedPurchases: [Void]?
+    let tokenPagination: Pagination?
+
+    struct Pagination: Decodable, Sendable {
+        let nextPageToken: String?
+    }
+
+    struct Void: Decodable, Sendable {
+        /// Shared by all renewals.
+        let purchaseToken: String?
+        /// One for each charge.
+        let orderId: String?
+        let voidedTimeMillis: LenientInteger?
+        /// Only of a refund of a part of the quantity.
+        let voidedQuantity: LenientInteger?
+
+        /// Nil where it does not say what it is about.
+        var hint: Hint? {
+            guard let purchaseToken, !purchaseToken.isEmpty else { return nil }
+            let charge = orderId ?? "-"
+            let when = voidedTimeMillis.map { "\($0.value)" } ?? "-"
+            let part = voidedQuantity.map { "\($0.value)" } ?? "all"
+            return Hint(
+                id: "google voided \(charge) \(when) \(part)", subject: .token(purchaseToken))
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Renewal
+import Testing
+
+@testable import Stores
+
+/// What an answer of Google was read as, with what a row says was known before:
+///
+/// - `known` the end of the paid time, `period` the latest paid order, `original` the base order,
+///   `product`, `was` the state, `signals` what was told; `access: yes` when it was given;
+/// - `now` the time, noon of 20 February 2026 if there is none.
+struct GoogleRead {
+    let answer: Answer
+    /// What the summary leaves out, as the column `more` has it.
+    let more: String
+
+    typealias Reader =
+        (Facts, Timestamp) throws(StoreFailure) -> (observation: Observation, foreignOrder: String?)
+
+    init(_ row: Case, _ reader: Reader) throws {
+        let now = try time(row["now"] ?? "2026-02-20T12:00:00Z")
+        let facts = try Self.facts(row)
+        do throws(StoreFailure) {
+            let (observation, order) = try reader(facts, now)
+            answer = .verdict(observation)
+            more = Self.more(observation, order)
+        } catch {
+            answer = .failure(error)
+            more = ""
+        }
+    }
+
+    private static func facts(_ row: Case) throws -> Facts {
+        var facts = Facts(product: row["product"] ?? "plus")
+        facts.paidThrough = try row["known"].map(time)
+        facts.period = row["period"]
+        facts.orderID = row["period"]
+        facts.originalID = row["original"]
+        facts.state = try row["was"].map { try #require(PurchaseState(rawValue: $0)) } ?? .new
+        facts.access = row["access"] == "yes" ? .granted : .none
+        facts.signals = Set(
+            (row["signals"] ?? "").split(separator: " ").compactMap {
+                Signal(rawValue: String($0))
+            })
+        return facts
+    }
+
+    private static func more(_ observation: Observation, _ foreignOrder: String?) -> String {
+        var words: [String] = []
+        if observation.usedIntroductory == true { words.append("offer used") }
+        if observation.awaitsAcknowledgement { words.append("awaits") }
+        if let again = observation.askAgainBy {
+            words.append("again " + String(CalendarTime.text(again).dropFirst(2).prefix(14)))
+        }
+        if let foreignOrder { words.append("foreign \(foreignOrder)") }
+        return words.joined(separator: ", ")
+    }
+}
+
+/// `base` with the members of `change` put over it; nothing when one of them is no JSON.
+func merged(orEmpty base: String, _ change: String?) -> [UInt8] {
+    (try? merged(base, change)) ?? []
+}
