@@ -25,20 +25,26 @@ package struct DaemonRun: Sendable {
     package func run() async throws {
         var workshop = try Workshop(
             configurationFile: configurationFile, environment: environment, log: log)
-        log.notice("renewald \(Version.text) starts: \(workshop.configuration)")
+        log.info(
+            "renewald \(Version.text) starts: \(workshop.configuration)",
+            metadata: LogField.topic(.started))
         for warning in workshop.configuration.apps.flatMap(\.secrets).compactMap({ $0.warning() }) {
-            log.warning("\(warning.description)")
+            log.warning("\(warning.description)", metadata: LogField.topic(.secretReadable))
         }
         for setting in workshop.configuration.withoutEffect {
-            log.warning("\(setting) has no effect in this version")
+            log.warning(
+                "\(setting) has no effect in this version",
+                metadata: LogField.topic(.settingWithoutEffect))
         }
         while let next = try await run(workshop) {
             await workshop.close()
             workshop = next
-            log.notice("the new configuration is in force: \(workshop.configuration)")
+            log.info(
+                "the new configuration is in force: \(workshop.configuration)",
+                metadata: LogField.topic(.reloaded))
         }
         await workshop.close()
-        log.notice("renewald has stopped")
+        log.info("renewald has stopped", metadata: LogField.topic(.stopped))
     }
 
     /// - Returns: what to go on with after a reload; nil at the end.
@@ -78,8 +84,12 @@ package struct DaemonRun: Sendable {
             return try Workshop(
                 configurationFile: configurationFile, environment: environment, log: log)
         } catch {
-            for fault in error.faults { log.error("\(fault.description)") }
-            log.error("the configuration is not reloaded; the old one stays in force")
+            for fault in error.faults {
+                log.error("\(fault.description)", metadata: LogField.topic(.configurationFault))
+            }
+            log.error(
+                "the configuration is not reloaded; the old one stays in force",
+                metadata: LogField.topic(.reloadRefused))
             return nil
         }
     }
@@ -106,14 +116,19 @@ private struct RunService: Service {
         while !Task.isCancelled {
             do throws(LedgerError) {
                 try await workshop.ledger.requireCurrentSchema()
-                if attempts > 0 { log.notice("the database is there") }
+                if attempts > 0 {
+                    log.notice("the database is there", metadata: LogField.topic(.databaseThere))
+                }
                 return true
             } catch {
                 guard case .unavailable = error else {
-                    log.critical("\(error.sentence)")
+                    log.critical("\(error.sentence)", metadata: LogField.topic(.databaseUnfit))
                     throw error.exitReason
                 }
-                if attempts == 0 { log.warning("waiting: \(error.sentence)") }
+                if attempts == 0 {
+                    log.warning(
+                        "waiting: \(error.sentence)", metadata: LogField.topic(.databaseWaits))
+                }
                 attempts += 1
                 let delay = retryDelay(attempts: 1, jitter: .random(in: 0..<1)) / 10
                 try? await Task.sleep(for: min(delay * attempts, .seconds(5)))

@@ -1,33 +1,119 @@
+import Crypto
+import Engine
 import Logging
-import Renewal
+package import Renewal
 
 /// One line for each event, and one for each purchase that begins to have a problem.
-enum EventLog {
-    static func write(_ report: CommitReport, to log: Logger) {
-        for event in report.events { log.info("\(event.sentence)") }
-        for outcome in report.committed {
-            guard let problem = outcome.decision.problem, outcome.claim.attempts == 0 else {
-                continue
-            }
-            let claim = outcome.claim
-            log.notice(
-                "purchase \(claim.purchase.id) (\(claim.purchase.app.store.rawValue)): \(problem)")
+struct EventLog: Sendable {
+    /// How a user is named in the log.
+    let userNames: UserNames
+
+    func write(_ report: CommitReport, to log: Logger) {
+        for event in report.events {
+            let user = userNames.name(of: event.userID)
+            let bought = report.committed.first { $0.claim.purchase.id == event.purchaseID }
+            let lag = bought.flatMap { event.detectionLag(of: $0.claim) }
+            log.info(
+                "\(event.sentence(naming: user))", metadata: event.fields(naming: user, lag: lag))
+        }
+        for outcome in report.committed where outcome.claim.attempts == 0 {
+            guard let problem = outcome.decision.problem else { continue }
+            let purchase = outcome.claim.purchase
+            log.log(
+                level: problem.code.level,
+                "purchase \(purchase.id) (\(purchase.app.store.rawValue)): \(problem)",
+                metadata: [
+                    LogField.topic: "\(problem.code.topic)",
+                    LogField.problem: "\(problem.code.rawValue)",
+                    LogField.purchase: "\(purchase.id)",
+                    LogField.store: "\(purchase.app.store.rawValue)",
+                    LogField.app: "\(purchase.app.id)",
+                    "user": "\(userNames.name(of: purchase.userID))",
+                ])
+        }
+    }
+}
+
+/// Whether the log names users or gives pseudonyms, which stay the same for the same user.
+package enum UserNames: String, Hashable, Sendable, CaseIterable {
+    case plain, hashed
+
+    /// Digits of a pseudonym: 64 bits.
+    private static let digits = 16
+
+    /// - Returns: the id itself, or the first 16 hexadecimal digits of its SHA-256.
+    package func name(of userID: String) -> String {
+        switch self {
+        case .plain: userID
+        case .hashed:
+            String(
+                SHA256.hash(data: Array(userID.utf8)).prefix(Self.digits / 2)
+                    .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+        }
+    }
+}
+
+extension Problem.Code {
+    /// A normal day has nothing above `info`: what passes by itself is not worth a notice.
+    fileprivate var level: Logger.Level {
+        switch self {
+        case .unreachable, .throttled, .secondOpinion, .notFound, .rejected: .info
+        case .refused, .malformed, .signature, .mismatch, .unsupported, .unacknowledged: .notice
+        case .setAside: .error
         }
     }
 }
 
 extension Event {
     /// Such as `grant pro to u-17: purchased (google monthly, purchase 12, until 2026-…Z)`.
-    package var sentence: String {
+    package var sentence: String { sentence(naming: userID) }
+
+    /// The same, with the user named as the log names users.
+    package func sentence(naming user: String) -> String {
         let isRevoke = if case .revoke = told { true } else { false }
         let until =
             isRevoke
             ? ", since \(effectiveAt.text)" : expiresAt.map { ", until \($0.text)" } ?? ""
         let about = "(\(app.store.rawValue) \(product), purchase \(purchaseID)\(until))"
         guard let entitlement else {
-            return "notice for \(userID): \(told.reason) \(about)"
+            return "notice for \(user): \(told.reason) \(about)"
         }
         let towards = told.kind == "grant" ? "to" : "from"
-        return "\(told.kind) \(entitlement) \(towards) \(userID): \(told.reason) \(about)"
+        return "\(told.kind) \(entitlement) \(towards) \(user): \(told.reason) \(about)"
+    }
+
+    /// How long the store knew before we did: for what ended access after the purchase was submitted.
+    /// What is given is dated by its decision, and what was found at first sight is history.
+    package func detectionLag(of claim: Claim) -> Duration? {
+        guard case .revoke(let reason) = told, claim.purchase.id == purchaseID else { return nil }
+        switch reason {
+        case .invalid, .unverifiable, .manual, .transferred: return nil
+        case .expired, .cancelled, .paymentFailed, .paymentPending, .refunded, .familyRemoved,
+            .paused, .priceIncreaseDeclined, .productUnavailable, .productChanged:
+            guard effectiveAt >= claim.purchase.createdAt else { return nil }
+            return max(claim.claimedAt - effectiveAt, .zero)
+        }
+    }
+
+    /// What the journal keeps beside the text. No order id: for some stores that is the token.
+    fileprivate func fields(naming user: String, lag: Duration?) -> Logger.Metadata {
+        var fields: Logger.Metadata = [
+            LogField.topic: "\(told.topic)", LogField.store: "\(app.store.rawValue)",
+            LogField.app: "\(app.id)", LogField.purchase: "\(purchaseID)", "user": "\(user)",
+            "event": "\(told.kind)", "reason": "\(told.reason)", "product": "\(product)",
+            "effective_at": "\(effectiveAt.text)",
+        ]
+        if let entitlement { fields["entitlement"] = "\(entitlement)" }
+        if let environment { fields["environment"] = "\(environment.rawValue)" }
+        if let expiresAt { fields["expires_at"] = "\(expiresAt.text)" }
+        if let lag { fields["detection_lag_ms"] = "\(lag.milliseconds)" }
+        return fields
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds.
+    var milliseconds: Int64 {
+        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }
 }

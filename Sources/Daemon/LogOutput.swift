@@ -1,16 +1,40 @@
+import Engine
 import Foundation
 package import Logging
+import Sockets
 
-/// Where log lines go: standard error. Under systemd each begins with its priority, `<6>`, as
-/// sd-daemon(3) says; elsewhere with the time.
+/// Where log lines go: to the journal in its own protocol, with fields, where systemd has connected
+/// standard error to it; elsewhere to standard error, as text with the time.
 package struct LogOutput: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var logLevel: Logger.Level
-    private let isJournal: Bool
+    private let journal: JournalWriter?
+    private let isJournalStream: Bool
 
+    private static let journalSocket = "/run/systemd/journal/socket"
+
+    /// - Parameters:
+    ///   - level: what is below it is not said.
+    ///   - environment: of the process: `JOURNAL_STREAM` names the stream that systemd has made.
     package init(level: Logger.Level, environment: [String: String]) {
+        self.init(
+            level: level, environment: environment, identity: StandardError.identity,
+            journalSocket: Self.journalSocket)
+    }
+
+    /// - Parameters:
+    ///   - level: what is below it is not said.
+    ///   - environment: of the process.
+    ///   - identity: device and inode of standard error.
+    ///   - journalSocket: the path of the journal's socket.
+    init(
+        level: Logger.Level, environment: [String: String], identity: String?,
+        journalSocket: String
+    ) {
         logLevel = level
-        isJournal = environment["JOURNAL_STREAM"] != nil
+        // A child that has put its output elsewhere inherits the variable all the same.
+        isJournalStream = identity != nil && environment["JOURNAL_STREAM"] == identity
+        journal = isJournalStream ? JournalWriter(path: journalSocket) : nil
     }
 
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -20,12 +44,36 @@ package struct LogOutput: LogHandler {
 
     package func log(event: LogEvent) {
         let text = Self.printable(event.message.description)
-        let line =
-            isJournal
-            ? "<\(event.level.priority)>\(text)\n"
-            : "\(WallClock.now().text) \(event.level.word) \(text)\n"
+        if let journal {
+            let fields = metadata.merging(event.metadata ?? [:]) { _, own in own }
+            let entry = Self.entry(text, priority: event.level.priority, fields)
+            guard journal.write(entry) == .nobodyThere else { return }
+        }
         // A log that is full or gone must not stop the work.
-        try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
+        if isJournalStream {
+            StandardError.sendWithoutWaiting(Array("<\(event.level.priority)>\(text)\n".utf8))
+        } else {
+            let line = "\(WallClock.now().text) \(event.level.word) \(text)\n"
+            try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
+        }
+    }
+
+    static func entry(
+        _ text: String, priority: Int, _ fields: Logger.Metadata
+    ) -> JournalEntry {
+        var entry = JournalEntry()
+        entry.add("MESSAGE", text)
+        entry.add("PRIORITY", String(priority))
+        entry.add("SYSLOG_IDENTIFIER", "renewald")
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+            guard name == LogField.topic else {
+                entry.add("RENEWALD_\(name)", value.description)
+                continue
+            }
+            entry.add("RENEWALD_TOPIC", value.description)
+            if let id = CatalogMessage.id(of: value.description) { entry.add("MESSAGE_ID", id) }
+        }
+        return entry
     }
 
     /// One line stays one line, whatever a user id holds.

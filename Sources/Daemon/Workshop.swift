@@ -145,7 +145,8 @@ package struct Workshop: Sendable {
                     try await ledger.block(Quota.backgroundBucket(app), for: duration)
                 }
             })
-        ports.committed = { EventLog.write($0, to: log) }
+        let eventLog = EventLog(userNames: configuration.userNames)
+        ports.committed = { eventLog.write($0, to: log) }
         if configuration.engine.notify { ports.news = newsPort() }
         return ports
     }

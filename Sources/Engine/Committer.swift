@@ -118,17 +118,24 @@ final class Committer: Sendable {
         while true {
             do {
                 let report = try await ports.commit(batch, leases.lease, now)
-                if attempts > 0 { log.notice("the database is back; nothing was lost") }
+                if attempts > 0 {
+                    log.notice(
+                        "the database is back; nothing was lost",
+                        metadata: LogField.topic(.commitGoesOn))
+                }
                 account(report)
                 return
             } catch {
                 attempts += 1
                 if attempts == 1 {
-                    log.warning("a commit waits for the database: \(error.sentence)")
+                    log.warning(
+                        "a commit waits for the database: \(error.sentence)",
+                        metadata: LogField.topic(.commitWaits))
                 }
                 guard ContinuousClock.now < giveUpAt, !Task.isCancelled else {
                     log.warning(
-                        "\(batch.count) answers are dropped and will be asked for again")
+                        "\(batch.count) answers are dropped and will be asked for again",
+                        metadata: LogField.topic(.answersDropped))
                     return
                 }
                 try? await Task.sleep(
@@ -141,8 +148,11 @@ final class Committer: Sendable {
     private func account(_ report: CommitReport) {
         tally.add(report)
         for claim in report.refused {
+            var fields = LogField.topic(.outcomeRefused, of: claim.purchase.app)
+            fields[LogField.purchase] = "\(claim.purchase.id)"
             log.error(
-                "the database refuses to store the outcome of purchase \(claim.purchase.id)")
+                "the database refuses to store the outcome of purchase \(claim.purchase.id)",
+                metadata: fields)
         }
         ports.committed(report)
     }

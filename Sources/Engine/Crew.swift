@@ -60,7 +60,9 @@ final class Crew: Sendable {
         do {
             try await runner.clear(shards, in: lanes.withLock { $0.values.map(\.lane) })
         } catch {
-            log.warning("what was in hand at a crash cannot be cleared yet: \(error.sentence)")
+            log.warning(
+                "what was in hand at a crash cannot be cleared yet: \(error.sentence)",
+                metadata: LogField.topic(.suspectsWait))
             leases.open(Set(shards.map(\.shard)))
             if mode == .forever {
                 try? await Task.sleep(for: settings.poll)

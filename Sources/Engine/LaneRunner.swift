@@ -175,15 +175,32 @@ actor LaneRunner {
         case .failure(let failure):
             circuit.failed(failure, at: engineTime, jitter: jitter)
             if failure.concernsWholeApp { window = max(window / 2, 1) }
-            if before == .closed, circuit.position == .open {
-                log.warning(
-                    "\(lane.title): \(failure.problem.sentence); asking rarely until it answers")
-            }
+            if before == .closed, circuit.position == .open { tell(failure) }
         }
         if before != .closed, circuit.position == .closed {
-            log.notice("\(lane.title): answers again")
+            log.notice(
+                "\(lane.title): answers again",
+                metadata: LogField.topic(.circuitClosed, of: lane.app))
         }
+        if circuit.position != before { ports.circuitMoved(lane.app, circuit) }
         if circuit.position == .closed { supply() } else { paceBell.ring() }
+    }
+
+    /// Says that the circuit has opened: refused credentials are for a person to mend.
+    private func tell(_ failure: StoreFailure) {
+        let (level, topic): (Logger.Level, EngineTopic) =
+            switch failure {
+            case .throttled: (.notice, .storeThrottles)
+            case .refused: (.error, .credentialsRefused)
+            case .unreachable, .malformed, .signature, .mismatch, .rejected, .unsupported:
+                (.warning, .circuitOpened)
+            }
+        var fields = LogField.topic(topic, of: lane.app)
+        fields[LogField.problem] = "\(failure.problem.code.rawValue)"
+        log.log(
+            level: level,
+            "\(lane.title): \(failure.problem.sentence); asking rarely until it answers",
+            metadata: fields)
     }
 
     private func settled() {

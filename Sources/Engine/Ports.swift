@@ -30,6 +30,8 @@ package struct Ports: Sendable {
     package var news: (@Sendable () async throws(PortError) -> Int16?)?
     /// Told after each commit.
     package var committed: @Sendable (CommitReport) -> Void
+    /// Told when the circuit of an app has moved.
+    package var circuitMoved: @Sendable (AppKey, Circuit) -> Void = { _, _ in }
 
     package init(
         ask: @escaping @Sendable (Claim) async -> Answer,

@@ -57,7 +57,8 @@ package final class RenewalEngine: Service {
                 stopper.finish()
             }
         } onGracefulShutdown: {
-            self.log.info("stopping: finishing the checks in hand")
+            self.log.info(
+                "stopping: finishing the checks in hand", metadata: LogField.topic(.stopping))
             stopper.yield()
         }
         self.crew.withLock { $0 = nil }

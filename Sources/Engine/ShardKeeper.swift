@@ -52,10 +52,16 @@ actor ShardKeeper {
                 if mode == .forever { crew.clearLater(try await take()) }
                 if isLost {
                     isLost = false
-                    log.notice("the database is back; shards are taken again")
+                    log.notice(
+                        "the database is back; shards are taken again",
+                        metadata: LogField.topic(.leasesBack))
                 }
             } catch {
-                if !isLost { log.warning("leases cannot be kept: \(error.sentence)") }
+                if !isLost {
+                    log.warning(
+                        "leases cannot be kept: \(error.sentence)",
+                        metadata: LogField.topic(.leasesUncertain))
+                }
                 isLost = true
             }
             if await leases.doubt.wait(upTo: settings.poll) { renewedAt = nil }
@@ -87,7 +93,11 @@ actor ShardKeeper {
         let owned = try await ports.renew(lease, settings.lease, Set(idle))
         let lost = leases.keep(owned, reliableUntil: sent + settings.lease * 2 / 3)
         renewedAt = sent
-        if !lost.isEmpty { log.notice("\(lost.count) shards were taken over by another worker") }
+        if !lost.isEmpty {
+            log.notice(
+                "\(lost.count) shards were taken over by another worker",
+                metadata: LogField.topic(.shardsLost))
+        }
         try await shed()
         crew.announce(try await ports.lanes())
     }
@@ -106,7 +116,8 @@ actor ShardKeeper {
         let suspects = crashed.reduce(0) { $0 + $1.suspects.count }
         if suspects > 0 {
             log.warning(
-                "a crash left \(suspects) checks in hand: they are made first, in small groups")
+                "a crash left \(suspects) checks in hand: they are made first, in small groups",
+                metadata: LogField.topic(.crashLeftChecks))
         }
         return taken
     }
@@ -137,7 +148,9 @@ actor ShardKeeper {
             if !lease.epochs.isEmpty { try await ports.release(lease) }
             try await ports.leave(worker)
         } catch {
-            log.notice("leases could not be given back; they run out by themselves")
+            log.notice(
+                "leases could not be given back; they run out by themselves",
+                metadata: LogField.topic(.leasesNotGivenBack))
         }
     }
 }

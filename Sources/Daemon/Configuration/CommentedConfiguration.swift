@@ -33,7 +33,8 @@ extension ConfigurationKey {
         switch form {
         case .choice, .onOff: range = "One of \(form.range)."
         case .integer, .number, .duration: range = "\(form.range.sentenceCased)."
-        case .text, .secret, .connection, .file, .origin, .address, .boolean, .list: range = ""
+        case .text, .secret, .connection, .file, .origin, .address, .listen, .boolean, .list:
+            range = ""
         }
         let remarks = [range, note].filter { !$0.isEmpty }.joined(separator: " ")
         return (sentence + "\n" + remarks).commentLines + ["#\(name) = \(value.node.literal)"]

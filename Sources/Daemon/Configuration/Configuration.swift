@@ -14,6 +14,9 @@ package struct Configuration: Sendable, CustomStringConvertible, CustomReflectab
     package let stores: StoreSettings
     package let safety: Safety
     package let engine: Engine
+    package let metrics: Metrics
+    /// How the log names users.
+    package let userNames: UserNames
     /// How many products are configured.
     let productCount: Int
 
@@ -45,6 +48,11 @@ package struct Configuration: Sendable, CustomStringConvertible, CustomReflectab
         package let batchAge: Duration
         /// How long a stop lets the checks in hand finish.
         package let stopLimit: Duration
+    }
+
+    package struct Metrics: Hashable, Sendable {
+        /// Where the figures are served. Nil for nowhere.
+        package let listen: ListenAddress?
     }
 
     package var description: String {

@@ -22,7 +22,8 @@ struct ConfigurationBuilder {
         return Configuration(
             database: database(environment), apps: apps(), catalog: Catalog(products),
             policy: policy, keepsOffers: keepsOffers, stores: stores(), safety: safety,
-            engine: engine(), productCount: products.count)
+            engine: engine(), metrics: metrics(), userNames: userNames(),
+            productCount: products.count)
     }
 
     // MARK: Tables
@@ -228,6 +229,25 @@ struct ConfigurationBuilder {
             batch: reader.integer("batch"),
             batchAge: reader.duration("batch_age") ?? .milliseconds(50),
             stopLimit: reader.duration("stop_limit") ?? .seconds(25))
+    }
+
+    private mutating func metrics() -> Configuration.Metrics {
+        var reader = reader(.metrics)
+        defer { faults += reader.faults }
+        let listen = reader.text("listen")
+        let goesBeyond = reader.boolean("beyond_loopback")
+        let address = ListenAddress(listen)
+        if let address, !address.isLoopback, !goesBeyond {
+            reader.fault(
+                "listen", "can be reached by other machines: that needs beyond_loopback = true")
+        }
+        return Configuration.Metrics(listen: address)
+    }
+
+    private mutating func userNames() -> UserNames {
+        var reader = reader(.log)
+        defer { faults += reader.faults }
+        return reader.choice("user_ids") ?? .plain
     }
 
     private mutating func stores() -> StoreSettings {

@@ -15,8 +15,8 @@ extension ConfigurationKey.Form {
         case (.text, .string(let text)), (.secret, .string(let text)),
             (.connection, .string(let text)), (.file, .string(let text)),
             (.origin, .string(let text)), (.address, .string(let text)),
-            (.choice, .string(let text)), (.onOff, .string(let text)),
-            (.duration, .string(let text)):
+            (.listen, .string(let text)), (.choice, .string(let text)),
+            (.onOff, .string(let text)), (.duration, .string(let text)):
             flaw(ofText: text)
         default: "must be \(typeName), is \(node.typeName)"
         }
@@ -30,7 +30,7 @@ extension ConfigurationKey.Form {
         case .list: "a list of strings"
         case .choice, .onOff: range
         case .duration: "a string such as \"PT10M\""
-        case .text, .secret, .connection, .file, .origin, .address: "a string"
+        case .text, .secret, .connection, .file, .origin, .address, .listen: "a string"
         }
     }
 
@@ -58,6 +58,7 @@ extension ConfigurationKey.Form {
             return nil
         case .origin: return WebAddress.flaw(of: text, withPath: false)
         case .address: return WebAddress.flaw(of: text, withPath: true)
+        case .listen: return ListenAddress(text) == nil ? "must be \(range)" : nil
         case .boolean, .integer, .number, .list: return nil
         }
     }

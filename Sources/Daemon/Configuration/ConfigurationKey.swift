@@ -17,6 +17,8 @@ package struct ConfigurationKey: Hashable, Sendable {
         case origin
         /// An origin with its path.
         case address
+        /// An IP address and a port, to listen on.
+        case listen
         case choice([String])
         /// `"on"` or `"off"`.
         case onOff
@@ -108,6 +110,7 @@ extension ConfigurationKey.Form {
         case .file: "\"file:/path\""
         case .origin: "https://HOST[:PORT], or http:// for a simulator, which is not encrypted"
         case .address: "https://HOST[:PORT]/PATH, or http:// for a simulator, not encrypted"
+        case .listen: "an IP address and a port, such as \"127.0.0.1:9464\" or \"[::1]:9464\""
         case .choice(let words): Self.alternatives(words)
         case .onOff: Self.alternatives(["on", "off"])
         case .boolean: "true or false"

@@ -3,7 +3,7 @@ import Renewal
 extension ConfigurationSection {
     /// Every table and key that renewald knows, in the order of `etc/renewald.toml`.
     package static let all: [ConfigurationSection] =
-        [database] + apps + [product] + stores + [policy, safety, engine]
+        [database] + apps + [product] + stores + [policy, safety, engine, metrics, log]
 
     static let database = ConfigurationSection(
         "database", "Where purchases, entitlements and events are.",
@@ -182,6 +182,32 @@ extension ConfigurationSection {
             duration(
                 "stop_limit", "PT25S", .seconds(1) ... .minutes(10),
                 "How long SIGTERM lets the checks in hand finish before they are cancelled."),
+        ])
+
+    static let metrics = ConfigurationSection(
+        "metrics",
+        "Figures for Prometheus, and whether the daemon is well: /metrics, /healthz, /readyz.",
+        [
+            ConfigurationKey(
+                "listen", .listen,
+                .optional(meaning: "off", example: .string("127.0.0.1:9464")),
+                """
+                Where to answer, in plain HTTP. The figures name apps and stores, never users.
+                """),
+            ConfigurationKey(
+                "beyond_loopback", .boolean, .byDefault(.boolean(false)),
+                "Whether an address that other machines can reach may be listened on."),
+        ])
+
+    static let log = ConfigurationSection(
+        "log", "What the log says.",
+        [
+            choice(
+                "user_ids", UserNames.plain,
+                """
+                How users are named: by their id, or by the first 16 digits of its SHA-256:
+                printf %s USER | sha256sum | cut -c -16
+                """)
         ])
 
     private static func choice<Value>(

@@ -1,0 +1,69 @@
+extension CatalogMessage {
+    /// What the service meets.
+    static let daemonConditions = messages(
+        """
+        == started 0c4c3c785c3dcf7604ffa169252b7e35
+        renewald has started
+        The line shows the version, the apps and the checks in flight.
+
+        Nothing is to be done.
+        == stopped 248c4f09428f003e4325c88713317a7b
+        renewald has stopped
+        The checks in hand were finished and the shards given back.
+
+        Nothing is to be done.
+        == reloaded 1371c62c5d7682e2d302ec57dff8eaba
+        The new configuration is in force
+        The checks in hand were finished under the old one.
+
+        Nothing is to be done.
+        == reload_refused f40c63e3818fce978c7c436faedd37e1
+        The configuration was not reloaded
+        It has faults, each told in a line before this one. The old configuration stays in
+        force.
+
+        Mend the faults and reload again.
+        == configuration_fault edb2464e2dec4d8608578bf39f4389b7
+        The configuration has a fault
+        The line names the file, the line and the key.
+
+        Mend it and reload.
+        == secret_readable 0e363cb8ec2cf632fad897e9d1efbeac
+        A secret can be read by others
+        The file of a secret is readable beyond its owner.
+
+        Take the rights away with chmod, or use LoadCredential= and "credential:NAME".
+        == setting_without_effect 76a40ffeaa391831db312617617332c7
+        A setting has no effect in this version
+        It is read and checked, and not acted upon.
+
+        Do not rely on it.
+        == database_waits 310f7fe560c6f50591eba9f6c2b81ce7
+        The service waits for the database
+        It starts to work as soon as PostgreSQL answers.
+
+        Look at PostgreSQL and at [database] url.
+        == database_there 302302863f34277a988731fa373d083b
+        The database is there
+        The service starts to work.
+
+        Nothing is to be done.
+        == database_unfit 2b55c45b7d8b41fe6e6d54e6cb28fa06
+        The database cannot be used
+        The schema is missing or of another version, or the role may not do what is needed.
+
+        Run "renewald migrate" as the owner of the schema, then "renewald doctor".
+        == metrics_unavailable 768b549638d568ec2f90b3523ef6c333
+        The metrics endpoint cannot listen
+        The address of [metrics] listen is taken, or may not be used. The work goes on without
+        it.
+
+        Find out who has the port with ss -ltnp, or change the address and reload.
+        == journal_lines_dropped 6ab23e4d85ad3ad9e1919f1e47b22bee
+        Lines of the log were dropped
+        The journal did not take them in time. The work was not held up; events are in the
+        database.
+
+        Look at systemd-journald: is its disk full or slow?
+        """)
+}

@@ -1,0 +1,92 @@
+extension CatalogMessage {
+    /// What the engine meets.
+    static let engineConditions = messages(
+        """
+        == circuit_opened ac4fd2ec1f1382d9cb303a743f210a9a
+        @RENEWALD_STORE@ does not answer for @RENEWALD_APP@: asked rarely until it does
+        Several checks in a row have failed for a reason that concerns the whole app. Access of
+        all its users stays as it is. Single calls try whether the store is back.
+
+        Look at the store's status page and at the network. It goes on by itself.
+        == store_throttles 3b4ac5ccbab90348a824a3a8095b0406
+        @RENEWALD_STORE@ has asked for fewer calls for @RENEWALD_APP@
+        The calls of all workers wait as long as the store has asked for.
+
+        If it lasts, lower requests_per_second in [store.@RENEWALD_STORE@], or find out who else
+        uses the quota.
+        == credentials_refused 62f646d6a67753d7282f375c87420296
+        @RENEWALD_STORE@ refuses the credentials of @RENEWALD_APP@
+        Nothing of this app can be checked. Access of all its users stays as it is; refunds and
+        expiries go unseen until this is mended.
+
+        Run "renewald doctor". Renew the key in the store's console, put it where the
+        configuration says, and restart the service: credentials are not read again by a reload.
+        == circuit_closed 7d0bf18fbdb73baf0d6e0f8f94850fdb
+        @RENEWALD_STORE@ answers again for @RENEWALD_APP@
+        The checks go on at full speed.
+
+        Nothing is to be done.
+        == commit_waits a6619a2e26246b270aa3c08cef21901d
+        The database does not take what was found out
+        Answers of stores wait to be committed. They are kept as long as the leases hold, then
+        asked for again; nothing is lost.
+
+        Look at PostgreSQL: is it up, is there room on its disk, is it a standby now?
+        == commit_goes_on 25465fcf622ec5d12d1162c60af70397
+        The database takes what was found out again
+        Nothing was lost.
+
+        Nothing is to be done.
+        == answers_dropped 52ba88287f9f07acb4940d22ba1eff94
+        Answers were dropped and will be asked for again
+        The database was away for longer than the leases hold, or another worker has taken over.
+
+        Look at PostgreSQL. Nothing was lost but calls.
+        == outcome_refused c737f5cfa707cb292aace61849dd39a5
+        The database refuses to store the outcome of a purchase
+        A constraint of the schema does not let purchase @RENEWALD_PURCHASE@ through. Its access
+        stays as it is.
+
+        This is a fault of renewald: report it with the lines of PostgreSQL's own log.
+        == leases_uncertain 1ac5fa3ad99bebcb787d6ae28024a9f1
+        The leases of this worker cannot be renewed
+        The database does not answer. No new check is started until it does; another worker may
+        take over.
+
+        Look at PostgreSQL.
+        == leases_back c5c36483c90cbddf86b0396751017949
+        The database is back; shards are taken again
+        The checks go on.
+
+        Nothing is to be done.
+        == shards_lost e2b1eeca29003ef2cd4cbd849e68ef0b
+        Another worker has taken over shards of this one
+        This worker was silent for longer than [engine] lease. What it had in hand is dropped by
+        the fence and asked again by the other.
+
+        If it happens often, the machine is overloaded or was suspended: look at its load, or
+        raise the lease.
+        == crash_left_checks 9adf546b3b10463876db84cc38a49ca6
+        A crash has left checks in hand
+        A worker ended without giving its shards back. What it was checking is checked first, in
+        small groups, so that a purchase whose check ends the process is found.
+
+        If the service has crashed, look for its core file with coredumpctl.
+        == suspects_wait 5021a25471d63a02cca3095075412ca7
+        What was in hand at a crash cannot be cleared yet
+        The database did not answer. It is tried again.
+
+        Look at PostgreSQL.
+        == stopping ccf2946fd0e259946d80712634393d25
+        The service finishes the checks in hand
+        No new check is started.
+
+        Nothing is to be done.
+        == leases_not_given_back e66fe1f9b5730dbc69db5921dc9cc494
+        The leases could not be given back
+        The database did not answer at the stop. They run out by themselves after [engine]
+        lease.
+
+        Nothing is to be done.
+        """)
+}

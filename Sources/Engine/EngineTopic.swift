@@ -1,0 +1,40 @@
+import Logging
+import Renewal
+
+/// What a line of the engine's log is about. The composition root gives each a stable id, by which
+/// an operator finds it again.
+package enum EngineTopic: String, Hashable, Sendable, CaseIterable {
+    case circuitOpened = "circuit_opened"
+    case circuitClosed = "circuit_closed"
+    case storeThrottles = "store_throttles"
+    case credentialsRefused = "credentials_refused"
+    case commitWaits = "commit_waits"
+    case commitGoesOn = "commit_goes_on"
+    case answersDropped = "answers_dropped"
+    case outcomeRefused = "outcome_refused"
+    case leasesUncertain = "leases_uncertain"
+    case leasesBack = "leases_back"
+    case shardsLost = "shards_lost"
+    case crashLeftChecks = "crash_left_checks"
+    case suspectsWait = "suspects_wait"
+    case stopping
+    case leasesNotGivenBack = "leases_not_given_back"
+}
+
+extension LogField {
+    static func topic(_ topic: EngineTopic) -> Logger.Metadata { [Self.topic: "\(topic.rawValue)"] }
+
+    static func topic(_ topic: EngineTopic, of app: AppKey) -> Logger.Metadata {
+        [Self.topic: "\(topic.rawValue)", store: "\(app.store.rawValue)", Self.app: "\(app.id)"]
+    }
+}
+
+/// The names of what a log line carries beside its text.
+package enum LogField {
+    /// What the line is about; the others are facts of it.
+    package static let topic = "topic"
+    package static let store = "store"
+    package static let app = "app"
+    package static let purchase = "purchase"
+    package static let problem = "problem"
+}
