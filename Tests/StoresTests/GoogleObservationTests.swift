@@ -334,7 +334,8 @@ struct GoogleObservationTests {
     }
 
     @Test(arguments: [
-        ("GPA.1..3", "GPA.1..4", true), ("GPA.1", "GPA.1..0", true), ("GPA.1..9", "GPA.1..10", true),
+        ("GPA.1..3", "GPA.1..4", true), ("GPA.1", "GPA.1..0", true),
+        ("GPA.1..9", "GPA.1..10", true),
         ("GPA.1..4", "GPA.1..4", false), ("GPA.1..5", "GPA.1..4", false),
         ("GPA.2..3", "GPA.1..4", false),
     ])

@@ -7,7 +7,7 @@ import Testing
 ///
 /// - `known` the end of the paid time, `period` the latest paid order, `original` the base order,
 ///   `product`, `was` the state, `signals` what was told; `access: yes` when it was given;
-/// - `now` the time, noon of 20 February 2026 if there is none.
+/// - `now` the time, `usual` if there is none: noon of 20 February 2026.
 struct GoogleRead {
     let answer: Answer
     /// What the summary leaves out, as the column `more` has it.
@@ -16,8 +16,10 @@ struct GoogleRead {
     typealias Reader =
         (Facts, Timestamp) throws(StoreFailure) -> (observation: Observation, foreignOrder: String?)
 
-    init(_ row: Case, _ reader: Reader) throws {
-        let now = try time(row["now"] ?? "2026-02-20T12:00:00Z")
+    init(
+        _ row: Case, at usual: String = "2026-02-20T12:00:00Z", _ reader: Reader
+    ) throws {
+        let now = try time(row["now"] ?? usual)
         let facts = try Self.facts(row)
         do throws(StoreFailure) {
             let (observation, order) = try reader(facts, now)

@@ -8,11 +8,7 @@ import CryptoExtras
 @testable import Stores
 
 struct GoogleStoreTests {
-    private static let now = Timestamp(microsecondsSinceEpoch: 1_771_588_800_000_000)
-    private static let key = Result {
-        try _RSA.Signing.PrivateKey(keySize: .bits2048)
-    }
-
+    static let now = Timestamp(microsecondsSinceEpoch: 1_771_588_800_000_000)
     /// The token endpoint answers with a new token each time; the rest is the script's.
     private func world(
         tokens: @escaping @Sendable (Int) async throws(CurlError) -> HTTPResponse = {
@@ -38,16 +34,8 @@ struct GoogleStoreTests {
     }
 
     private func store(_ world: FakeWorld, keyFile: String? = nil) throws -> GoogleStore {
-        let pem = try Self.key.get().pemRepresentation.replacing("\n", with: "\\n")
-        let file =
-            keyFile ?? """
-                {"type":"service_account","private_key_id":"kid7","private_key":"\(pem)",
-                "client_email":"a@b.example","token_uri":"https://tokens.example/token"}
-                """
-        return try GoogleStore(
-            credentials: GoogleCredentials(
-                packageName: "com.example.reader", serviceAccountJSON: Secret(file)),
-            host: try #require(StoreHost(baseURL: "https://play.example")),
+        try GoogleStore(
+            credentials: GoogleFixture.credentials(keyFile), host: GoogleFixture.host(),
             transport: world.transport)
     }
 
@@ -90,7 +78,7 @@ struct GoogleStoreTests {
         let jws = try #require(CompactJWS(String(body.dropFirst(prefix.count))))
         let signature = _RSA.Signing.RSASignature(rawRepresentation: try #require(jws.signature))
         #expect(
-            try Self.key.get().publicKey.isValidSignature(
+            try GoogleFixture.key.get().publicKey.isValidSignature(
                 signature, for: Data(jws.signed), padding: .insecurePKCS1v1_5))
         let claims = String(decoding: try #require(jws.payload), as: UTF8.self)
         #expect(
@@ -179,7 +167,7 @@ struct GoogleStoreTests {
 
         case: 204
         body:
-        hear: malformed status 204
+        hear: malformed body
 
         case: 418
         body:

@@ -24,10 +24,13 @@ package struct GoogleOrder: Hashable, Sendable, CustomStringConvertible, CustomR
 }
 
 extension GoogleStore {
-    /// Looks an order up for support: the order itself, or, where a renewal is not known, the
-    /// sign-up that it belongs to. Nil when Google knows neither.
+    /// Looks an order up for support.
     ///
-    /// - Parameter orderID: a base id or a recurring one, as users find it in their mails.
+    /// - Parameters:
+    ///   - orderID: a base id or a recurring one, as users find it in their mails.
+    ///   - now: by the database's clock.
+    /// - Returns: the order itself, or, where a renewal is not known, the sign-up that it belongs
+    ///   to; nil when Google knows neither.
     /// - Throws: when there was no usable answer.
     package func lookUp(
         orderID: String, at now: Timestamp
@@ -39,7 +42,7 @@ extension GoogleStore {
         return try await order(base, at: now)
     }
 
-    /// - Returns: nil when there is no such order.
+    /// Nil when there is no such order.
     private func order(
         _ id: String, at now: Timestamp
     ) async throws(StoreFailure) -> GoogleOrder? {
@@ -60,8 +63,8 @@ extension GoogleStore {
     /// One that was swapped on the way can so neither give nor take access, and one whose series
     /// was numbered anew is believed at once.
     ///
-    /// - Throws: `.mismatch` without that proof, whatever the reason, because access to orders may
-    ///   be refused where access to purchases is not.
+    /// Throws `.mismatch` without that proof, whatever the reason, because access to orders may be
+    /// refused where access to purchases is not.
     func prove(
         _ orderID: String, isOf purchase: Purchase, at now: Timestamp
     ) async throws(StoreFailure) {

@@ -14,7 +14,8 @@ enum GoogleReply: Hashable, Sendable {
     init(_ response: HTTPResponse, at now: Timestamp) {
         let delay = RetryAfter.delay(response.retryAfter, at: now)
         switch response.status {
-        case 200:
+        case 200, 204:
+            // A call that only writes is answered without a body.
             self = .answer(response.body)
         case 400, 401, 403, 404:
             self = GoogleReply(

@@ -61,7 +61,7 @@ struct GooglePaths: Sendable {
         app + "/orders/" + (try PathSegment(id, what: "order id")).text
     }
 
-    /// - Parameter query: names and values; the values are escaped here.
+    /// `query` holds names and values; the values are escaped here.
     func voided(_ query: [(name: String, value: String)]) throws(StoreFailure) -> String {
         var parts: [String] = []
         for (name, value) in query {

@@ -9,6 +9,9 @@ package final class GoogleStore: Sendable {
     private let kindOf: @Sendable (String) -> ProductKind?
 
     /// - Parameters:
+    ///   - credentials: of the app.
+    ///   - host: where the Google Play Developer API is.
+    ///   - transport: what it needs of the world.
     ///   - api: which version is asked about purchases.
     ///   - kindOf: the configured kind of a product, nil where it is not configured. It decides
     ///     whether a token is asked about as a subscription or as a product that is sold once.

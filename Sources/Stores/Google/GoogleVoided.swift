@@ -14,6 +14,7 @@ extension GoogleStore {
     /// - Parameters:
     ///   - position: of the page before; nil begins 30 days back.
     ///   - now: by the database's clock.
+    /// - Returns: the page, and where to go on.
     /// - Throws: when there was no usable answer; the place stays as it is then.
     package func voidedHints(
         after position: String?, at now: Timestamp

@@ -1,0 +1,296 @@
+import Curl
+import Foundation
+import Renewal
+import Testing
+
+@testable import Stores
+
+/// Voided purchases and notifications: what is asked, and what is made of the answers.
+struct GoogleHintTests {
+    private static let now = GoogleFixture.now
+    private static let voided =
+        "GET /androidpublisher/v3/applications/com.example.reader/purchases/voidedpurchases?"
+    private static let options = "&type=1&includeQuantityBasedPartialRefund=true"
+
+    /// Now is 1771588800000; a thousand seconds are 1000000.
+    private static let oldest = "startTime=1768997400000"
+
+    @Test func beginsThirtyDaysBack() async throws {
+        let world = GoogleFixture.world { _ in .json("{}") }
+        let page = try await GoogleFixture.store(world).voidedHints(after: nil, at: Self.now)
+        #expect(world.calls == [Self.voided + Self.oldest + Self.options])
+        #expect(page == HintPage(hints: [], position: "1771588800000"))
+    }
+
+    @Test(arguments: [
+        ("1771585200000", "startTime=1771563600000"), ("1700000000000", oldest),
+        ("nonsense", oldest), ("", oldest), ("- x y", oldest), ("-", oldest),
+    ])
+    func goesOnBeforeTheLastSweep(position: String, query: String) async throws {
+        let world = GoogleFixture.world { _ in .json("{}") }
+        let page = try await GoogleFixture.store(world).voidedHints(after: position, at: Self.now)
+        #expect(world.calls == [Self.voided + query + Self.options])
+        #expect(page.position == "1771588800000")
+        #expect(!page.hasMore)
+    }
+
+    @Test func turnsPagesAndKeepsTheTimeAtWhichTheSweepBegan() async throws {
+        let world = GoogleFixture.world { request in
+            request.url.contains("token=")
+                ? .json(
+                    #"""
+                    {"voidedPurchases":[{"purchaseToken":"c","orderId":"GPA.3",
+                    "voidedTimeMillis":"1770000000000","voidedSource":"2","voidedReason":"7"}]}
+                    """#)
+                : .json(
+                    #"""
+                    {"tokenPagination":{"nextPageToken":"Cg wI+page2&x"},"voidedPurchases":[
+                    {"purchaseToken":"a","orderId":"GPA.1..0","voidedTimeMillis":"1771588800000",
+                    "voidedReason":1},{"purchaseToken":"b","orderId":"GPA.2","voidedQuantity":2,
+                    "voidedTimeMillis":1771588860000,"voidedReason":99},{"orderId":"GPA.9"},
+                    {"purchaseToken":""}]}
+                    """#)
+        }
+        let store = try GoogleFixture.store(world)
+        let first = try await store.voidedHints(after: "1771585200000", at: Self.now)
+        #expect(
+            first.hints == [
+                Hint(id: "google voided GPA.1..0 1771588800000 all", subject: .token("a")),
+                Hint(id: "google voided GPA.2 1771588860000 2", subject: .token("b")),
+            ])
+        #expect(first.hasMore)
+        #expect(first.skipped == 2)
+        let later = Self.now + .minutes(3)
+        let second = try await store.voidedHints(after: first.position, at: later)
+        #expect(second.hints.map(\.id) == ["google voided GPA.3 1770000000000 all"])
+        #expect(!second.hasMore)
+        #expect(second.position == "1771588800000")
+        #expect(
+            world.calls.last == Self.voided + "token=Cg%20wI%2Bpage2%26x" + Self.options)
+    }
+
+    @Test func beginsTheSweepAnewWhenAPageIsNotKnownAnyMore() async throws {
+        let world = GoogleFixture.world { _ in .json("{}", status: 400) }
+        let store = try GoogleFixture.store(world)
+        let page = try await store.voidedHints(
+            after: "1771585200000 1771588000000 gone", at: Self.now)
+        #expect(page == HintPage(hints: [], position: "1771585200000"))
+        await #expect(throws: StoreFailure.refused(reason: "status 400")) {
+            try await store.voidedHints(after: page.position, at: Self.now)
+        }
+    }
+
+    @Test(arguments: [
+        (403, "refused"), (429, "throttled -"), (503, "unreachable"), (200, "malformed body"),
+        (404, "refused"), (410, "malformed status 410"),
+    ])
+    func saysWhyThereAreNoHints(status: Int, heard: String) async throws {
+        let world = GoogleFixture.world { _ in .json("<html>", status: status) }
+        let store = try GoogleFixture.store(world)
+        do throws(StoreFailure) {
+            _ = try await store.voidedHints(after: nil, at: Self.now)
+            Issue.record("no failure")
+        } catch {
+            #expect(summary(error) == heard)
+        }
+    }
+
+    @Test(arguments: [
+        ("1771585200000 1771588000000 a b c", true), ("- 1771588000000 x", true),
+        ("1771585200000", true), ("1771585200000 1771588000000", false), ("x y z", false),
+        ("1771585200000 x z", false), ("99999999999999999999", false), (" ", false),
+    ])
+    func readsThePlacesItWrites(text: String, isPlace: Bool) {
+        #expect(VoidedPlace(text)?.text == (isPlace ? text : nil))
+    }
+}
+
+struct GooglePubSubTests {
+    private static let now = GoogleFixture.now
+    private static let path = "POST /v1/projects/reader-7/subscriptions/news"
+
+    /// Each row is a notification; what it comes to is a token, `nothing` or `unusable`.
+    static let notifications = Case.all(
+        #"""
+        case: subscription
+        data: {"version":"1.0","packageName":"com.example.reader",
+            "eventTimeMillis":"1771151100100","subscriptionNotification":{"version":"1.0",
+            "notificationType":6,"purchaseToken":"a"}}
+        hear: a
+
+        case: a kind of another age
+        data: {"packageName":"com.example.reader","subscriptionNotification":
+            {"notificationType":2100,"subscriptionId":"plus","purchaseToken":"a","more":[1]}}
+        hear: a
+
+        case: one-time product
+        data: {"packageName":"com.example.reader","oneTimeProductNotification":
+            {"notificationType":1,"purchaseToken":"b","sku":"coins"}}
+        hear: b
+
+        case: voided
+        data: {"packageName":"com.example.reader","voidedPurchaseNotification":
+            {"purchaseToken":"c","orderId":"GPA.1","productType":1,"refundType":1}}
+        hear: c
+
+        case: test
+        data: {"packageName":"com.example.reader","testNotification":{"version":"1.0"}}
+        hear: nothing
+
+        case: charge-back under review
+        data: {"packageName":"com.example.reader","pendingRefundReviewNotification":
+            {"pendingRefundToken":"p","orderId":"GPA.1","refundReason":7}}
+        hear: nothing
+
+        case: a notification of another age
+        data: {"packageName":"com.example.reader","dreamNotification":{}}
+        hear: unusable
+
+        case: another app
+        data: {"packageName":"com.example.other","subscriptionNotification":
+            {"purchaseToken":"a"}}
+        hear: unusable
+
+        case: no app
+        data: {"subscriptionNotification":{"purchaseToken":"a"}}
+        hear: unusable
+
+        case: no token
+        data: {"packageName":"com.example.reader","subscriptionNotification":{}}
+        hear: unusable
+
+        case: an empty token
+        data: {"packageName":"com.example.reader","subscriptionNotification":
+            {"purchaseToken":""}}
+        hear: unusable
+
+        case: no JSON
+        data: <html>
+        hear: unusable
+        """#)
+
+    @Test(arguments: notifications)
+    func makesAHintOfANotification(_ row: Case) async throws {
+        let data = Data((row["data"] ?? "").utf8).base64EncodedString()
+        let world = GoogleFixture.world { _ in
+            .json(
+                #"{"receivedMessages":[{"ackId":"r1","message":{"data":"\#(data)","#
+                    + #""messageId":"77","publishTime":"2026-02-15T10:25:00.512Z"}}]}"#)
+        }
+        let page = try await GoogleFixture.pubsub(world).pull(isWaiting: false, at: Self.now)
+        #expect(page.receipts == ["r1"])
+        let hear = row["hear"]
+        #expect(page.skipped == (hear == "unusable" ? 1 : 0))
+        let token = hear == "unusable" || hear == "nothing" ? nil : hear
+        #expect(
+            page.hints
+                == (token.map {
+                    [Hint(id: "google notification 77", subject: .token($0))]
+                } ?? []))
+    }
+
+    @Test func readsEitherAlphabetOfBase64() async throws {
+        let text =
+            #"{"packageName":"com.example.reader","x":"??>>~~","#
+            + #""subscriptionNotification":{"purchaseToken":"a"}}"#
+        let standard = Data(text.utf8).base64EncodedString()
+        let safe = Base64.encodeURLSafe(text.utf8)
+        #expect(standard.contains("+") || standard.contains("/"))
+        let world = GoogleFixture.world { _ in
+            .json(
+                #"{"receivedMessages":[{"ackId":"1","message":{"data":"\#(standard)","#
+                    + #""messageId":"1"}},{"ackId":"2","message":{"data":"\#(safe)","#
+                    + #""message_id":"2"}},{"ackId":"3","message":{"data":"%%"}},"#
+                    + #"{"ackId":"4","message":{"attributes":{}}},{"ackId":"5"},"#
+                    + #"{"message":{"data":"\#(safe)","messageId":"6"}}]}"#)
+        }
+        let page = try await GoogleFixture.pubsub(world).pull(isWaiting: false, at: Self.now)
+        #expect(page.hints.map(\.id) == [1, 2, 6].map { "google notification \($0)" })
+        #expect(page.receipts == ["1", "2", "3", "4", "5"])
+        #expect(page.skipped == 3)
+    }
+
+    @Test(arguments: [(false, 15), (true, 100)])
+    func waitsForNewsOnlyWhenAsked(isWaiting: Bool, seconds: Int64) async throws {
+        let world = GoogleFixture.world { _ in .json("{}") }
+        let page = try await GoogleFixture.pubsub(world).pull(
+            atMost: 5000, isWaiting: isWaiting, at: Self.now)
+        #expect(page == HintPage(hints: []))
+        #expect(world.calls == [Self.path + ":pull"])
+        let request = try #require(world.requests.last)
+        #expect(request.deadline == .seconds(seconds))
+        #expect(
+            String(decoding: request.body ?? [], as: UTF8.self)
+                == #"{"maxMessages":1000,"returnImmediately":\#(!isWaiting)}"#)
+        #expect(request.header("Authorization") == "Bearer ya29.x")
+    }
+
+    @Test func hasMoreWhenThePageIsFull() async throws {
+        let world = GoogleFixture.world { _ in
+            .json(#"{"receivedMessages":[{"ackId":"1"},{"ackId":"2"}]}"#)
+        }
+        let pubsub = try GoogleFixture.pubsub(world)
+        #expect(try await pubsub.pull(atMost: 2, isWaiting: false, at: Self.now).hasMore)
+        #expect(try await !pubsub.pull(atMost: 3, isWaiting: false, at: Self.now).hasMore)
+    }
+
+    @Test func asksForATokenOfItsOwnScope() async throws {
+        let world = GoogleFixture.world { _ in .json("{}") }
+        _ = try await GoogleFixture.pubsub(world).pull(isWaiting: false, at: Self.now)
+        let body = String(decoding: world.requests.first?.body ?? [], as: UTF8.self)
+        let assertion = try #require(body.split(separator: "=").last)
+        let payload = try #require(CompactJWS(String(assertion))?.payload)
+        #expect(
+            String(decoding: payload, as: UTF8.self)
+                .contains(#""scope":"https://www.googleapis.com/auth/pubsub""#))
+    }
+
+    @Test func givesReceiptsBackInBatches() async throws {
+        let world = GoogleFixture.world { _ in .json("{}") }
+        let pubsub = try GoogleFixture.pubsub(world)
+        try await pubsub.acknowledge([], at: Self.now)
+        #expect(world.calls.isEmpty)
+        try await pubsub.acknowledge((0..<2001).map { "r\($0)" }, at: Self.now)
+        #expect(world.calls == Array(repeating: Self.path + ":acknowledge", count: 3))
+        #expect(world.requests.last?.body == Array(#"{"ackIds":["r2000"]}"#.utf8))
+    }
+
+    @Test(arguments: [
+        ("news", "/v1/projects/reader-7/subscriptions/news:pull"),
+        ("projects/p/subscriptions/a b", "/v1/projects/p/subscriptions/a%20b:pull"),
+    ])
+    func findsTheSubscription(name: String, path: String) async throws {
+        let world = GoogleFixture.world { _ in .json("{}") }
+        _ = try await GoogleFixture.pubsub(world, subscription: name)
+            .pull(isWaiting: false, at: Self.now)
+        #expect(world.calls == ["POST " + path])
+    }
+
+    @Test(arguments: [
+        "", "/", "projects/p/topics/t", "projects//subscriptions/s", "projects/p/subscriptions/",
+        "projects/p/subscriptions/..", "/projects/p/subscriptions/s",
+    ])
+    func refusesWhatIsNoSubscription(name: String) throws {
+        let world = GoogleFixture.world { _ in .json("{}") }
+        #expect {
+            try GoogleFixture.pubsub(world, subscription: name)
+        } throws: { error in
+            (error as? CredentialFault)?.field == "pubsub_subscription"
+        }
+    }
+
+    @Test(arguments: [
+        (404, #"{"error":{"status":"NOT_FOUND"}}"#, "refused"), (403, "", "refused"),
+        (429, "", "throttled -"), (500, "", "unreachable"), (200, "[]", "malformed body"),
+    ])
+    func saysWhyThereIsNoNews(status: Int, body: String, heard: String) async throws {
+        let world = GoogleFixture.world { _ in .json(body, status: status) }
+        let pubsub = try GoogleFixture.pubsub(world)
+        do throws(StoreFailure) {
+            _ = try await pubsub.pull(isWaiting: true, at: Self.now)
+            Issue.record("no failure")
+        } catch {
+            #expect(summary(error) == heard)
+        }
+    }
+}
