@@ -125,6 +125,7 @@ struct AppleEnquiry: Sendable {
             if let body = try Self.body(of: reply) {
                 return try await own(reader.transaction(body))
             }
+            guard case .invalidIdentifier = reply else { return nil }
         }
         guard facts.originalID == nil else { return nil }
         let product = facts.product
@@ -297,7 +298,9 @@ extension AppleEnquiry {
         var seen: Set<String> = []
         for _ in 0..<Self.pageLimit {
             let reply = try await calls.reply(to: request(revision), from: reader.environment)
-            guard let body = try Self.body(of: reply) else { return nil }
+            guard let body = try Self.body(of: reply) else {
+                throw .unreachable(reason: "the history is not there")
+            }
             let page = try await reader.page(body)
             if let found = page.transactions.first(where: isMeant) { return found }
             guard let next = page.revision else { return nil }

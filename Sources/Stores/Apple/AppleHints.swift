@@ -216,7 +216,7 @@ struct AppleNotificationPage: Decodable, Sendable {
     }
 }
 
-/// <https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2decodedpayload>
+/// App Store Server Notifications, *responseBodyV2DecodedPayload*.
 struct AppleNotification: AppleSignedPayload {
     let notificationType: String?
     let notificationUUID: String?

@@ -84,7 +84,7 @@ extension AppleReceipt {
 
 // iOS 7 and later: the attributes inside PKCS #7.
 extension AppleReceipt {
-    /// <https://developer.apple.com/documentation/appstorereceipts/validating-receipts-on-the-device>
+    /// App Store Receipts, *Validating receipts on the device* and *Receipt fields*.
     private init(signedData bytes: [UInt8]) throws {
         self.init()
         for attribute in try Self.attributes(Self.payload(of: bytes)) {

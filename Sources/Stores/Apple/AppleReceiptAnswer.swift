@@ -79,7 +79,8 @@ struct AppleReceiptReader: Sendable {
     private func kind(of own: AppleReceiptTransaction) -> ProductKind {
         guard own.expires == nil else { return .autoRenewable }
         let told = local?.purchases.first { $0.transactionID == own.transactionID }?.kind
-        return told ?? facts.kind ?? .nonConsumable
+        return [told, facts.kind].compactMap { $0 }.first { $0 != .autoRenewable }
+            ?? .nonConsumable
     }
 
     /// The newest receipt, to be sent next time. One that holds the same transactions is as good
@@ -239,8 +240,9 @@ private struct AppleReceiptChain {
         if pending?.priceConsent?.isSet == false || pending?.priceIncrease?.isSet == false {
             signals.insert(.priceIncreasePending)
         }
-        if pending?.autoRenewStatus?.isSet == true, let next = pending?.autoRenewProductID,
-            next != shown.wire.productID
+        if let pending, pending.autoRenewStatus?.isSet == true,
+            let next = pending.autoRenewProductID, next != shown.wire.productID,
+            pending.productID ?? shown.wire.productID == shown.wire.productID
         {
             signals.insert(.productChangeScheduled)
         }

@@ -83,7 +83,7 @@ struct AppleReceiptResponse: Decodable, Sendable {
         }
     }
 
-    /// <https://developer.apple.com/documentation/appstorereceipts/responsebody/pending_renewal_info>
+    /// App Store Receipts, *responseBody.Pending_renewal_info*.
     struct Pending: Decodable, Sendable {
         let productID: String?
         let originalID: Text?
@@ -146,7 +146,7 @@ struct AppleReceiptResponse: Decodable, Sendable {
 
 /// One transaction of an answer of verifyReceipt.
 ///
-/// <https://developer.apple.com/documentation/appstorereceipts/responsebody/latest_receipt_info>
+/// App Store Receipts, *responseBody.Latest_receipt_info*.
 struct AppleReceiptTransaction: Decodable, Sendable {
     typealias Text = AppleReceiptResponse.Text
     typealias Flag = AppleReceiptResponse.Flag

@@ -65,6 +65,7 @@ package final class AppleStore: Sendable {
     /// - Parameters:
     ///   - position: what the last page gave; nil begins at the present.
     ///   - now: the database's time.
+    /// - Returns: one hint for each notification that may matter, by the original id.
     /// - Throws: when no environment could be read; the position stays good.
     package func hints(
         after position: String?, at now: Timestamp

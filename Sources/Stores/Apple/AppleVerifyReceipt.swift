@@ -31,6 +31,7 @@ struct AppleVerifyReceipt: Sendable {
     ///   - receipt: what it says of itself, where that can be read.
     ///   - facts: what is known of the purchase.
     ///   - now: the database's time.
+    /// - Returns: a verdict, or a doubt where the store does not know it.
     /// - Throws: whatever is no verdict.
     func answer(
         about file: AppleReceiptFile, saying receipt: AppleReceipt?, facts: Facts,

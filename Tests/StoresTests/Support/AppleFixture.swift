@@ -45,6 +45,31 @@ enum AppleFixture {
             ], environment: environment)
     }
 
+    /// A signed transaction: `change` put over the running subscription.
+    static func signed(_ change: String = "{}") throws -> String {
+        try AppleAuthority.trusted.get().sign(merged(AppleObservationTests.transaction, change))
+    }
+
+    /// An entry of the statuses with `change` put over its transaction.
+    static func entry(_ status: Int, _ change: String, original: String) throws -> String {
+        let id = #"{"originalTransactionId":"\#(original)"}"#
+        let own = String(
+            decoding: try merged(AppleObservationTests.transaction, id), as: UTF8.self)
+        return try entry(
+            status, transaction: merged(own, change),
+            renewal: merged(AppleObservationTests.renewal, id), original: original)
+    }
+
+    /// A page of the transaction history or of the refund history.
+    static func page(_ changes: [String], next revision: String? = nil) throws -> String {
+        let texts = try changes.map { "\"" + (try signed($0)) + "\"" }.joined(separator: ",")
+        return #"""
+            {"revision":"\#(revision ?? "end")","hasMore":\#(revision != nil),
+            "bundleId":"com.example.reader","environment":"Production",
+            "signedTransactions":[\#(texts)]}
+            """#
+    }
+
     static func verifier() throws -> AppleVerifier {
         try AppleVerifier(roots: [AppleAuthority.trusted.get().root])
     }

@@ -1,0 +1,229 @@
+import Crypto
+import Curl
+import Foundation
+import Renewal
+import Testing
+
+@testable import Stores
+
+/// Apple's notification history as hints, and the look-up of orders.
+struct AppleHintsTests {
+    private static let now = AppleFixture.now
+
+    private func store(_ world: FakeWorld) throws -> AppleStore {
+        try AppleStore(
+            credentials: AppleCredentials(
+                bundleID: "com.example.reader",
+                apiKey: AppleAPIKey(
+                    issuerID: "3f0b", keyID: "7KQ2",
+                    privateKeyPEM: Secret(P256.Signing.PrivateKey().pemRepresentation))),
+            production: try #require(StoreHost(baseURL: "https://apple.example")),
+            sandbox: try #require(StoreHost(baseURL: "https://sandbox.example")),
+            roots: [try AppleAuthority.trusted.get().root], transport: world.transport)
+    }
+
+    /// A signed notification about a subscription.
+    private static func item(
+        _ uuid: String, _ original: String, type: String = "DID_RENEW",
+        environment: String = "Production", bundle: String = "com.example.reader",
+        transaction: String? = nil, by authority: AppleAuthority? = nil
+    ) throws -> String {
+        let inner =
+            try transaction
+            ?? AppleFixture.signed(
+                #"{"originalTransactionId":"\#(original)","environment":"\#(environment)"}"#)
+        let payload = #"""
+            {"notificationType":"\#(type)","notificationUUID":"\#(uuid)","version":"2.0",
+            "signedDate":1774000000000,"data":{"bundleId":"\#(bundle)","appAppleId":1,
+            "environment":"\#(environment)","status":1,"signedTransactionInfo":"\#(inner)"}}
+            """#
+        let text = try (authority ?? AppleAuthority.trusted.get()).sign(Array(payload.utf8))
+        return #"{"signedPayload":"\#(text)","sendAttempts":[{"sendAttemptResult":"NEWS"}]}"#
+    }
+
+    private static func page(_ items: [String], token: String? = nil) -> String {
+        let next =
+            token.map { #","hasMore":true,"paginationToken":"\#($0)""# } ?? #","hasMore":false"#
+        return #"{"notificationHistory":[\#(items.joined(separator: ","))]\#(next)}"#
+    }
+
+    private func world(
+        sandbox: String = #"{"hasMore":false}"#,
+        _ script: @escaping @Sendable (String) throws(CurlError) -> HTTPResponse
+    ) -> FakeWorld {
+        FakeWorld(clock: Self.now) { request async throws(CurlError) in
+            guard request.url.hasPrefix("https://apple.example/inApps/v1/notifications/history")
+            else { return .json(sandbox) }
+            return try script(String(request.url.drop { $0 != "?" }))
+        }
+    }
+
+    private static func ids(_ page: HintPage) -> [String] {
+        page.hints.map { hint in
+            switch hint.subject {
+            case .originalID(let id): "\(hint.id) \(id)"
+            case .token: "\(hint.id) token"
+            }
+        }
+    }
+
+    @Test func makesAHintOfEachNotification() async throws {
+        let items = try [
+            Self.item("a", "11"), Self.item("b", "22", type: "REFUND"),
+            Self.item("a", "11"), Self.item("c", "33", type: "OF_ANOTHER_AGE"),
+            Self.item("d", "44", type: "TEST"), Self.item("e", "55", type: "CONSUMPTION_REQUEST"),
+        ]
+        let sandbox = Self.page([try Self.item("s", "99", environment: "Sandbox")])
+        let world = world(sandbox: sandbox) { _ in .json(Self.page(items)) }
+        let page = try await store(world).hints(after: nil, at: Self.now)
+        #expect(Self.ids(page) == ["a 11", "b 22", "c 33", "s 99"])
+        #expect(!page.hasMore && page.position != nil)
+        #expect(world.requests.allSatisfy { $0.method == .post })
+        #expect(world.extraCalls == 2)
+    }
+
+    @Test func skipsWhatIsForgedOrCannotBeRead() async throws {
+        let items = try [
+            Self.item("a", "11", by: AppleAuthority()),
+            Self.item("b", "22", bundle: "com.example.other"),
+            Self.item("c", "33", environment: "Sandbox"),
+            Self.item("d", "44", transaction: "a.b.c"),
+            Self.item(
+                "e", "55",
+                transaction: AppleFixture.signed(#"{"bundleId":"com.example.other"}"#)),
+            #"{"signedPayload":"a.b.c"}"#, "{}", Self.item("f", "66"),
+        ]
+        let world = world { _ in .json(Self.page(items)) }
+        let page = try await store(world).hints(after: nil, at: Self.now)
+        #expect(Self.ids(page) == ["f 66"])
+    }
+
+    @Test func readsPageAfterPageWithOneBody() async throws {
+        let first = try Self.item("a", "11")
+        let second = try Self.item("b", "22")
+        let world = world { query in
+            query.isEmpty
+                ? .json(Self.page([first], token: "t/1"))
+                : .json(Self.page(query == "?paginationToken=t%2F1" ? [second] : []))
+        }
+        let store = try store(world)
+        let one = try await store.hints(after: nil, at: Self.now)
+        #expect(one.hasMore && Self.ids(one) == ["a 11"])
+        let two = try await store.hints(after: one.position, at: Self.now + .seconds(5))
+        #expect(!two.hasMore && Self.ids(two) == ["b 22"])
+        let bodies = world.requests.filter { $0.url.contains("apple.example") }.map(\.body)
+        #expect(bodies.count == 2 && bodies[0] == bodies[1])
+        #expect(
+            String(decoding: bodies[0] ?? [], as: UTF8.self)
+                == #"{"endDate":1774008000000,"startDate":1774007700000}"#)
+    }
+
+    @Test func readsTheLastMinutesAgainAndTellsOnlyWhatIsNew() async throws {
+        let items = try [Self.item("a", "11"), Self.item("b", "22")]
+        let world = world { _ in .json(Self.page(items)) }
+        let store = try store(world)
+        let one = try await store.hints(after: nil, at: Self.now)
+        let two = try await store.hints(after: one.position, at: Self.now + .seconds(60))
+        #expect(Self.ids(one).count == 2 && two.hints.isEmpty)
+        let body = world.requests.last { $0.url.contains("apple.example") }?.body
+        #expect(
+            String(decoding: body ?? [], as: UTF8.self)
+                == #"{"endDate":1774008060000,"startDate":1774007700000}"#)
+    }
+
+    /// After a long silence it reads day by day, and no further back than Apple remembers.
+    @Test func makesUpForALongSilenceInStretches() async throws {
+        let world = world { _ in .json(Self.page([])) }
+        let store = try store(world)
+        var page = try await store.hints(after: nil, at: Self.now)
+        let later = Self.now + .days(400)
+        var calls = 0
+        repeat {
+            page = try await store.hints(after: page.position, at: later)
+            calls += 1
+        } while page.hasMore && calls < 300
+        #expect((179...182).contains(calls))
+    }
+
+    /// The token of a page has expired, or the beginning lies too far back.
+    @Test(arguments: [4_000_012, 4_000_014, 4_000_017])
+    func beginsAStretchAgain(code: Int) async throws {
+        let item = try Self.item("a", "11")
+        let world = world { query in
+            query.isEmpty
+                ? .json(Self.page([item], token: "t"))
+                : .json(#"{"errorCode":\#(code)}"#, status: 400)
+        }
+        let store = try store(world)
+        let one = try await store.hints(after: nil, at: Self.now)
+        let two = try await store.hints(after: one.position, at: Self.now)
+        let three = try await store.hints(after: two.position, at: Self.now)
+        #expect(two.hints.isEmpty && three.hasMore)
+    }
+
+    @Test func doesNotGoRoundInCircles() async throws {
+        let world = world { _ in .json(Self.page([], token: "same")) }
+        let store = try store(world)
+        let one = try await store.hints(after: nil, at: Self.now)
+        let two = try await store.hints(after: one.position, at: Self.now)
+        #expect(one.hasMore && !two.hasMore)
+    }
+
+    /// One environment may be closed to an app that has not been released.
+    @Test func keepsThePlaceOfAnEnvironmentThatCannotBeRead() async throws {
+        let item = try Self.item("s", "99", environment: "Sandbox")
+        let world = world(sandbox: Self.page([item])) { _ in
+            HTTPResponse(status: 401, body: Array("Unauthenticated".utf8))
+        }
+        let page = try await store(world).hints(after: "nonsense", at: Self.now)
+        #expect(Self.ids(page) == ["s 99"])
+    }
+
+    @Test func saysWhyNothingCouldBeRead() async throws {
+        let limited = HTTPResponse(status: 429, retryAfter: "1774008030000")
+        let world = FakeWorld(clock: Self.now) { _ async throws(CurlError) in limited }
+        await #expect(throws: StoreFailure.throttled(retryAfter: .seconds(30))) {
+            try await store(world).hints(after: nil, at: Self.now)
+        }
+    }
+
+    /// A refund that the statuses cannot show is looked into at the next check.
+    @Test func looksForTheRefundItHasHeardOf() async throws {
+        let item = try Self.item("a", "420001010101001", type: "REFUND")
+        let refund = #"{"transactionId":"1","revocationDate":1772719964000}"#
+        let active = try AppleFixture.active()
+        let refunds = try AppleFixture.page([refund])
+        let world = FakeWorld(clock: Self.now) { request async throws(CurlError) in
+            if request.url.contains("notifications") { return .json(Self.page([item])) }
+            return .json(request.url.contains("refund") ? refunds : active)
+        }
+        let store = try store(world)
+        _ = try await store.hints(after: nil, at: Self.now)
+        var purchase = purchase(.apple, token: "420001010101001")
+        purchase.facts.originalID = "420001010101001"
+        for isTold in [true, false] {
+            let answer = await store.ask(purchase, at: Self.now)
+            #expect(summary(answer).contains("refund_of_past_period") == isTold)
+        }
+    }
+
+    @Test func findsTheTransactionsOfAnOrder() async throws {
+        let text = try AppleFixture.signed()
+        let bodies = [
+            #"{"status":0,"signedTransactions":["\#(text)"]}"#, #"{"status":1}"#,
+            #"{"status":0,"signedTransactions":["a.b.c"]}"#,
+        ]
+        let found = [
+            AppleOrderItem(
+                transactionID: "420001066677889", originalID: "420001010101001", product: "plus")
+        ]
+        for (body, items) in zip(bodies, [found, [], nil]) {
+            let world = FakeWorld(clock: Self.now) { _ async throws(CurlError) in .json(body) }
+            let read = try? await store(world).lookUp(orderID: "MK5TTTVWJH", at: Self.now)
+            #expect(read == items)
+            #expect(
+                world.requests.map(\.url)
+                    == ["https://apple.example/inApps/v1/lookup/MK5TTTVWJH"])
+        }
+    }
+}
