@@ -1,4 +1,3 @@
-import Curl
 import Renewal
 import Testing
 
@@ -77,6 +76,29 @@ struct AmazonObservationTests {
         hear: active, production, plus.monthly/plus 26-02-01T11, paid 26-02-01T11,
             until 26-02-01T11, renews yes, regular
 
+        case: grace has run out, and nothing else has happened
+        was: grace
+        wire: {"renewalDate":1768780800000,"gracePeriodEndDate":1768867200000}
+        hear: grace, production, plus.monthly/plus 26-01-20T00, paid 26-01-19T00,
+            until 26-01-20T00, renews yes, regular
+
+        case: grace is not named any more, and nothing else has happened
+        was: grace
+        wire: {"renewalDate":1768780800000}
+        hear: grace, production, plus.monthly/plus 26-01-19T00, paid 26-01-19T00,
+            until 26-01-19T00, renews yes, regular
+
+        case: renewal switched off in grace
+        was: grace
+        wire: {"autoRenewing":false,"renewalDate":null}
+        hear: grace, production, plus.monthly/plus -, paid -, until -, renews no, regular
+
+        case: grace is not named any more, and the renewal date has moved on: paid
+        was: grace
+        wire: {}
+        hear: active, production, plus.monthly/plus 26-02-01T11, paid 26-02-01T11,
+            until 26-02-01T11, renews yes, regular
+
         case: a tester's grace that is none
         wire: {"testTransaction":true,"autoRenewing":false,"freeTrialEndDate":1769943600000,
             "gracePeriodEndDate":1769943600000}
@@ -118,6 +140,28 @@ struct AmazonObservationTests {
         wire: {"renewalDate":null,"cancelDate":1768780800000,"cancelReason":0}
         hear: ended periodEnded 26-01-19T00, production, plus.monthly/plus 26-01-19T00, paid -,
             until 26-01-19T00, renews no, regular
+        again: 26-01-20T18
+
+        case: a reason within Amazon
+        wire: {"renewalDate":null,"cancelDate":1768780800000,"cancelReason":3}
+        hear: ended periodEnded 26-01-19T00, production, plus.monthly/plus 26-01-19T00, paid -,
+            until 26-01-19T00, renews no, regular
+
+        case: no reason
+        wire: {"renewalDate":null,"cancelDate":1768780800000}
+        hear: ended periodEnded 26-01-19T00, production, plus.monthly/plus 26-01-19T00, paid -,
+            until 26-01-19T00, renews no, regular
+
+        case: cut short by customer service
+        known: 2026-02-01T11:00:00Z
+        wire: {"renewalDate":null,"cancelDate":1768780800000,"cancelReason":2}
+        hear: refunded 26-01-19T00, production, plus.monthly/plus 26-01-19T00, paid -,
+            until 26-01-19T00, renews no, regular
+
+        case: replaced at once, not before the end
+        wire: {"cancelDate":1769385600000,"cancelReason":4}
+        hear: active, production, plus.monthly/plus 26-01-26T00, paid -, until 26-01-26T00,
+            renews no, regular
 
         case: reason of another age
         wire: {"renewalDate":null,"cancelDate":1768780800000,"cancelReason":99}
@@ -146,6 +190,17 @@ struct AmazonObservationTests {
             "cancelDate":1768000000000,"cancelReason":1}
         hear: refunded 26-01-09T23, production, unlock -, paid -, until -, renews -, -,
             non_consumable
+
+        case: for ever, with an end to come
+        wire: {"productType":"ENTITLED","productId":"unlock","termSku":null,"renewalDate":null,
+            "cancelDate":1769385600000}
+        hear: active, production, unlock -, paid -, until -, renews -, -, non_consumable
+        again: 26-01-26T00
+
+        case: consumable, refunded
+        wire: {"productType":"CONSUMABLE","productId":"coins","termSku":null,"renewalDate":null,
+            "autoRenewing":null,"cancelDate":1768000000000}
+        hear: refunded 26-01-09T23, production, coins -, paid -, until -, renews -, -, consumable
 
         case: consumable
         wire: {"productType":"CONSUMABLE","productId":"coins","termSku":null,"renewalDate":null,
@@ -187,7 +242,32 @@ struct AmazonObservationTests {
 
     @Test(arguments: cases)
     func hears(_ row: Case) throws {
-        #expect(summary(try read(row)) == row["hear"])
+        let answer = try read(row)
+        #expect(summary(answer) == row["hear"])
+        guard case .verdict(let observation) = answer else { return }
+        let again = observation.askAgainBy.map { CalendarTime.text($0).dropFirst(2).prefix(11) }
+        #expect(again.map(String.init) == row["again"])
+    }
+
+    /// What is still to come, and other promotions, are no use of an introductory offer.
+    @Test(arguments: [
+        ("{}", nil), (#"{"freeTrialEndDate":1769943600000}"#, true),
+        (promotion("Introductory Price - All customers", "Completed"), true),
+        (promotion("introductory price - all customers", "InProgress"), true),
+        (promotion("Introductory Price - All customers", "Queued"), nil),
+        (promotion("Retention Offer", "InProgress"), nil),
+    ])
+    func tellsWhetherAnIntroductoryOfferWasUsed(wire: String, used: Bool?) throws {
+        let row = Case.all("case: x\nwire: \(wire)")[0]
+        guard case .verdict(let observation) = try read(row) else {
+            Issue.record("no verdict")
+            return
+        }
+        #expect(observation.usedIntroductory == used)
+    }
+
+    private static func promotion(_ type: String, _ status: String) -> String {
+        #"{"promotions":[{"promotionType":"\#(type)","promotionStatus":"\#(status)"}]}"#
     }
 
     @Test func namesTheReceiptAndThePeriod() throws {
@@ -202,9 +282,10 @@ struct AmazonObservationTests {
     }
 
     private func read(_ row: Case) throws -> Answer {
-        let facts = purchase(
+        var facts = purchase(
             .amazon, token: "", paidThrough: try row["known"].map(time)
         ).facts
+        facts.state = try row["was"].map { try #require(PurchaseState(rawValue: $0)) } ?? .new
         let body = try merged(Self.base, row["wire"])
         let now = try time("2026-01-20T12:00:00Z")
         do throws(StoreFailure) {
@@ -218,110 +299,5 @@ struct AmazonObservationTests {
         } catch {
             return .failure(error)
         }
-    }
-}
-
-struct AmazonStoreTests {
-    private static let now = Timestamp(microsecondsSinceEpoch: 1_768_910_400_000_000)
-    private static let secret = "2:smXBjZkW_-plutonium:kQ=="
-
-    private func store(
-        _ world: FakeWorld, allowsSandbox: Bool = false, hasSandbox: Bool = true
-    ) throws -> AmazonStore {
-        AmazonStore(
-            credentials: AmazonCredentials(
-                appID: "com.example.reader", sharedSecret: Secret(Self.secret),
-                allowsSandbox: allowsSandbox),
-            production: try #require(StoreHost(baseURL: "https://amazon.example")),
-            sandbox: hasSandbox ? StoreHost(baseURL: "https://sandbox.example") : nil,
-            transport: world.transport)
-    }
-
-    private func world(
-        _ script: @escaping @Sendable (HTTPRequest) throws(CurlError) -> HTTPResponse
-    ) -> FakeWorld {
-        FakeWorld(clock: Self.now) { request async throws(CurlError) in try script(request) }
-    }
-
-    private static let known = purchase(.amazon, token: "Zk3v=:3:11", user: "kQ4m0=")
-
-    @Test func asksOnThePathOfTheReceipt() async throws {
-        let world = world { _ in .json(AmazonObservationTests.base) }
-        let answer = try await store(world).ask(Self.known, at: Self.now)
-        #expect(summary(answer).hasPrefix("active, production"))
-        #expect(
-            world.requests.map(\.url) == [
-                "https://amazon.example/version/1.0/verifyReceiptId/developer/"
-                    + "2:smXBjZkW_-plutonium:kQ==/user/kQ4m0=/receiptId/Zk3v=:3:11"
-            ])
-        #expect(world.extraCalls == 0)
-    }
-
-    @Test func keepsHostileTextInItsSegment() async throws {
-        let world = world { _ in .json(AmazonObservationTests.base) }
-        _ = try await store(world).ask(
-            purchase(.amazon, token: "../../x?y#z\n%2e\"", user: "u/é"), at: Self.now)
-        #expect(
-            world.requests.first?.url.hasSuffix(
-                "/user/u%2F%C3%A9/receiptId/..%2F..%2Fx%3Fy%23z%0A%252e%22") == true)
-    }
-
-    @Test(arguments: [
-        (nil, "r"), ("", "r"), ("u", ""), ("u", "."), ("..", "r"),
-    ])
-    func refusesWithoutAsking(user: String?, receipt: String) async throws {
-        let world = world { _ in .json("{}") }
-        let answer = try await store(world).ask(
-            purchase(.amazon, token: receipt, user: user), at: Self.now)
-        #expect(summary(answer) == "rejected")
-        #expect(world.requests.isEmpty)
-    }
-
-    @Test(arguments: [
-        (400, "", "rejected"), (401, "", "malformed status 401"), (404, "", "malformed status 404"),
-        (410, "", "doubt no_longer_valid"), (410, "<html>", "doubt no_longer_valid"),
-        (429, "", "throttled 7"), (496, "{}", "refused"), (497, "{}", "rejected"),
-        (498, "", "malformed status 498"), (500, "", "unreachable"), (503, "<html>", "unreachable"),
-        (302, "", "malformed redirect, status 302"), (200, "<html>", "malformed body"),
-        (200, "", "malformed body"), (200, #"{"receiptId":"Zk3"#, "malformed body"),
-        (200, "null", "malformed body"), (200, #"{"status":false}"#, "malformed receiptId"),
-    ])
-    func sortsErrorsByTheirStatus(status: Int, body: String, heard: String) async throws {
-        let world = world { _ in
-            HTTPResponse(status: status, retryAfter: "7", body: Array(body.utf8))
-        }
-        let answer = try await store(world).ask(Self.known, at: Self.now)
-        #expect(summary(answer) == heard)
-        #expect(!"\(answer)".contains("plutonium"))
-    }
-
-    @Test func asksTheSandboxWhereAllowedAndNeverWithTheSecret() async throws {
-        let world = world { request in
-            request.url.hasPrefix("https://sandbox.example/")
-                ? .json(AmazonObservationTests.base) : .json("{}", status: 400)
-        }
-        let answer = try await store(world, allowsSandbox: true).ask(Self.known, at: Self.now)
-        #expect(summary(answer).hasPrefix("active, sandbox"))
-        #expect(world.requests.count == 2)
-        #expect(world.extraCalls == 1)
-        #expect(
-            world.requests.last?.url == "https://sandbox.example/sandbox/version/1.0/"
-                + "verifyReceiptId/developer/sandbox/user/kQ4m0=/receiptId/Zk3v=:3:11")
-    }
-
-    @Test func neverAsksTheSandboxUnlessAllowed() async throws {
-        let world = world { _ in .json("{}", status: 400) }
-        let answer = try await store(world).ask(Self.known, at: Self.now)
-        #expect(summary(answer) == "rejected")
-        #expect(world.requests.count == 1)
-    }
-
-    @Test func asksAKnownSandboxPurchaseInTheSandboxAlone() async throws {
-        let world = world { _ in .json("{}", status: 400) }
-        let known = purchase(.amazon, token: "r", user: "u", environment: .sandbox)
-        #expect(summary(try await store(world).ask(known, at: Self.now)) == "rejected")
-        #expect(world.requests.map { $0.url.contains("plutonium") } == [false])
-        let without = try store(world, hasSandbox: false)
-        #expect(summary(await without.ask(known, at: Self.now)) == "unsupported")
     }
 }

@@ -57,15 +57,17 @@ struct AmazonObservation: Sendable {
             items: [Item(names: names, expiresAt: end)], originalID: receiptID,
             period: period(standing), paidThrough: paidThrough(standing),
             expiresAt: end, willRenew: willRenew, phase: phase, purchasedAt: purchased,
-            signals: signals(standing), words: words)
+            signals: signals(standing), usedIntroductory: usedIntroductory,
+            askAgainBy: askAgainBy, words: words)
     }
 
     private var standing: Standing {
         guard let cancelled else {
             return isInGrace ? .grace(expiryMovedUnpaid: false) : .active
         }
-        guard kind == .autoRenewable else { return .refunded(at: cancelled) }
+        // An end to come: in force until then.
         guard cancelled <= now else { return .active }
+        guard kind == .autoRenewable else { return .refunded(at: cancelled) }
         if receipt.cancelReason == 4 { return .replaced(at: cancelled) }
         // There is no word for a refund: a term that ended more than a day early was taken back.
         if let known = facts.paidThrough, cancelled < known - .days(1) {
@@ -78,13 +80,17 @@ struct AmazonObservation: Sendable {
         }
     }
 
+    /// A grace that has run out, or is not named any more, goes on until the renewal date moves:
+    /// that alone says that it was paid.
     private var isInGrace: Bool {
-        kind == .autoRenewable && (grace.map { $0 > now } ?? false)
+        guard kind == .autoRenewable else { return false }
+        if let grace, grace > now { return true }
+        return facts.state == .grace && (isRenewalDue || renewal == nil)
     }
 
     private func expiresAt(_ standing: Standing) -> Timestamp? {
         guard kind == .autoRenewable else { return nil }
-        return cancelled ?? (isInGrace ? grace : renewal)
+        return cancelled ?? (isInGrace ? grace ?? renewal : renewal)
     }
 
     /// The end of the paid term; in grace only where it cannot be one that was moved unpaid.
@@ -120,6 +126,20 @@ struct AmazonObservation: Sendable {
         return receipt.isIntroductory ? .introductory : .regular
     }
 
+    /// Afterwards the answer names neither any more.
+    private var usedIntroductory: Bool? {
+        trialEnd != nil || receipt.hasUsedIntroductory ? true : nil
+    }
+
+    /// An end to come of what has no other end; some hours after an end whose reason Amazon fills
+    /// in later.
+    private var askAgainBy: Timestamp? {
+        guard let cancelled else { return nil }
+        guard cancelled <= now else { return kind == .autoRenewable ? nil : cancelled }
+        let isReasonPending = receipt.cancelReason == 0 && now - cancelled < .days(2)
+        return isReasonPending ? now + .hours(6) : nil
+    }
+
     private func signals(_ standing: Standing) -> Set<Signal> {
         guard standing == .active || isInGrace, let next = receipt.deferredSku,
             next != receipt.termSku
@@ -152,9 +172,12 @@ extension AmazonReceipt {
 
     fileprivate var isTest: Bool { testTransaction == true || betaProduct == true }
 
-    fileprivate var isIntroductory: Bool {
+    fileprivate var isIntroductory: Bool { hasIntroductory(["inprogress"]) }
+    fileprivate var hasUsedIntroductory: Bool { hasIntroductory(["inprogress", "completed"]) }
+
+    private func hasIntroductory(_ statuses: [String]) -> Bool {
         (promotions ?? []).contains { promotion in
-            promotion.promotionStatus?.lowercased() == "inprogress"
+            statuses.contains(promotion.promotionStatus?.lowercased() ?? "")
                 && promotion.promotionType?.lowercased().hasPrefix("introductory") == true
         }
     }

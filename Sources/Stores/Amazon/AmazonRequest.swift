@@ -21,9 +21,17 @@ struct AmazonIdentifier: Sendable {
     let user: PathSegment
     let receipt: PathSegment
 
-    /// - Throws: `.rejected`; a receipt cannot be verified without its user.
+    /// A receipt cannot be verified without its user. Tokens of the Billing Compatibility SDK have
+    /// none, and are asked about in another way, which is not built.
+    ///
+    /// - Throws: `.unsupported` without a user, `.rejected` when either cannot be asked about.
     init(_ purchase: Purchase) throws(StoreFailure) {
-        user = try PathSegment(purchase.storeUserID ?? "", what: "Amazon user id")
+        guard let userID = purchase.storeUserID, !userID.isEmpty else {
+            throw .unsupported(
+                reason: "a receipt of Amazon is verified with its user: submit store_user_id; "
+                    + "tokens of the Billing Compatibility SDK are not supported")
+        }
+        user = try PathSegment(userID, what: "Amazon user id")
         receipt = try PathSegment(purchase.token, what: "receipt id")
     }
 }

@@ -73,7 +73,10 @@ package final class AmazonStore: Sendable {
                     receipt, asked: purchase.token, in: environment, facts: purchase.facts, at: now
                 ).observation)
         case .gone: return .doubt(.noLongerValid)
-        case .unknownReceipt: throw .rejected(reason: "status 400, the receipt is not known")
+        case .unknownReceipt:
+            throw .rejected(
+                reason: "status 400, the receipt is not known; tokens of the Billing "
+                    + "Compatibility SDK are not supported")
         case .failed(let failure): throw failure
         }
     }

@@ -1,0 +1,111 @@
+import Curl
+import Renewal
+import Testing
+
+@testable import Stores
+
+struct AmazonStoreTests {
+    private static let now = Timestamp(microsecondsSinceEpoch: 1_768_910_400_000_000)
+    private static let secret = "2:smXBjZkW_-plutonium:kQ=="
+
+    private func store(
+        _ world: FakeWorld, allowsSandbox: Bool = false, hasSandbox: Bool = true
+    ) throws -> AmazonStore {
+        AmazonStore(
+            credentials: AmazonCredentials(
+                appID: "com.example.reader", sharedSecret: Secret(Self.secret),
+                allowsSandbox: allowsSandbox),
+            production: try #require(StoreHost(baseURL: "https://amazon.example")),
+            sandbox: hasSandbox ? StoreHost(baseURL: "https://sandbox.example") : nil,
+            transport: world.transport)
+    }
+
+    private func world(
+        _ script: @escaping @Sendable (HTTPRequest) throws(CurlError) -> HTTPResponse
+    ) -> FakeWorld {
+        FakeWorld(clock: Self.now) { request async throws(CurlError) in try script(request) }
+    }
+
+    private static let known = purchase(.amazon, token: "Zk3v=:3:11", user: "kQ4m0=")
+
+    @Test func asksOnThePathOfTheReceipt() async throws {
+        let world = world { _ in .json(AmazonObservationTests.base) }
+        let answer = try await store(world).ask(Self.known, at: Self.now)
+        #expect(summary(answer).hasPrefix("active, production"))
+        #expect(
+            world.requests.map(\.url) == [
+                "https://amazon.example/version/1.0/verifyReceiptId/developer/"
+                    + "2:smXBjZkW_-plutonium:kQ==/user/kQ4m0=/receiptId/Zk3v=:3:11"
+            ])
+        #expect(world.extraCalls == 0)
+    }
+
+    @Test func keepsHostileTextInItsSegment() async throws {
+        let world = world { _ in .json(AmazonObservationTests.base) }
+        _ = try await store(world).ask(
+            purchase(.amazon, token: "../../x?y#z\n%2e\"", user: "u/é"), at: Self.now)
+        #expect(
+            world.requests.first?.url.hasSuffix(
+                "/user/u%2F%C3%A9/receiptId/..%2F..%2Fx%3Fy%23z%0A%252e%22") == true)
+    }
+
+    @Test(arguments: [
+        (nil, "r", "unsupported"), ("", "r", "unsupported"), ("u", "", "rejected"),
+        ("u", ".", "rejected"), ("..", "r", "rejected"),
+    ])
+    func refusesWithoutAsking(user: String?, receipt: String, heard: String) async throws {
+        let world = world { _ in .json("{}") }
+        let answer = try await store(world).ask(
+            purchase(.amazon, token: receipt, user: user), at: Self.now)
+        #expect(summary(answer) == heard)
+        #expect(world.requests.isEmpty)
+    }
+
+    @Test(arguments: [
+        (400, "", "rejected"), (401, "", "malformed status 401"), (404, "", "malformed status 404"),
+        (410, "", "doubt no_longer_valid"), (410, "<html>", "doubt no_longer_valid"),
+        (429, "", "throttled 7"), (496, "{}", "refused"), (497, "{}", "rejected"),
+        (498, "", "malformed status 498"), (500, "", "unreachable"), (503, "<html>", "unreachable"),
+        (302, "", "malformed redirect, status 302"), (200, "<html>", "malformed body"),
+        (200, "", "malformed body"), (200, #"{"receiptId":"Zk3"#, "malformed body"),
+        (200, "null", "malformed body"), (200, #"{"status":false}"#, "malformed receiptId"),
+    ])
+    func sortsErrorsByTheirStatus(status: Int, body: String, heard: String) async throws {
+        let world = world { _ in
+            HTTPResponse(status: status, retryAfter: "7", body: Array(body.utf8))
+        }
+        let answer = try await store(world).ask(Self.known, at: Self.now)
+        #expect(summary(answer) == heard)
+        #expect(!"\(answer)".contains("plutonium"))
+    }
+
+    @Test func asksTheSandboxWhereAllowedAndNeverWithTheSecret() async throws {
+        let world = world { request in
+            request.url.hasPrefix("https://sandbox.example/")
+                ? .json(AmazonObservationTests.base) : .json("{}", status: 400)
+        }
+        let answer = try await store(world, allowsSandbox: true).ask(Self.known, at: Self.now)
+        #expect(summary(answer).hasPrefix("active, sandbox"))
+        #expect(world.requests.count == 2)
+        #expect(world.extraCalls == 1)
+        #expect(
+            world.requests.last?.url == "https://sandbox.example/sandbox/version/1.0/"
+                + "verifyReceiptId/developer/sandbox/user/kQ4m0=/receiptId/Zk3v=:3:11")
+    }
+
+    @Test func neverAsksTheSandboxUnlessAllowed() async throws {
+        let world = world { _ in .json("{}", status: 400) }
+        let answer = try await store(world).ask(Self.known, at: Self.now)
+        #expect(summary(answer) == "rejected")
+        #expect(world.requests.count == 1)
+    }
+
+    @Test func asksAKnownSandboxPurchaseInTheSandboxAlone() async throws {
+        let world = world { _ in .json("{}", status: 400) }
+        let known = purchase(.amazon, token: "r", user: "u", environment: .sandbox)
+        #expect(summary(try await store(world).ask(known, at: Self.now)) == "rejected")
+        #expect(world.requests.map { $0.url.contains("plutonium") } == [false])
+        let without = try store(world, hasSandbox: false)
+        #expect(summary(await without.ask(known, at: Self.now)) == "unsupported")
+    }
+}
