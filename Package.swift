@@ -107,6 +107,9 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Postgres"], path: "Tests/TestSupport",
             swiftSettings: house),
+        .target(
+            name: "StoreFixtures", dependencies: [crypto, x509, asn1],
+            path: "Tests/StoreFixtures", swiftSettings: house),
         .testTarget(
             name: "CurlTests", dependencies: ["Curl"], swiftSettings: house),
         .testTarget(
@@ -118,8 +121,14 @@ let package = Package(
         .testTarget(
             name: "StoresTests",
             dependencies: [
-                "Stores", "Curl", "Renewal", "TestSupport", crypto, cryptoExtras, x509, asn1,
+                "Stores", "Curl", "Renewal", "StoreFixtures", "TestSupport", crypto, cryptoExtras,
+                x509, asn1,
             ], swiftSettings: house),
+        .testTarget(
+            name: "ConformanceTests",
+            dependencies: [
+                "Stores", "Curl", "Renewal", "StoreFixtures", "TestSupport", crypto, cryptoExtras,
+            ], exclude: ["Tables"], swiftSettings: house),
         .testTarget(
             name: "LedgerTests", dependencies: ["Ledger", "Postgres", "Renewal", "TestSupport"],
             swiftSettings: house),

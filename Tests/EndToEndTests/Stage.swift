@@ -261,13 +261,15 @@ final class Stage: Sendable {
 
     /// Submits a purchase as a backend does.
     @discardableResult
-    func submit(_ purchase: Made, _ store: String, for user: String) async throws -> Int64 {
+    func submit(
+        _ purchase: Made, token: String? = nil, _ store: String, for user: String
+    ) async throws -> Int64 {
         try await database.query(
             PostgresStatement(
                 "SELECT renewald.submit($1, $2, $3, $4, $5, $6) AS id",
                 [
                     .text(user), .text(store), .text(Self.app), .text(purchase.product),
-                    .text(purchase.token), purchase.store_user_id.map { .text($0) } ?? .null,
+                    .text(token ?? purchase.token), purchase.store_user_id.map { .text($0) } ?? .null,
                 ]))[0].int64("id")
     }
 
