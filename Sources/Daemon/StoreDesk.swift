@@ -1,4 +1,5 @@
 import Curl
+package import Engine
 import FoundationEssentials
 package import Renewal
 import Stores
@@ -16,7 +17,8 @@ package final class StoreDesk: Sendable {
     ///
     /// - Throws: all that is wrong with them, together.
     package init(
-        _ apps: [App], _ settings: StoreSettings, inFlight: Int, environment: [String: String]
+        _ apps: [App], _ settings: StoreSettings, inFlight: Int, environment: [String: String],
+        metrics: DaemonMetrics
     ) throws(ConfigurationFaults) {
         var client = CurlConfiguration(userAgent: "renewald/\(Version.text)")
         // A request that finds no place on a connection waits while its deadline runs.
@@ -29,7 +31,7 @@ package final class StoreDesk: Sendable {
                 ConfigurationFault(file: "libcurl", sentence: "cannot be used: \(error)")
             ])
         }
-        let maker = StoreMaker(settings, self.client, environment)
+        let maker = StoreMaker(settings, self.client, environment, metrics)
         var asks: [AppKey: Ask] = [:]
         var faults: [ConfigurationFault] = []
         let holder = ExtraCallHolder()
@@ -58,6 +60,17 @@ package final class StoreDesk: Sendable {
         return await ask(claim.purchase, claim.claimedAt)
     }
 
+    /// Where the stores' news comes from.
+    package var hintSources: [HintSource] { [] }
+
+    /// Whether a store is told that purchases have arrived: only where an operator wants it.
+    package var acknowledges: Bool { false }
+
+    /// Tells the store of the purchase's app that it has arrived.
+    ///
+    /// - Returns: whether the store has heard it, or does not wait for it any more.
+    package func acknowledge(_ claim: Claim) async -> Bool { false }
+
     package func knows(_ app: AppKey) -> Bool { asks[app] != nil }
 
     /// What is awaited before each call beyond the first of a check.
@@ -82,8 +95,13 @@ private struct StoreMaker {
     let settings: StoreSettings
     let client: CurlClient
     let environment: [String: String]
+    let metrics: DaemonMetrics
 
-    init(_ settings: StoreSettings, _ client: CurlClient, _ environment: [String: String]) {
+    init(
+        _ settings: StoreSettings, _ client: CurlClient, _ environment: [String: String],
+        _ metrics: DaemonMetrics
+    ) {
+        self.metrics = metrics
         self.settings = settings
         self.client = client
         self.environment = environment
@@ -92,9 +110,12 @@ private struct StoreMaker {
     func ask(
         _ app: App, beforeExtraCall: @escaping @Sendable () async -> Void
     ) throws(ConfigurationFault) -> @Sendable (Purchase, Timestamp) async -> Answer {
-        let client = self.client
+        let (client, metrics, key) = (self.client, self.metrics, app.key)
         let transport = StoreTransport(
-            send: { request throws(CurlError) in try await client.send(request) },
+            send: { request throws(CurlError) in
+                metrics.called(key)
+                return try await client.send(request)
+            },
             wallClock: WallClock.now, beforeExtraCall: beforeExtraCall)
         switch app {
         case .apple(let app):

@@ -97,7 +97,7 @@ package struct UserCheck: Sendable {
     private static func waitForCall(_ app: AppKey, _ workshop: Workshop) async {
         let interval = Duration.seconds(1) / Quota.interactive(workshop.rate(app))
         let wait = try? await workshop.ledger.reserveCalls(
-            1, from: Quota.interactiveBucket(app), every: interval)
+            from: Quota.interactiveBucket(app), for: interval)
         if let wait, wait > .zero { try? await Task.sleep(for: wait) }
     }
 }

@@ -10,6 +10,7 @@ package struct Workshop: Sendable {
     package let ledger: PostgresLedger
     package let desk: StoreDesk
     package let log: Logger
+    package let telemetry: Telemetry
     private let database: PostgresSettings
 
     /// Reads the configuration, and every credential where stores are asked. Connects to nothing.
@@ -20,24 +21,32 @@ package struct Workshop: Sendable {
     ///   - asksStores: false for commands that only look at the database: they run where the
     ///     credentials cannot be read.
     ///   - log: where to say what happens.
+    ///   - telemetry: what outlives a reload.
     /// - Throws: every fault together.
     package init(
         configurationFile: String, environment: [String: String], asksStores: Bool = true,
-        log: Logger
+        log: Logger, telemetry: Telemetry = Telemetry()
     ) throws(ConfigurationFaults) {
         let configuration = try Configuration.load(
             file: configurationFile, environment: environment)
         self.configuration = configuration
         self.log = log
+        self.telemetry = telemetry
         database = PostgresSettings(conninfo: configuration.database.url)
         ledger = PostgresLedger(database, notifies: configuration.engine.notify)
         desk = try StoreDesk(
             asksStores ? configuration.apps : [], configuration.stores,
-            inFlight: configuration.engine.inFlight, environment: environment)
+            inFlight: configuration.engine.inFlight, environment: environment,
+            metrics: telemetry.metrics)
+        for app in configuration.apps {
+            telemetry.metrics.begin(app.key, rate: Quota.background(rate(app.key)))
+        }
     }
 
     package var rules: Rules {
-        Rules(policy: configuration.policy, catalog: configuration.catalog)
+        var policy = configuration.policy
+        policy.keepsOffers = configuration.keepsOffers
+        return Rules(policy: policy, catalog: configuration.catalog)
     }
 
     package func migrate() async throws(LedgerError) -> [Int] {
@@ -93,62 +102,16 @@ package struct Workshop: Sendable {
     }
 
     private func ports() -> Ports {
-        let (ledger, desk, log) = (self.ledger, self.desk, self.log)
-        let apps = configuration.apps.map(\.key)
-        let name = workerName
+        let (desk, log) = (self.desk, self.log)
         var ports = Ports(
-            ask: { await desk.ask($0) },
-            lanes: { () throws(PortError) in
-                try await opened { try await ledger.registerLanes(apps) }
-            },
-            claim: { lane, places, perShard, limit throws(PortError) in
-                try await opened {
-                    try await ledger.claim(lane, from: places, perShard: perShard, limit: limit)
-                }
-            },
-            suspects: { lane, shards throws(PortError) in
-                try await opened {
-                    try await ledger.claim(
-                        lane, from: shards.map(Place.start), perShard: 1000, limit: 100_000,
-                        suspectsOnly: true)
-                }
-            },
-            mark: { inHand, lease throws(PortError) in
-                try await opened { try await ledger.mark(inHand, under: lease) }
-            },
-            commit: { outcomes, lease, now throws(PortError) in
-                try await opened { try await ledger.commit(outcomes, under: lease, at: now) }
-            },
-            beat: { worker, lease throws(PortError) in
-                try await opened { try await ledger.beat(worker, name: name, lease: lease) }
-            },
-            take: { worker, limit, lease throws(PortError) in
-                try await opened { try await ledger.takeShards(worker, limit: limit, lease: lease) }
-            },
-            renew: { lease, duration, idle throws(PortError) in
-                try await opened { try await ledger.renew(lease, for: duration, idle: idle) }
-            },
-            release: { lease throws(PortError) in
-                try await opened { try await ledger.release(lease) }
-            },
-            leave: { worker throws(PortError) in
-                try await opened { try await ledger.leave(worker) }
-            },
-            reserve: { app, count, interval throws(PortError) in
-                try await opened {
-                    try await ledger.reserveCalls(
-                        count, from: Quota.backgroundBucket(app), every: interval)
-                }
-            },
-            block: { app, duration throws(PortError) in
-                try await opened {
-                    try await ledger.block(Quota.backgroundBucket(app), for: duration)
-                }
-            })
-        let eventLog = EventLog(userNames: configuration.userNames)
+            ledger, apps: configuration.apps.map(\.key), workerName: workerName,
+            ask: { await desk.ask($0) })
+        ports.hints = desk.hintSources
+        if desk.acknowledges { ports.acknowledge = { await desk.acknowledge($0) } }
+        let eventLog = EventLog(userNames: configuration.userNames, clock: telemetry.clock)
         ports.committed = { eventLog.write($0, to: log) }
         if configuration.engine.notify { ports.news = newsPort() }
-        return ports
+        return ports.measured(by: telemetry)
     }
 
     private func newsPort() -> @Sendable () async throws(PortError) -> Int16? {
@@ -162,32 +125,30 @@ package struct Workshop: Sendable {
 
 /// How a store's quota is shared: most of it for what is due, a part for a person who asks.
 package enum Quota {
-    private static let interactiveShare = 0.05
+    private static let interactiveShare = 0.03
+    /// From here on both parts are whole calls a second: parts of a call would add up to one more
+    /// than the store allows.
+    private static let wholeFrom = 30.0
 
     package static func background(_ perSecond: Double) -> Double {
-        perSecond * (1 - interactiveShare)
+        perSecond - interactive(perSecond)
     }
 
     package static func interactive(_ perSecond: Double) -> Double {
-        perSecond * interactiveShare
+        let share = perSecond * interactiveShare
+        return perSecond < wholeFrom ? share : max(share.rounded(.down), 1)
     }
 
     package static func backgroundBucket(_ app: AppKey) -> String {
         "\(app.store.rawValue)/\(app.id)"
     }
 
+    /// Not a quota: blocked for as long as a worker's circuit is open, so that others can tell.
+    package static func circuitBucket(_ app: AppKey) -> String {
+        backgroundBucket(app) + "/circuit"
+    }
+
     package static func interactiveBucket(_ app: AppKey) -> String {
         backgroundBucket(app) + "/interactive"
-    }
-}
-
-/// A ledger's fault, as the engine hears it.
-private func opened<Value>(_ work: () async throws -> Value) async throws(PortError) -> Value {
-    do {
-        return try await work()
-    } catch let error as LedgerError {
-        throw PortError(error.sentence)
-    } catch {
-        throw PortError("cancelled")
     }
 }

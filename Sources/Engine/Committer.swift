@@ -180,10 +180,5 @@ final class Tally: Sendable {
         report.withLock { $0.shardsLeftToOthers = shards }
     }
 
-    /// Purchases that were due and were not even asked about.
-    func leftDue(_ purchases: Int) {
-        report.withLock { $0.unjudged += purchases }
-    }
-
     var current: RunReport { report.withLock { $0 } }
 }

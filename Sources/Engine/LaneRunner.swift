@@ -346,9 +346,10 @@ actor LaneRunner {
         }
         let count = PermitRow.slice(wanted: wanted, interval: interval)
         do {
-            let wait = try await ports.reserve(lane.app, count, interval)
-            // Counted from the answer: from before the request it would be too early for the row.
-            permits?.reserve(count, from: .now + wait)
+            guard let stretch = permits?.stretch(count) else { return }
+            let sent = ContinuousClock.now
+            let wait = try await ports.reserve(lane.app, count, stretch)
+            permits?.reserve(count, in: wait, sent: sent, answered: .now)
         } catch {
             log.debug("\(lane.title): cannot reserve calls: \(error.sentence)")
             try? await Task.sleep(for: settings.poll)

@@ -2,23 +2,51 @@ import Renewal
 
 /// Calls that may start, one after the other, each at its own time: reserved from the row that all
 /// workers share. Pure arithmetic over one clock.
+///
+/// No second ever holds more than a second's worth, however late a call starts. A stretch of the row
+/// has at most a second's worth of places, so two calls that are a second's worth of places apart are
+/// in different stretches; between two stretches the row is left free for as long as a place may be
+/// used late.
 struct PermitRow {
     private var nextAt: ContinuousClock.Instant
     private var left = 0
+    private var lateness = Duration.zero
     private let interval: Duration
+    /// How long the row is left free after each stretch: for late calls, and for what is not known
+    /// of the database's clock. Follows the time that a reservation takes.
+    private(set) var margin = leastMargin
 
-    /// A place in the row that was not used by then is lost: used later it would be a burst.
-    static let tolerance = Duration.milliseconds(100)
+    static let leastMargin = Duration.milliseconds(20)
+    private static let mostMargin = Duration.seconds(1)
 
     init(interval: Duration) {
         self.interval = interval
         nextAt = .now
     }
 
-    /// Enters a reservation: so many calls, the first at the given time.
-    mutating func reserve(_ count: Int, from start: ContinuousClock.Instant) {
-        nextAt = start
+    /// How long a stretch to reserve for so many calls.
+    func stretch(_ count: Int) -> Duration { interval * count + margin }
+
+    /// Enters a reservation that was made with the current margin.
+    ///
+    /// - Parameters:
+    ///   - count: how many calls.
+    ///   - wait: until the first may start, as the database has said.
+    ///   - sent: when it was asked.
+    ///   - answered: when the answer was there. The wait was counted from a time in between: the
+    ///     places begin at the later reading and end at the earlier one.
+    mutating func reserve(
+        _ count: Int, in wait: Duration, sent: ContinuousClock.Instant,
+        answered: ContinuousClock.Instant
+    ) {
+        nextAt = answered + wait
         left = count
+        let uncertainty = answered - sent
+        lateness = margin - uncertainty
+        // Too slow an answer leaves no place that is surely ours; the next margin has room for it.
+        if lateness < .zero { left = 0 }
+        margin = (uncertainty * 2 + Self.leastMargin / 2).clamped(
+            Self.leastMargin, Self.mostMargin)
     }
 
     /// Takes the next place, if its time has come.
@@ -42,10 +70,11 @@ struct PermitRow {
         return left > 0 ? nextAt : nil
     }
 
+    /// A place that was not used in time is lost: used later it would be a burst.
     private mutating func loseUnused(at now: ContinuousClock.Instant) {
         let late = now - nextAt
-        guard left > 0, late > Self.tolerance else { return }
-        let lost = min(Int((late - Self.tolerance) / interval) + 1, left)
+        guard left > 0, late > lateness else { return }
+        let lost = min(Int((late - lateness) / interval) + 1, left)
         left -= lost
         nextAt += interval * lost
     }

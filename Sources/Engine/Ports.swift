@@ -22,7 +22,8 @@ package struct Ports: Sendable {
     package var renew: @Sendable (Lease, Duration, Set<Int16>) async throws(PortError) -> Set<Int16>
     package var release: @Sendable (Lease) async throws(PortError) -> Void
     package var leave: @Sendable (WorkerID) async throws(PortError) -> Void
-    /// Reserves calls: how many, time between two; gives the wait until the first may start.
+    /// Reserves a stretch of the row of calls: for how many, how long; gives the wait until it
+    /// begins.
     package var reserve: @Sendable (AppKey, Int, Duration) async throws(PortError) -> Duration
     /// Lets no worker call an app's store for a while.
     package var block: @Sendable (AppKey, Duration) async throws(PortError) -> Void
@@ -30,6 +31,13 @@ package struct Ports: Sendable {
     package var news: (@Sendable () async throws(PortError) -> Int16?)?
     /// Told after each commit.
     package var committed: @Sendable (CommitReport) -> Void
+    /// Tells a store that a purchase has arrived; gives whether it has heard. Nil where nobody is
+    /// told.
+    package var acknowledge: (@Sendable (Claim) async -> Bool)?
+    /// Where news comes from.
+    package var hints: [HintSource] = []
+    /// How hints are stored; without it no source is read.
+    package var hintDoors: HintDoors?
     /// Told when the circuit of an app has moved.
     package var circuitMoved: @Sendable (AppKey, Circuit) -> Void = { _, _ in }
 

@@ -32,6 +32,9 @@ package final class RenewalEngine: Service {
         let worker = WorkerID.random()
         let leases = LeaseBook(worker: worker)
         let inHand = InHand()
+        let hints = HintRunner(settings, ports, worker: worker, log: log)
+        let acknowledger = Acknowledger(ports, log: log)
+        let ports = ports.telling(acknowledger)
         let committer = Committer(settings, ports, leases, inHand, tally, log)
         let crew = Crew(
             mode: mode, settings: settings, ports: ports, leases: leases, inHand: inHand,
@@ -50,9 +53,22 @@ package final class RenewalEngine: Service {
             await withDiscardingTaskGroup { group in
                 group.addTask { await keeper.run() }
                 group.addTask { await committer.run() }
-                group.addTask { for await _ in stops { await crew.stop() } }
+                group.addTask {
+                    for await _ in stops {
+                        hints?.stop()
+                        await crew.stop()
+                    }
+                }
+                group.addTask { await acknowledger?.run() }
+                if mode == .forever {
+                    group.addTask { await hints?.run() }
+                } else {
+                    await hints?.runOnce()
+                }
                 await crew.run()
+                hints?.stop()
                 await committer.close()
+                acknowledger?.close(leavingTheRest: mode == .forever)
                 await keeper.stop()
                 stopper.finish()
             }
@@ -72,4 +88,17 @@ package final class RenewalEngine: Service {
 
     /// What the run has come to so far.
     package var progress: RunReport { tally.current }
+}
+
+extension Ports {
+    /// The same doors; what is committed is told to the acknowledger as well.
+    fileprivate func telling(_ acknowledger: Acknowledger?) -> Ports {
+        guard let acknowledger else { return self }
+        var ports = self
+        ports.committed = { [committed] report in
+            committed(report)
+            acknowledger.add(report)
+        }
+        return ports
+    }
 }

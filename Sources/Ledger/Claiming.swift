@@ -58,18 +58,17 @@ extension PostgresLedger {
     /// Reserves places in the row of calls that all workers share.
     ///
     /// - Parameters:
-    ///   - count: how many calls.
     ///   - bucket: the quota that they are part of.
-    ///   - interval: time between two calls.
+    ///   - stretch: for how long the row is this worker's: the time between two calls for each, and
+    ///     how late the last may be.
     /// - Returns: how long from now until the first may start.
     /// - Throws: `.unavailable` without a database: there is no quota then.
     package func reserveCalls(
-        _ count: Int, from bucket: String, every interval: Duration
+        from bucket: String, for stretch: Duration
     ) async throws(LedgerError) -> Duration {
         try await attempt {
             let rows = try await self.reads.query(
-                SQL.reserveCalls(
-                    .text(bucket), .int64(interval.microseconds), .int32(Int32(count))))
+                SQL.reserveCalls(.text(bucket), .int64(stretch.microseconds)))
             return .microseconds(try rows[0].int64("wait_microseconds"))
         }
     }

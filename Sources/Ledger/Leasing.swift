@@ -30,11 +30,12 @@ extension PostgresLedger {
         try await attempt {
             let problem = Problem(
                 .setAside, "the process ended again and again while it was checked alone")
-            let rows = try await self.writes.query(
-                SQL.takeShards(
-                    .uuid(worker.uuid), .int64(lease.microseconds), .int32(Int32(limit)),
-                    .int16(Int16(Self.crashLimit)), .text(problem.description))
-            ).rows
+            let statement = SQL.takeShards(
+                .uuid(worker.uuid), .int64(lease.microseconds), .int32(Int32(limit)),
+                .int16(Int16(Self.crashLimit)), .text(problem.description))
+            let rows = try await self.insist { () throws(PostgresError) in
+                try await self.writes.query(statement)
+            }.rows
             var taken: [TakenShard] = []
             for row in rows {
                 let isClean = try row.bool("clean")

@@ -67,6 +67,23 @@ package final class PostgresLedger: Sendable {
         return lane.app
     }
 
+    /// Times that a transaction is tried in which another was in the way.
+    private static let conflictLimit = 5
+
+    /// Runs a transaction again when another was in the way: nothing of it was committed.
+    func insist<Value>(
+        _ work: () async throws(PostgresError) -> Value
+    ) async throws(PostgresError) -> Value {
+        for _ in 1..<Self.conflictLimit {
+            do {
+                return try await work()
+            } catch .conflict {
+                continue
+            }
+        }
+        return try await work()
+    }
+
     /// Runs a piece of work on the database and gives its faults their ledger names.
     func attempt<Value>(
         _ work: () async throws -> Value

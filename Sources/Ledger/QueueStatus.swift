@@ -13,6 +13,15 @@ package struct QueueStatus: Hashable, Sendable {
         package let setAside: Int64
         /// Purchases with a problem, by its code.
         package var problems: [String: Int64] = [:]
+        /// Over the revokes of a day; nil when there was none.
+        package var lag: Lag?
+    }
+
+    /// From the time at which a store ended access to our commit of it.
+    package struct Lag: Hashable, Sendable {
+        package let revokes: Int64
+        package let p50: Duration
+        package let p99: Duration
     }
 
     package struct Worker: Hashable, Sendable {
@@ -25,6 +34,9 @@ package struct QueueStatus: Hashable, Sendable {
         package let name: String
         /// How far ahead of now calls are reserved.
         package let aheadSeconds: Double
+        /// When this was read, and up to when calls are given away.
+        package let readAt: Timestamp
+        package let freeAt: Timestamp
         /// The store has asked for no calls until then.
         package let blockedUntil: Timestamp?
     }
@@ -41,6 +53,7 @@ extension PostgresLedger {
         try await attempt {
             let results = try await self.reads.pipeline([
                 SQL.statusQueue(), SQL.statusProblems(), SQL.statusWorkers(), SQL.statusBuckets(),
+                SQL.statusLag(),
             ])
             var status = QueueStatus()
             for row in results[0].rows {
@@ -64,13 +77,61 @@ extension PostgresLedger {
                     name: try row.text("name"), startedAt: try row.instant("started_at"),
                     shards: try row.int64("shards"))
             }
-            status.buckets = try results[3].rows.map { row in
-                QueueStatus.Bucket(
-                    name: try row.text("bucket"), aheadSeconds: try row.float64("ahead_seconds"),
-                    blockedUntil: try row.optionalInstant("blocked_until"))
+            status.buckets = try results[3].rows.map(QueueStatus.Bucket.init)
+            for row in results[4].rows {
+                let key = try row.app()
+                guard let index = status.apps.firstIndex(where: { $0.key == key }) else { continue }
+                status.apps[index].lag = QueueStatus.Lag(
+                    revokes: try row.int64("revokes"),
+                    p50: .milliseconds(try row.float64("p50_ms")),
+                    p99: .milliseconds(try row.float64("p99_ms")))
             }
             return status
         }
+    }
+
+    /// Reads the quota buckets alone: twice, a moment apart, they tell how much is used.
+    package func buckets() async throws(LedgerError) -> [QueueStatus.Bucket] {
+        try await attempt {
+            try await self.reads.pipeline([SQL.statusBuckets()])[0].rows.map(
+                QueueStatus.Bucket.init)
+        }
+    }
+
+    /// Reads how much is due, from the queue's index: cheap, however long the queue is.
+    package func queueDepth() async throws(LedgerError) -> QueueDepth {
+        try await attempt {
+            let rows = try await self.reads.pipeline([SQL.queueDepth()])[0].rows
+            return QueueDepth(
+                apps: try rows.map { row in
+                    let oldest = try row.optionalInstant("oldest_due_at")
+                    let now = try row.instant("now")
+                    return QueueDepth.App(
+                        key: try row.app(), due: try row.int64("due"),
+                        oldest: oldest.map { now - $0 } ?? .zero)
+                })
+        }
+    }
+}
+
+/// How much is due now.
+package struct QueueDepth: Hashable, Sendable {
+    package struct App: Hashable, Sendable {
+        package let key: AppKey
+        package let due: Int64
+        /// For how long the oldest has been due; zero when nothing is.
+        package let oldest: Duration
+    }
+
+    package let apps: [App]
+}
+
+extension QueueStatus.Bucket {
+    fileprivate init(_ row: PostgresRow) throws(PostgresError) {
+        self.init(
+            name: try row.text("bucket"), aheadSeconds: try row.float64("ahead_seconds"),
+            readAt: try row.instant("now"), freeAt: try row.instant("free_at"),
+            blockedUntil: try row.optionalInstant("blocked_until"))
     }
 }
 

@@ -26,6 +26,7 @@ struct SQL: Sendable {
 
     static let apps = SQL("apps", PackageResources.apps_sql)
     static let beatWorker = SQL("beat_worker", PackageResources.beat_worker_sql)
+    static let beginPull = SQL("begin_pull", PackageResources.begin_pull_sql)
     static let blockBucket = SQL("block_bucket", PackageResources.block_bucket_sql)
     static let bookAccounts = SQL("book_accounts", PackageResources.book_accounts_sql)
     static let bookEntitlements = SQL("book_entitlements", PackageResources.book_entitlements_sql)
@@ -44,12 +45,14 @@ struct SQL: Sendable {
     static let commitOffers = SQL("commit_offers", PackageResources.commit_offers_sql)
     static let commitOriginalKeys = SQL(
         "commit_original_keys", PackageResources.commit_original_keys_sql)
+    static let commitPull = SQL("commit_pull", PackageResources.commit_pull_sql)
     static let commitPurchases = SQL("commit_purchases", PackageResources.commit_purchases_sql)
     static let commitSchedule = SQL("commit_schedule", PackageResources.commit_schedule_sql)
     static let commitTokens = SQL("commit_tokens", PackageResources.commit_tokens_sql)
     static let commitTwins = SQL("commit_twins", PackageResources.commit_twins_sql)
     static let countWorkers = SQL("count_workers", PackageResources.count_workers_sql)
     static let dropOffers = SQL("drop_offers", PackageResources.drop_offers_sql)
+    static let endPull = SQL("end_pull", PackageResources.end_pull_sql)
     static let eventsAfter = SQL("events_after", PackageResources.events_after_sql)
     static let findOriginalKeys = SQL(
         "find_original_keys", PackageResources.find_original_keys_sql)
@@ -58,7 +61,14 @@ struct SQL: Sendable {
     static let lockMigrations = SQL("lock_migrations", PackageResources.lock_migrations_sql)
     static let markInHand = SQL("mark_in_hand", PackageResources.mark_in_hand_sql)
     static let marks = SQL("marks", PackageResources.marks_sql)
+    static let notifyDue = SQL("notify_due", PackageResources.notify_due_sql)
     static let ownedShards = SQL("owned_shards", PackageResources.owned_shards_sql)
+    static let pruneHeardHints = SQL(
+        "prune_heard_hints", PackageResources.prune_heard_hints_sql)
+    static let pruneUnclaimedHints = SQL(
+        "prune_unclaimed_hints", PackageResources.prune_unclaimed_hints_sql)
+    static let pullWait = SQL("pull_wait", PackageResources.pull_wait_sql)
+    static let queueDepth = SQL("queue_depth", PackageResources.queue_depth_sql)
     static let recordMigration = SQL("record_migration", PackageResources.record_migration_sql)
     static let registerApp = SQL("register_app", PackageResources.register_app_sql)
     static let releaseShards = SQL("release_shards", PackageResources.release_shards_sql)
@@ -68,9 +78,11 @@ struct SQL: Sendable {
     static let schemaVersion = SQL("schema_version", PackageResources.schema_version_sql)
     static let shardsOf = SQL("shards_of", PackageResources.shards_of_sql)
     static let statusBuckets = SQL("status_buckets", PackageResources.status_buckets_sql)
+    static let statusLag = SQL("status_lag", PackageResources.status_lag_sql)
     static let statusProblems = SQL("status_problems", PackageResources.status_problems_sql)
     static let statusQueue = SQL("status_queue", PackageResources.status_queue_sql)
     static let statusWorkers = SQL("status_workers", PackageResources.status_workers_sql)
+    static let takeHints = SQL("take_hints", PackageResources.take_hints_sql)
     static let takeShards = SQL("take_shards", PackageResources.take_shards_sql)
     static let userClaims = SQL("user_claims", PackageResources.user_claims_sql)
 }

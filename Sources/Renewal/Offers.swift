@@ -93,10 +93,13 @@ extension Book {
         let hasSubscribed =
             isSubscribed || known?.promotionalEligible == true
             || subscriptions.contains(where: \.wasGranted)
-        let reason: Offer.Reason =
-            if isUsed { .introductoryUsed } else if isSubscribed { .subscribed } else if
-                hasSubscribed
-            { .lapsed } else { .neverSubscribed }
+        let reason: Offer.Reason
+        switch (isUsed, isSubscribed, hasSubscribed) {
+        case (true, _, _): reason = .introductoryUsed
+        case (false, true, _): reason = .subscribed
+        case (false, false, true): reason = .lapsed
+        case (false, false, false): reason = .neverSubscribed
+        }
         let offer = Offer(reason, hasSubscribed: hasSubscribed, asOf: known?.asOf ?? now)
         return offer == known ? known : Offer(reason, hasSubscribed: hasSubscribed, asOf: now)
     }

@@ -5,7 +5,8 @@ extension Outcome {
     /// when it has it already. Elsewhere than at Apple the token itself is the identity.
     package var claimedOriginalID: String? {
         let facts = decision.facts
-        guard claim.purchase.app.store == .apple, facts.originalID != claim.purchase.facts.originalID
+        guard claim.purchase.app.store == .apple,
+            facts.originalID != claim.purchase.facts.originalID
         else { return nil }
         return facts.originalID
     }

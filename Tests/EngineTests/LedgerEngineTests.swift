@@ -209,10 +209,8 @@ private final class House: Sendable {
             leave: { worker throws(PortError) in
                 try await opened { try await ledger.leave(worker) }
             },
-            reserve: { app, count, interval throws(PortError) in
-                try await opened {
-                    try await ledger.reserveCalls(count, from: app.id, every: interval)
-                }
+            reserve: { app, _, stretch throws(PortError) in
+                try await opened { try await ledger.reserveCalls(from: app.id, for: stretch) }
             },
             block: { app, duration throws(PortError) in
                 try await opened { try await ledger.block(app.id, for: duration) }

@@ -15,7 +15,7 @@ import Testing
                 .timestamp("now")
             let wait = try await connection.query(
                 SQL.reserveCalls(
-                    .text("bucket"), .int64(Self.interval.microseconds), .int32(Int32(count))))[0]
+                    .text("bucket"), .int64((Self.interval * count).microseconds)))[0]
                 .int64("wait_microseconds")
             #expect(wait >= 0)
             return now + wait
@@ -49,30 +49,30 @@ import Testing
 
     @Test func aBlockHoldsEveryReservationBack() async throws {
         let stage = try await Stage()
-        _ = try await stage.ledger.reserveCalls(3, from: "bucket", every: Self.interval)
+        _ = try await stage.ledger.reserveCalls(from: "bucket", for: Self.interval * 3)
         try await stage.ledger.block("bucket", for: .seconds(1000))
         // A shorter one does not shorten it.
         try await stage.ledger.block("bucket", for: .seconds(1))
-        let wait = try await stage.ledger.reserveCalls(2, from: "bucket", every: Self.interval)
+        let wait = try await stage.ledger.reserveCalls(from: "bucket", for: Self.interval * 2)
         #expect(wait > .seconds(500))
         #expect(
             try await stage.list(
                 "SELECT (free_at - blocked_until)::text FROM renewald.bucket") == ["00:00:00.02"])
         #expect(
-            try await stage.ledger.reserveCalls(2, from: "other", every: Self.interval)
+            try await stage.ledger.reserveCalls(from: "other", for: Self.interval * 2)
                 < .seconds(500))
     }
 
     @Test func aBlockMayComeBeforeTheFirstCall() async throws {
         let stage = try await Stage()
         try await stage.ledger.block("bucket", for: .seconds(1000))
-        let wait = try await stage.ledger.reserveCalls(1, from: "bucket", every: Self.interval)
+        let wait = try await stage.ledger.reserveCalls(from: "bucket", for: Self.interval * 1)
         #expect(wait > .seconds(500))
     }
 
     @Test func timeThatNobodyUsedIsNotSavedUp() async throws {
         let stage = try await Stage()
-        _ = try await stage.ledger.reserveCalls(1, from: "bucket", every: Self.interval)
+        _ = try await stage.ledger.reserveCalls(from: "bucket", for: Self.interval * 1)
         try await stage.beside.script(
             "UPDATE renewald.bucket SET free_at = now() - interval '1 hour'")
         let first = try await reserve(100, on: stage.beside)

@@ -86,7 +86,7 @@ import Testing
         _ = try await ledger.claims(ofUser: "ann")
         _ = try await ledger.events(after: 0, limit: 10)
         _ = try await ledger.lastEventID()
-        _ = try await ledger.reserveCalls(1, from: "bucket", every: .seconds(1))
+        _ = try await ledger.reserveCalls(from: "bucket", for: .seconds(1))
         try await ledger.block("bucket", for: .seconds(1))
         #expect(try await ledger.status().apps.count == 2)
         try await ledger.release(lease)

@@ -30,7 +30,7 @@ import Testing
             page += "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
             page += section.stories.map(rows).joined()
         }
-        return page
+        return page + OfferTests.page
     }
 
     private static func rows(_ story: Story) -> String {
@@ -57,14 +57,20 @@ import Testing
 
     private static func told(_ cell: String) -> String {
         guard cell != "-" else { return cell }
-        return cell.split(separator: " ").map { word in
-            switch word.first {
-            case "+": "**grant** " + reason(word.dropFirst())
-            case "-": "**revoke** " + reason(word.dropFirst())
-            case "!": "problem " + code(word.dropFirst())
-            default: "notice " + code(word)
-            }
+        return cell.split(separator: " ").map { told in
+            let isBobs = told.hasPrefix("bob")
+            let word = told.dropFirst(isBobs ? 3 : 0)
+            return (isBobs ? "to bob: " : "") + one(word)
         }.joined(separator: ", ")
+    }
+
+    private static func one(_ word: Substring) -> String {
+        switch word.first {
+        case "+": "**grant** " + reason(word.dropFirst())
+        case "-": "**revoke** " + reason(word.dropFirst())
+        case "!": "problem " + code(word.dropFirst())
+        default: "notice " + code(word)
+        }
     }
 
     /// `purchased:gold` is a grant of gold.
@@ -85,13 +91,15 @@ import Testing
         How to read it:
 
         - A case begins with what is **known** of purchase A; `″` means as the row above has left it.
-          Where the user has a second purchase, it is B. `new` has never been checked. A number is the
+          Where the user has a second purchase, it is B; `claimed` is by bob, another user. `new` has
+          never been checked. A number is the
           day to which it is paid, `until=` the end of access where that is another.
         - **Day** is the time of the check on the test calendar: `30+10m` is ten minutes into day 30.
         - **Heard** is the store's answer in the words that all three stores share: `active 60` is in
           force and paid to day 60, `grace 33` is unpaid with access to day 33 (`own`: the store names it
           as grace and has not moved the expiry), `ended`, `cancelled`, `unpaid`, `price_declined` and
-          `unavailable` are over, for that cause. `off` is auto-renew off. `after-A` continues A.
+          `unavailable` are over, for that cause. `off` is auto-renew off. `after-A` continues A;
+          `next=` is what the store is asked with from now on.
         - **Told** are the events of that step, in order. Grants and revokes are about the entitlement
           `pro` unless another is named; a problem is what `renewald.purchases.problem` shows.
         - **Holds** are the user's active entitlements after it, with their end.

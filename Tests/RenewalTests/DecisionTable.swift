@@ -4,7 +4,7 @@ enum DecisionTable {
     static let sections = [
         firstSight, running, ending, otherKinds,
         troubleWithPayment, pause, refunds, comingBack,
-        chains, severalPurchases,
+        chains, severalPurchases, sharing, durations,
         noVerdict, doubts, environments, staleAnswers, choices,
     ]
 

@@ -48,6 +48,8 @@ struct HeardWords {
         observation.statedAt = try words.time("stated")
         observation.purchasedAt = try words.time("bought")
         observation.predecessorToken = words.has("after-A") ? token(of: 1) : nil
+        observation.nextToken = words["next"]
+        observation.isMigrated = words.has("migrated")
         switch observation.standing {
         case .active:
             observation.paidThrough = day

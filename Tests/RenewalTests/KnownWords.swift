@@ -15,7 +15,8 @@ let shop = Catalog([
 /// Reads what is known of a purchase: `active 30 off product=gold_month apple`.
 ///
 /// The state comes first, then the day to which it is paid. `off` is auto-renew off, `trial` its
-/// phase, `until=` the end of access where it is another, `checked=` the last verdict.
+/// phase, `until=` the end of access where it is another, `checked=` the last verdict. `claimed`: bob
+/// has handed it in as well.
 struct KnownWords {
     private let words: Words
 
@@ -28,7 +29,8 @@ struct KnownWords {
         return Purchase(
             id: id, userID: "user", app: AppKey(store: store, id: "com.example.reader"),
             token: token(of: id), createdAt: try words.time("created") ?? TestCalendar.start,
-            isClaimedByOthers: words.has("shared"), facts: try facts())
+            isClaimedByOthers: words.has("shared") || words.has("claimed"),
+            claimant: words.has("claimed") ? "bob" : nil, facts: try facts())
     }
 
     /// When the last verdict was heard.
@@ -53,6 +55,8 @@ struct KnownWords {
         if facts.period == "-" { facts.period = nil }
         facts.autoRenew = facts.kind == .autoRenewable ? !words.has("off") : nil
         facts.phase = words.has("trial") ? .trial : .regular
+        facts.group = words["group"]
+        facts.usedIntroductory = words.has("used") ? true : nil
         facts.statedAt = try words.time("stated")
         facts.signals = try signals(words["signals"])
         facts.lapse = words.has("never") ? nil : usualLapse(state)

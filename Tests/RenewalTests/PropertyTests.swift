@@ -36,21 +36,75 @@ import Testing
 
     @Test func eventsAlternateAndAgreeWithTheUnion() async throws {
         try await play { _, turn in
-            var held = Self.active(turn.before)
-            for event in turn.settlement.events {
-                switch event.told {
-                case .notice:
-                    try demand(event.entitlement == nil, "a notice is about a purchase", turn)
-                case .grant:
-                    let isNew = event.entitlement.map { held.insert($0).inserted }
-                    try demand(isNew == true, "a grant is of what was not held", turn)
-                case .revoke:
-                    let wasHeld = event.entitlement.map { held.remove($0) != nil }
-                    try demand(wasHeld == true, "a revoke is of what was held", turn)
+            try agree(turn.settlement, turn.before, turn.after, turn)
+            guard let handed = turn.handed else { return }
+            try agree(handed.settlement, handed.before, handed.after, turn)
+        }
+    }
+
+    private func agree(
+        _ settlement: Settlement, _ before: Book, _ after: Book, _ turn: RandomWorld.Turn
+    ) throws {
+        var held = Self.active(before)
+        for event in settlement.events {
+            try demand(event.userID == after.userID, "each user is told of his own", turn)
+            switch event.told {
+            case .notice:
+                try demand(event.entitlement == nil, "a notice is about a purchase", turn)
+            case .grant:
+                let isNew = event.entitlement.map { held.insert($0).inserted }
+                try demand(isNew == true, "a grant is of what was not held", turn)
+            case .revoke:
+                let wasHeld = event.entitlement.map { held.remove($0) != nil }
+                try demand(wasHeld == true, "a revoke is of what was held", turn)
+            }
+        }
+        try demand(held == Self.active(after), "events agree with the rows", turn)
+        try demand(held == Self.union(after), "rows agree with the purchases", turn)
+    }
+
+    @Test func aPurchaseIsInTheHandsOfOneUser() async throws {
+        try await play { world, turn in
+            let both = Set(world.book.purchases.keys).intersection(world.otherBook.purchases.keys)
+            try demand(both.isEmpty, "one purchase, one user", turn)
+            guard let handed = turn.handed else { return }
+            let id = turn.claim.purchase.id
+            try demand(world.rules.policy.shared == .move, "only by that policy", turn)
+            try demand(turn.decision.isVerdict, "only with a verdict", turn)
+            try demand(
+                handed.after.purchases[id]?.purchase.facts == turn.decision.facts,
+                "what is handed over is what was decided", turn)
+            let wasGranted = turn.claim.purchase.facts.access == .granted
+            for case .grant(let reason) in handed.settlement.events.map(\.told) where wasGranted {
+                try demand(reason == .transferred, "access goes over with it", turn)
+            }
+        }
+    }
+
+    @Test func whatWasUsedOnceIsNeverOfferedAgain() async throws {
+        try await play { _, turn in
+            for (before, after) in [
+                (turn.before, turn.after),
+                turn.handed.map { ($0.before, $0.after) } ?? (turn.before, turn.after),
+            ] {
+                for (id, offer) in before.offers where offer.reason == .introductoryUsed {
+                    let now = after.offers[id]
+                    try demand(now?.introductoryEligible == false, "used stays used", turn)
+                }
+                for entry in after.purchases.values
+                where entry.purchase.facts.kind == .autoRenewable
+                    && [.active, .grace].contains(entry.purchase.facts.state)
+                    && entry.purchase.facts.environment == .production
+                {
+                    let facts = entry.purchase.facts
+                    let id = OfferID(
+                        app: entry.purchase.app, group: facts.group ?? facts.product)
+                    let offer = after.offers[id]
+                    try demand(
+                        offer?.introductoryEligible == false && offer?.promotionalEligible == true,
+                        "who subscribes gets no introductory offer", turn)
                 }
             }
-            try demand(held == Self.active(turn.after), "events agree with the rows", turn)
-            try demand(held == Self.union(turn.after), "rows agree with the purchases", turn)
         }
     }
 

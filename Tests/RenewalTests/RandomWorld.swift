@@ -1,10 +1,12 @@
 import Renewal
 import TestSupport
 
-/// A user with a few purchases, and a store that says anything at any time.
+/// A user with a few purchases, another one who claims some of them, and a store that says anything
+/// at any time.
 struct RandomWorld {
     let rules: Rules
     private(set) var book: Book
+    private(set) var otherBook: Book
     private(set) var now = TestCalendar.start
     private var attempts: [Int64: Int] = [:]
     private(set) var checkedAt: [Int64: Timestamp] = [:]
@@ -19,6 +21,14 @@ struct RandomWorld {
         let settlement: Settlement
         let before: Book
         let after: Book
+        /// What came of it for the user who got the purchase.
+        var handed: Handed?
+    }
+
+    struct Handed {
+        let settlement: Settlement
+        let before: Book
+        let after: Book
     }
 
     init(_ chance: inout SeededGenerator) {
@@ -28,6 +38,7 @@ struct RandomWorld {
         policy.sandbox = Self.any(Policy.Sandbox.allCases, &chance)
         policy.refund = Self.any(Policy.Refund.allCases, &chance)
         policy.leniency = Self.any([.zero, .zero, .hours(6), .days(2)], &chance)
+        policy.shared = Self.any(Policy.Shared.allCases, &chance)
         rules = Rules(policy: policy, catalog: shop)
         var oneTime: Set<Int64> = []
         let purchases = (1...Int64.random(in: 1...4, using: &chance)).map { id in
@@ -45,15 +56,20 @@ struct RandomWorld {
             userID: "user", version: 1,
             purchases: purchases.map { .init(purchase: $0, version: 1) },
             entitlements: [])
+        otherBook = Book(userID: "other", version: 1, purchases: [], entitlements: [])
     }
 
     /// Lets some time pass and one purchase hear something.
     mutating func turn(_ chance: inout SeededGenerator) throws -> Turn {
         now = now + Self.any([.seconds(30), .minutes(11), .hours(7), .days(3), .days(20)], &chance)
-        let id = Self.any(book.purchases.keys.sorted(), &chance)
-        guard let purchase = book.purchases[id]?.purchase else {
+        let id = Self.any(
+            (Array(book.purchases.keys) + otherBook.purchases.keys).sorted(), &chance)
+        // Whoever has it is the one the turn is about.
+        if book.purchases[id] == nil { swap(&book, &otherBook) }
+        guard let known = book.purchases[id]?.purchase else {
             throw UnreadableCell(cell: "purchase \(id)")
         }
+        let purchase = claimed(known, &chance)
         let claim = Claim(
             purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1,
             attempts: attempts[id] ?? 0, crashes: 0, checkedAt: checkedAt[id], claimedAt: now)
@@ -64,10 +80,28 @@ struct RandomWorld {
         attempts[id] = decision.attempts
         if decision.isVerdict { checkedAt[id] = now }
         let before = book
-        let settlement = book.settle(purchase, decision, at: now)
+        guard decision.handsTo != nil else {
+            let settlement = book.settle(purchase, decision, at: now)
+            return Turn(
+                claim: claim, answer: answer, now: now, decision: decision,
+                settlement: settlement, before: before, after: book)
+        }
+        let otherBefore = otherBook
+        let (lost, gained) = book.handOver(purchase, decision, to: &otherBook, at: now)
         return Turn(
-            claim: claim, answer: answer, now: now, decision: decision, settlement: settlement,
-            before: before, after: book)
+            claim: claim, answer: answer, now: now, decision: decision, settlement: lost,
+            before: before, after: book,
+            handed: Handed(settlement: gained, before: otherBefore, after: otherBook))
+    }
+
+    /// Now and then the other user hands it in as well.
+    private func claimed(_ purchase: Purchase, _ chance: inout SeededGenerator) -> Purchase {
+        let isClaimed = Int.random(in: 0..<6, using: &chance) == 0
+        return Purchase(
+            id: purchase.id, userID: book.userID, app: purchase.app, token: purchase.token,
+            createdAt: purchase.createdAt,
+            isClaimedByOthers: isClaimed || purchase.isClaimedByOthers,
+            claimant: isClaimed ? otherBook.userID : nil, facts: purchase.facts)
     }
 
     private static let subscriptions = ["pro_month", "pro_year", "gold_month", "bundle", "plus"]

@@ -4,6 +4,8 @@ import Renewal
 /// core says shall be kept.
 struct Stage {
     private(set) var book: Book
+    /// The user who has claimed purchase A.
+    private(set) var bobsBook = Book(userID: "bob", version: 1, purchases: [], entitlements: [])
     private var attempts: [Int64: Int] = [:]
     private var checkedAt: [Int64: Timestamp] = [:]
     private let rules: Rules
@@ -29,9 +31,11 @@ struct Stage {
     mutating func play(_ step: Story.Step) throws -> [String] {
         let (decision, settlement) = try hear(step.heard, at: step.time)
         let asksAgain = decision.nextCheckAt - (try TestCalendar.time(step.time))
+        let bobs = holds(bobsBook).map { "bob:\($0)" }
+        let held = holds(book) + bobs
         return [
             decision.facts.state.rawValue, decision.facts.access.rawValue,
-            told(settlement, decision), holds(),
+            told(settlement, decision), held.isEmpty ? "-" : held.joined(separator: ", "),
             decision.nextCheckAt == .never ? "never" : TestCalendar.text(asksAgain),
         ]
     }
@@ -50,11 +54,28 @@ struct Stage {
             under: rules)
         attempts[id] = decision.attempts
         if decision.isVerdict { checkedAt[id] = now }
-        return (decision, book.settle(purchase, decision, at: now))
+        let settlement = settle(purchase, decision, at: now)
+        if let next = decision.nextToken { book.rename(id, next) }
+        return (decision, settlement)
+    }
+
+    /// What is told to both users, in the order in which it is told.
+    private mutating func settle(
+        _ purchase: Purchase, _ decision: Decision, at now: Timestamp
+    ) -> Settlement {
+        guard purchase.userID == book.userID else {
+            return bobsBook.settle(purchase, decision, at: now)
+        }
+        guard decision.handsTo != nil else { return book.settle(purchase, decision, at: now) }
+        var (lost, gained) = book.handOver(purchase, decision, to: &bobsBook, at: now)
+        lost.events += gained.events
+        return lost
     }
 
     func purchase(_ id: Int64) throws -> Purchase {
-        guard let entry = book.purchases[id] else { throw UnreadableCell(cell: "purchase \(id)") }
+        guard let entry = book.purchases[id] ?? bobsBook.purchases[id] else {
+            throw UnreadableCell(cell: "purchase \(id)")
+        }
         return entry.purchase
     }
 
@@ -75,21 +96,21 @@ struct Stage {
                 case .notice: ""
                 }
             let about = event.entitlement.map { $0 == "pro" ? "" : ":\($0)" } ?? ""
-            return sign + event.told.reason + about
+            let whom = event.userID == "bob" ? "bob" : ""
+            return whom + sign + event.told.reason + about
         }
         if let problem = decision.problem { words.append("!" + problem.code.rawValue) }
         return words.isEmpty ? "-" : words.joined(separator: " ")
     }
 
     /// The user's active entitlements: until when, and by which purchase where not by A.
-    private func holds() -> String {
+    private func holds(_ book: Book) -> [String] {
         let active = book.entitlements.values.filter(\.active)
             .sorted { $0.entitlement < $1.entitlement }
-        let words = active.map { row in
+        return active.map { row in
             let end = row.expiresAt.map(TestCalendar.text) ?? "ever"
             return "\(row.purchaseID == 2 ? "B:" : "")\(row.entitlement) \(end)"
         }
-        return words.isEmpty ? "-" : words.joined(separator: ", ")
     }
 
     /// The union as the ledger would have stored it before the story.
@@ -107,5 +128,23 @@ struct Stage {
             }
         }
         return Array(rows.values)
+    }
+}
+
+extension Book {
+    /// As the ledger does where the store has named another token to ask with.
+    fileprivate mutating func rename(_ id: Int64, _ token: String) {
+        let entries = purchases.values.map { entry in
+            let known = entry.purchase
+            guard known.id == id else { return entry }
+            let renamed = Purchase(
+                id: id, userID: known.userID, app: known.app, token: token,
+                createdAt: known.createdAt, isClaimedByOthers: known.isClaimedByOthers,
+                claimant: known.claimant, facts: known.facts)
+            return Entry(purchase: renamed, version: entry.version)
+        }
+        self = Book(
+            userID: userID, version: version, purchases: entries,
+            entitlements: Array(entitlements.values), offers: offers)
     }
 }

@@ -5,9 +5,6 @@ extension Configuration {
     /// operator must not rely on them in silence.
     package var withoutEffect: [String] {
         var settings: [String] = []
-        if policy.shared != .keep {
-            settings.append("policy.shared = \"\(policy.shared.rawValue)\"")
-        }
         if stores.google.api == .v1 { settings.append("store.google.api = \"v1\"") }
         for app in apps {
             if case .apple(let apple) = app, apple.sharedSecret != nil {

@@ -1,0 +1,63 @@
+package import Renewal
+
+/// A source of hints: news that a purchase may have changed. They are pulled, never pushed.
+package struct HintSource: Sendable {
+    /// Names it in the database: it stays the same for as long as its place is to be kept.
+    package let name: String
+    package let app: AppKey
+    /// From the end of one pull to the next.
+    package let interval: Duration
+    /// The longest that one pull may take, the store's own waiting for news included.
+    package let patience: Duration
+    /// One page, from the given place on; nil is the source's own beginning. The time is the
+    /// database's.
+    package let pull: @Sendable (String?, Timestamp) async throws(StoreFailure) -> HintPage
+    /// Gives a page's receipts back, once its due marks are stored.
+    package let acknowledge: @Sendable ([String], Timestamp) async throws(StoreFailure) -> Void
+
+    package init(
+        name: String, app: AppKey, interval: Duration, patience: Duration = .seconds(30),
+        pull: @escaping @Sendable (String?, Timestamp) async throws(StoreFailure) -> HintPage,
+        acknowledge: @escaping @Sendable ([String], Timestamp) async throws(StoreFailure) -> Void =
+            { _, _ in }
+    ) {
+        self.name = name
+        self.app = app
+        self.interval = interval
+        self.patience = patience
+        self.pull = pull
+        self.acknowledge = acknowledge
+    }
+}
+
+/// The doors to where hints are stored. The source is held by one worker at a time.
+package struct HintDoors: Sendable {
+    /// Takes a source for so long; also before it is due where the last one says so.
+    package var begin:
+        @Sendable (HintSource, WorkerID, Duration, Bool) async throws(PortError) -> HintTurn
+    /// Stores a page, in one transaction, and keeps the source for so long; the time is when the
+    /// pull began. Nil when another has the source.
+    package var take:
+        @Sendable (HintPage, HintSource, WorkerID, Duration, Timestamp) async throws(PortError) ->
+            HintReport?
+    /// Lets go of the source for so long; with the failures in a row, and the last one.
+    package var end:
+        @Sendable (HintSource, WorkerID, Duration, Int, StoreFailure?) async throws(PortError) ->
+            Void
+
+    package init(
+        begin:
+            @escaping @Sendable (HintSource, WorkerID, Duration, Bool) async throws(PortError) ->
+            HintTurn,
+        take:
+            @escaping @Sendable (HintPage, HintSource, WorkerID, Duration, Timestamp)
+            async throws(PortError) -> HintReport?,
+        end:
+            @escaping @Sendable (HintSource, WorkerID, Duration, Int, StoreFailure?)
+            async throws(PortError) -> Void
+    ) {
+        self.begin = begin
+        self.take = take
+        self.end = end
+    }
+}

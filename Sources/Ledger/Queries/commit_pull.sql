@@ -1,0 +1,13 @@
+-- Stores where a source of hints goes on; fails (division by zero) when another worker has it.
+-- $1 text (source); $2 uuid (worker); $3 text (position, or null: it stays); $4 int8 (lease,
+-- microseconds). One row.
+WITH held AS (
+    UPDATE renewald.hint_source
+    SET position = coalesce($3, hint_source.position),
+        lease_until = now() + $4 * interval '1 microsecond'
+    WHERE source = $1
+      AND owner = $2
+      AND lease_until > now()
+    RETURNING 1
+)
+SELECT 1 / (count(*) = 1)::int AS checked FROM held

@@ -1,0 +1,62 @@
+extension DecisionTable {
+    static let sharing = Section(
+        "Handed in by two users, or in two forms",
+        "`[policy] shared` decides at the check. With `allow` each user gets a purchase of his own, "
+            + "which is asked about by itself.",
+        """
+        # Kept by the first: told once | active 30 claimed
+        10     active 30          active   granted  shared_receipt         pro 30  7d
+        11     active 30          active   granted  -                      pro 30  7d
+        # Moved to the latest | active 30 claimed | policy shared=move
+        10     active 30          active   granted  -transferred bob+transferred  bob:pro 30  7d
+        11     active 60          active   granted  bobrenewed             bob:pro 60  7d
+        61     ended 60           expired  none     bob-expired            -       1d
+        # Moved, and the first holds it through another | active 30 claimed | B active 60 \
+        | policy shared=move
+        10     active 30          active   granted  bob+transferred  B:pro 60, bob:pro 30  7d
+        # Moved at first sight: nothing was taken from anybody | new claimed | policy shared=move
+        10     active 30          active   granted  bob+purchased          bob:pro 30  7d
+        # Moved, and over by the same answer: why it is over is told | active 30 claimed \
+        | policy shared=move
+        31     cancelled 30       expired  none     -cancelled             -       1d
+        # Moved with a renewal | active 30 claimed | policy shared=move
+        30     active 60          active   granted  -transferred bobrenewed bob+transferred  \
+        bob:pro 60  7d
+        # What has lapsed is not transferred when it comes back | expired 30 claimed \
+        | policy shared=move
+        40     active 70          active   granted  bob+resubscribed       bob:pro 70  7d
+        # Nothing moves without a verdict | active 30 claimed | policy shared=move
+        10     unreachable        active   granted  !unreachable           pro 30  8s
+        10+1m  not_found          active   granted  !second_opinion        pro 30  10m6s
+        10+5m  active 30          active   granted  -transferred bob+transferred  bob:pro 30  7d
+        # A bundle moves whole | active 30 product=bundle claimed | policy shared=move
+        10     active 30          active   granted  -transferred:gold -transferred \
+        bob+transferred:gold bob+transferred  bob:gold 30, bob:pro 30  7d
+        # A taken-over link does not move | superseded 30 claimed | policy shared=move
+        10     active 30          superseded  none  -                      -       never
+        # Allowed for both: the first one's stays as it is | active 30 claimed | policy shared=allow
+        10     active 30          active   granted  -                      pro 30  7d
+        # A legacy receipt is asked about by its transaction id from now on: told once | new apple
+        1      active 30 next=1000 migrated  active  granted  migrated +purchased  pro 30  7d
+        2      active 30 next=1000 migrated  active  granted  -            pro 30  7d
+        # The store names a newer receipt: nothing to tell | active 30 apple
+        10     active 30 next=newer  active  granted  -                    pro 30  7d
+        """)
+
+    static let durations = Section(
+        "A configured duration that was changed",
+        "It counts from the next check on, and the event says so (`detail.duration_changed`).",
+        """
+        # Longer now | active product=pass30 until=20
+        10     active bought=0    active   granted  extended               pro 30  7d
+        11     active bought=0    active   granted  -                      pro 30  7d
+        # Shorter now, and still running | active product=pass30 until=60
+        10     active bought=0    active   granted  extended               pro 30  7d
+        # Shorter now, and over by that | active product=pass30 until=60
+        40     active bought=0    expired  none     -expired               -       7d
+        # Longer now, and in force again by that | expired product=pass30 until=20
+        25     active bought=0    active   granted  +manual                pro 30  5d18s
+        # Until now for ever | active product=pass30
+        10     active bought=0    active   granted  extended               pro 30  7d
+        """)
+}
