@@ -24,6 +24,11 @@ extension Reception {
             return try receipt(request, path[1])
         case ("POST", "purchases", 3): return try act(request, path[1], path[2])
         case ("GET", "truth", 1): return try truth(request)
+        case ("GET", "truth", 2) where path[1] == "summary": return try truthSummary(request)
+        case ("GET", "scenarios", 1): return try scenariosReply()
+        case ("GET", "scenarios", 2): return try scenarioReply(path[1])
+        case ("POST", "scenarios", 1): return try runScenario(request)
+        case ("POST", "fleet", 1): return try addFleet(request)
         case ("GET", "faults", 1): return faultsReply()
         case ("POST", "faults", 1): return try addFault(request)
         case ("DELETE", "faults", 1):

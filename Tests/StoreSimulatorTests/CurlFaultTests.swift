@@ -142,4 +142,26 @@ struct CurlFaultTests {
             #expect(try await curl.curl("/token", post: form).status == 200)
         }
     }
+
+    @Test("verifyReceipt says one number for a while, and then the receipt")
+    func stormsWithReceipts() async throws {
+        try await CurlStage.with { curl in
+            let purchase = try curl.stage.buy(.apple)
+            let shown = curl.stage.control("GET", "/purchases/\(purchase.number)/receipt").object
+            let receipt = try #require(shown["receipt"] as? String)
+            let secret = curl.stage.credentials.appleSecret
+            let body = #"{"receipt-data":"\#(receipt)","password":"\#(secret)"}"#
+            for status in [21_002, 21_005, 21_009] {
+                let fault = #"{"kind":"receipt_status","status":\#(status),"count":2}"#
+                _ = curl.stage.control("POST", "/faults", fault)
+                var seen: [Int] = []
+                for _ in 0..<3 {
+                    let sight = try await curl.curl("/verifyReceipt", post: body)
+                    #expect(sight.status == 200)
+                    seen.append(sight.object["status"] as? Int ?? -1)
+                }
+                #expect(seen == [status, status, 0])
+            }
+        }
+    }
 }
