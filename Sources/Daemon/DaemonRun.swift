@@ -11,6 +11,7 @@ package struct DaemonRun: Sendable {
     private let configurationFile: String
     private let environment: [String: String]
     private let log: Logger
+    private let telemetry = Telemetry()
 
     package init(configurationFile: String, environment: [String: String], log: Logger) {
         self.configurationFile = configurationFile
@@ -24,7 +25,8 @@ package struct DaemonRun: Sendable {
     /// - Throws: `ConfigurationFaults` at the start, `ExitReason` where the database forbids it.
     package func run() async throws {
         var workshop = try Workshop(
-            configurationFile: configurationFile, environment: environment, log: log)
+            configurationFile: configurationFile, environment: environment, log: log,
+            telemetry: telemetry)
         log.info(
             "renewald \(Version.text) starts: \(workshop.configuration)",
             metadata: LogField.topic(.started))
@@ -50,6 +52,7 @@ package struct DaemonRun: Sendable {
     /// - Returns: what to go on with after a reload; nil at the end.
     private func run(_ workshop: Workshop) async throws -> Workshop? {
         let service = RunService(workshop: workshop, log: log)
+        let server = await listen(workshop.configuration.metrics)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [
@@ -71,7 +74,23 @@ package struct DaemonRun: Sendable {
             defer { tasks.cancelAll() }
             try await group.run()
         }
+        await server?.close()
         return successor.workshop.withLock { $0 }
+    }
+
+    /// The work does not depend on the figures: an address that cannot be had is told, no more.
+    private func listen(_ settings: Configuration.Metrics) async -> MetricsServer? {
+        guard let address = settings.listen else { return nil }
+        do {
+            let server = try await MetricsServer(address, telemetry.pages)
+            log.info("figures are on port \(server.port) of \(address.host)")
+            return server
+        } catch {
+            log.error(
+                "metrics.listen: cannot listen on \(address): \(error)",
+                metadata: LogField.topic(.metricsUnavailable))
+            return nil
+        }
     }
 
     /// What a reload has made.
@@ -82,7 +101,8 @@ package struct DaemonRun: Sendable {
     private func reloaded() -> Workshop? {
         do throws(ConfigurationFaults) {
             return try Workshop(
-                configurationFile: configurationFile, environment: environment, log: log)
+                configurationFile: configurationFile, environment: environment, log: log,
+                telemetry: telemetry)
         } catch {
             for fault in error.faults {
                 log.error("\(fault.description)", metadata: LogField.topic(.configurationFault))
@@ -104,10 +124,23 @@ private struct RunService: Service {
     let log: Logger
 
     func run() async throws {
-        let isReady = try await cancelWhenGracefulShutdown {
-            try await waitForSchema()
+        let telemetry = workshop.telemetry
+        telemetry.health.enter(.starting)
+        let watch = QueueWatch(ledger: workshop.ledger, telemetry: telemetry)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { await watch.run() }
+            defer { tasks.cancelAll() }
+            let isReady = try await cancelWhenGracefulShutdown {
+                try await waitForSchema()
+            }
+            guard isReady else { return }
+            telemetry.health.enter(.working)
+            try await withGracefulShutdownHandler {
+                try await workshop.engine().run()
+            } onGracefulShutdown: {
+                telemetry.health.enter(.stopping)
+            }
         }
-        if isReady { try await workshop.engine().run() }
     }
 
     /// - Returns: false when it was told to stop meanwhile.

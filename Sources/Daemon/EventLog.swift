@@ -7,12 +7,12 @@ package import Renewal
 struct EventLog: Sendable {
     /// How a user is named in the log.
     let userNames: UserNames
+    let clock: DatabaseClock
 
     func write(_ report: CommitReport, to log: Logger) {
         for event in report.events {
             let user = userNames.name(of: event.userID)
-            let bought = report.committed.first { $0.claim.purchase.id == event.purchaseID }
-            let lag = bought.flatMap { event.detectionLag(of: $0.claim) }
+            let lag = event.detectionLag(in: report, at: clock)
             log.info(
                 "\(event.sentence(naming: user))", metadata: event.fields(naming: user, lag: lag))
         }
@@ -84,14 +84,14 @@ extension Event {
 
     /// How long the store knew before we did: for what ended access after the purchase was submitted.
     /// What is given is dated by its decision, and what was found at first sight is history.
-    package func detectionLag(of claim: Claim) -> Duration? {
+    package func detectionLag(of claim: Claim, at now: Timestamp) -> Duration? {
         guard case .revoke(let reason) = told, claim.purchase.id == purchaseID else { return nil }
         switch reason {
         case .invalid, .unverifiable, .manual, .transferred: return nil
         case .expired, .cancelled, .paymentFailed, .paymentPending, .refunded, .familyRemoved,
             .paused, .priceIncreaseDeclined, .productUnavailable, .productChanged:
             guard effectiveAt >= claim.purchase.createdAt else { return nil }
-            return max(claim.claimedAt - effectiveAt, .zero)
+            return max(now - effectiveAt, .zero)
         }
     }
 

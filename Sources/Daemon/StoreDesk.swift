@@ -138,14 +138,28 @@ private struct StoreMaker {
             roots = [try certificate(try file.read(), file.place)]
         }
         let credentials = AppleCredentials(
-            bundleID: app.id, issuerID: app.issuerID, keyID: app.keyID,
-            privateKeyPEM: try secret(app.privateKey))
-        return try made(app.privateKey.place) { () throws(CredentialFault) in
+            bundleID: app.id, apiKey: try app.apiKey.map(key),
+            sharedSecret: try app.sharedSecret.map(secret))
+        let place = (app.apiKey?.privateKey ?? app.sharedSecret)?.place
+        let receipts = [
+            StoreEnvironment.production: settings.apple.verifyReceiptURL,
+            .sandbox: settings.apple.sandboxVerifyReceiptURL,
+        ].compactMapValues { url in
+            AppleReceiptEndpoint(
+                url: url, certificateAuthorityFile: settings.tlsCA(.apple)?.path)
+        }
+        return try made(place ?? ConfigurationPlace(file: "", line: nil, key: "app")) {
+            () throws(CredentialFault) in
             try AppleStore(
                 credentials: credentials, production: try host(settings.apple.baseURL, .apple),
-                sandbox: try host(settings.apple.sandboxURL, .apple), roots: roots,
-                transport: transport)
+                sandbox: try host(settings.apple.sandboxURL, .apple), receipts: receipts,
+                roots: roots, readsOffers: settings.apple.readsOffers, transport: transport)
         }
+    }
+
+    private func key(_ key: AppleApp.APIKey) throws(ConfigurationFault) -> AppleAPIKey {
+        AppleAPIKey(
+            issuerID: key.issuerID, keyID: key.keyID, privateKeyPEM: try secret(key.privateKey))
     }
 
     private func google(

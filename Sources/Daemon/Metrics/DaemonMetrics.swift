@@ -1,0 +1,211 @@
+import CoreMetrics
+package import Renewal
+import Synchronization
+
+/// What the daemon measures of its work. Labels are stores, apps and words of ours: never a user, a
+/// purchase or anything else that grows with the fleet.
+package final class DaemonMetrics: Sendable {
+    /// What is served.
+    package let registry = MetricRegistry()
+    private let apps = Mutex<[AppKey: AppInstruments]>([:])
+
+    /// What each check touches, looked up once.
+    private struct AppInstruments {
+        var inFlight = 0
+        let inFlightGauge: Meter
+        let calls: Counter
+        let duration: CoreMetrics.Timer
+        let answers: [AnswerClass: Counter]
+    }
+
+    /// - Parameter startedAt: when the process began, by the machine's clock.
+    package init(startedAt: Timestamp) {
+        gauge(.buildInfo, [("version", Version.text)]).set(1)
+        gauge(.startTime).set(startedAt.secondsSinceEpoch)
+        counter(.leaseLosses).increment(by: 0)
+        gauge(.shards).set(0)
+        for result in ["committed", "failed"] { counter(.commits, [("result", result)]).reset() }
+    }
+
+    /// Begins the series of an app, so that the first increase of each is seen as one.
+    ///
+    /// - Parameters:
+    ///   - app: one that is configured.
+    ///   - rate: calls a second that are allowed for what is due.
+    package func begin(_ app: AppKey, rate: Double) {
+        gauge(.quota, app.labels).set(rate)
+        apps.withLock { apps in
+            if apps[app] == nil { apps[app] = instruments(of: app) }
+        }
+        for told in Told.all { counter(.events, app.store.labels(told)).increment(by: 0) }
+        circuitMoved(app, .closed)
+    }
+
+    // MARK: Stores
+
+    package func called(_ app: AppKey) { apps.withLock { $0[app]?.calls.increment(by: 1) } }
+
+    /// Measures a check from the question to the answer.
+    package func asking(_ app: AppKey, _ ask: () async -> Answer) async -> Answer {
+        moveInFlight(app, by: 1)
+        let began = ContinuousClock.now
+        let answer = await ask()
+        moveInFlight(app, by: -1)
+        let took = (ContinuousClock.now - began).nanoseconds
+        apps.withLock { apps in
+            apps[app]?.duration.recordNanoseconds(took)
+            apps[app]?.answers[AnswerClass(answer)]?.increment(by: 1)
+        }
+        return answer
+    }
+
+    private func moveInFlight(_ app: AppKey, by change: Int) {
+        apps.withLock { apps in
+            apps[app]?.inFlight += change
+            apps[app]?.inFlightGauge.set(Int64(apps[app]?.inFlight ?? 0))
+        }
+    }
+
+    package func circuitMoved(_ app: AppKey, _ position: Circuit.Position) {
+        for state in [Circuit.Position.closed, .open, .probing] {
+            gauge(.circuit, app.labels + [("state", state.rawValue)]).set(state == position ? 1 : 0)
+        }
+    }
+
+    // MARK: Database
+
+    /// Measures a commit and counts what it came to.
+    package func committing<Failure: Error>(
+        _ commit: () async throws(Failure) -> CommitReport
+    ) async throws(Failure) -> CommitReport {
+        let began = ContinuousClock.now
+        do throws(Failure) {
+            let report = try await commit()
+            timer(.commitDuration).recordNanoseconds((ContinuousClock.now - began).nanoseconds)
+            counter(.commits, [("result", "committed")]).increment(by: 1)
+            count(.outcomes, "committed", report.committed.count)
+            count(.outcomes, "dropped", report.dropped.count)
+            count(.outcomes, "refused", report.refused.count)
+            return report
+        } catch {
+            counter(.commits, [("result", "failed")]).increment(by: 1)
+            throw error
+        }
+    }
+
+    private func count(_ family: MetricFamily, _ result: String, _ number: Int) {
+        counter(family, [("result", result)]).increment(by: Int64(number))
+    }
+
+    package func databaseFailed(_ operation: String) {
+        counter(.databaseErrors, [("operation", operation)]).increment(by: 1)
+    }
+
+    package func leasesRenewed(held: Int, lost: Int) {
+        gauge(.shards).set(Int64(held))
+        counter(.leaseLosses).increment(by: Int64(lost))
+    }
+
+    /// - Parameters:
+    ///   - app: whose queue it is.
+    ///   - due: purchases that are due now.
+    ///   - oldest: for how long the first of them has been due.
+    package func queueRead(_ app: AppKey, due: Int64, oldest: Duration) {
+        gauge(.due, app.labels).set(due)
+        gauge(.oldestDue, app.labels).set(Double(oldest.nanoseconds) / 1e9)
+    }
+
+    package func queueRead(at time: Timestamp) { gauge(.queueReadTime).set(time.secondsSinceEpoch) }
+
+    // MARK: Events
+
+    package func told(_ event: Event, lag: Duration?) {
+        counter(.events, event.app.store.labels(event.told)).increment(by: 1)
+        guard let lag else { return }
+        timer(.detectionLag, [("store", event.app.store.rawValue)]).recordNanoseconds(
+            lag.nanoseconds)
+    }
+
+    // MARK: Instruments
+
+    private func instruments(of app: AppKey) -> AppInstruments {
+        AppInstruments(
+            inFlightGauge: gauge(.inFlight, app.labels), calls: counter(.storeCalls, app.labels),
+            duration: timer(.checkDuration, [("store", app.store.rawValue)]),
+            answers: Dictionary(
+                uniqueKeysWithValues: AnswerClass.allCases.map { answer in
+                    (answer, counter(.checks, app.labels(answer)))
+                }))
+    }
+
+    private func counter(
+        _ family: MetricFamily, _ labels: [(String, String)] = []
+    ) -> Counter {
+        Counter(label: family.name, dimensions: labels, factory: registry)
+    }
+
+    private func gauge(_ family: MetricFamily, _ labels: [(String, String)] = []) -> Meter {
+        Meter(label: family.name, dimensions: labels, factory: registry)
+    }
+
+    private func timer(
+        _ family: MetricFamily, _ labels: [(String, String)] = []
+    ) -> CoreMetrics.Timer {
+        CoreMetrics.Timer(label: family.name, dimensions: labels, factory: registry)
+    }
+}
+
+/// What an answer came to, for counting.
+package enum AnswerClass: String, Hashable, Sendable, CaseIterable {
+    case verdict, doubt
+    case unreachable, throttled, refused, malformed, signature, mismatch, rejected, unsupported
+
+    package init(_ answer: Answer) {
+        switch answer {
+        case .verdict: self = .verdict
+        case .doubt: self = .doubt
+        case .failure(let failure):
+            switch failure {
+            case .unreachable: self = .unreachable
+            case .throttled: self = .throttled
+            case .refused: self = .refused
+            case .malformed: self = .malformed
+            case .signature: self = .signature
+            case .mismatch: self = .mismatch
+            case .rejected: self = .rejected
+            case .unsupported: self = .unsupported
+            }
+        }
+    }
+}
+
+extension AppKey {
+    fileprivate var labels: [(String, String)] { [("store", store.rawValue), ("app", id)] }
+
+    fileprivate func labels(_ answer: AnswerClass) -> [(String, String)] {
+        labels + [("answer", answer.rawValue)]
+    }
+}
+
+extension Store {
+    fileprivate func labels(_ told: Told) -> [(String, String)] {
+        [("store", rawValue), ("kind", told.kind), ("reason", told.reason)]
+    }
+}
+
+extension Told {
+    /// Every event that there may be.
+    static let all: [Told] =
+        GrantReason.allCases.map { .grant($0) } + RevokeReason.allCases.map { .revoke($0) }
+        + NoticeReason.allCases.map { .notice($0) }
+}
+
+extension Timestamp {
+    fileprivate var secondsSinceEpoch: Double { Double(microsecondsSinceEpoch) / 1_000_000 }
+}
+
+extension Duration {
+    fileprivate var nanoseconds: Int64 {
+        components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
+    }
+}

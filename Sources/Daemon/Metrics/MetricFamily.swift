@@ -1,0 +1,86 @@
+/// One metric that the daemon serves: the only list of their names.
+package struct MetricFamily: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        case counter
+        case gauge
+        /// Upper bounds of the buckets, rising; infinity is added.
+        case histogram([Double])
+    }
+
+    /// Without the `_total` of a counter.
+    package let name: String
+    package let kind: Kind
+    package let help: String
+
+    /// The names under which samples of it are stored.
+    package var sampleNames: [String] {
+        switch kind {
+        case .counter: ["\(name)_total"]
+        case .gauge: [name]
+        case .histogram: ["\(name)_bucket", "\(name)_count", "\(name)_sum"]
+        }
+    }
+
+    /// Of OpenMetrics: the last word of the name, where it is one.
+    var unit: String? { name.hasSuffix("_seconds") ? "seconds" : nil }
+
+    private static let lagSeconds: [Double] = [
+        1, 5, 10, 30, 60, 120, 300, 900, 3600, 21_600, 86_400,
+    ]
+    private static let workSeconds: [Double] = [
+        0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+    ]
+
+    package static let all: [MetricFamily] = [
+        buildInfo, startTime, checks, checkDuration, storeCalls, quota, inFlight, due, oldestDue,
+        queueReadTime, circuit, commits, commitDuration, outcomes, databaseErrors, leaseLosses,
+        shards, events, detectionLag,
+    ]
+
+    static let buildInfo = gauge("renewald_build_info", "The version that runs; always 1.")
+    static let startTime = gauge(
+        "renewald_start_time_seconds", "When the process began, in seconds since 1970.")
+    static let checks = counter("renewald_checks", "Answers of stores, by what they came to.")
+    static let checkDuration = MetricFamily(
+        name: "renewald_check_duration_seconds", kind: .histogram(workSeconds),
+        help: "How long a store took for the answer about one purchase.")
+    static let storeCalls = counter("renewald_store_calls", "HTTP requests to stores.")
+    static let quota = gauge(
+        "renewald_quota_calls_per_second",
+        "Calls that the configuration allows for what is due, all workers together.")
+    static let inFlight = gauge("renewald_checks_in_flight", "Checks under way.")
+    static let due = gauge(
+        "renewald_due",
+        "Purchases that are due now, whoever checks them; counted up to 2.56 million.")
+    static let oldestDue = gauge(
+        "renewald_oldest_due_seconds", "For how long the oldest due purchase has waited.")
+    static let queueReadTime = gauge(
+        "renewald_queue_read_time_seconds",
+        "When what is due was last read from the database, in seconds since 1970.")
+    static let circuit = gauge(
+        "renewald_circuit_state", "1 for the state that the circuit of the app is in, else 0.")
+    static let commits = counter("renewald_commits", "Batches that were committed, or failed.")
+    static let commitDuration = MetricFamily(
+        name: "renewald_commit_duration_seconds", kind: .histogram(workSeconds),
+        help: "How long the commit of a batch took.")
+    static let outcomes = counter(
+        "renewald_outcomes",
+        "Checks in those batches: committed, dropped because another was faster, or refused.")
+    static let databaseErrors = counter(
+        "renewald_database_errors", "Statements that the database did not carry out.")
+    static let leaseLosses = counter(
+        "renewald_lease_losses", "Shards that another worker has taken over.")
+    static let shards = gauge("renewald_shards", "Shards that this worker holds, of 256.")
+    static let events = counter("renewald_events", "Events that were committed.")
+    static let detectionLag = MetricFamily(
+        name: "renewald_detection_lag_seconds", kind: .histogram(lagSeconds),
+        help: "From the time at which a store ended access to the commit of the revoke.")
+
+    private static func counter(_ name: String, _ help: String) -> MetricFamily {
+        MetricFamily(name: name, kind: .counter, help: help)
+    }
+
+    private static func gauge(_ name: String, _ help: String) -> MetricFamily {
+        MetricFamily(name: name, kind: .gauge, help: help)
+    }
+}

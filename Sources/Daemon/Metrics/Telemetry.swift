@@ -1,0 +1,67 @@
+import Engine
+import Ledger
+import Renewal
+import Synchronization
+
+/// What is measured and watched over the life of the process, also over reloads.
+package final class Telemetry: Sendable {
+    package let metrics: DaemonMetrics
+    package let health = Health()
+    let clock = DatabaseClock()
+    /// Apps whose circuit is not closed.
+    private let openCircuits = Mutex<Set<AppKey>>([])
+
+    package init() {
+        metrics = DaemonMetrics(startedAt: WallClock.now())
+    }
+
+    package var pages: MetricsPages { MetricsPages(registry: metrics.registry, health: health) }
+
+    func circuitMoved(_ app: AppKey, _ position: Circuit.Position) {
+        metrics.circuitMoved(app, position)
+        openCircuits.withLock { open in
+            if position == .closed { open.remove(app) } else { open.insert(app) }
+        }
+    }
+
+    var appsWithOpenCircuit: Set<AppKey> { openCircuits.withLock { $0 } }
+}
+
+/// Looks at the queue from time to time, for the figures, and shows that the program is alive.
+struct QueueWatch: Sendable {
+    let ledger: PostgresLedger
+    let telemetry: Telemetry
+
+    private static let pulse = Duration.seconds(1)
+    /// The queue is looked at once in so many pulses.
+    private static let pulsesPerLook = 10
+    /// What others are told of an open circuit holds for two looks.
+    private static let circuitNote = Duration.seconds(20)
+
+    /// Runs until it is cancelled.
+    func run() async {
+        var pulses = 0
+        while !Task.isCancelled {
+            telemetry.health.pulse()
+            if pulses % Self.pulsesPerLook == 0 { await look() }
+            pulses += 1
+            try? await Task.sleep(for: Self.pulse)
+        }
+    }
+
+    /// A database that does not answer is told of elsewhere.
+    private func look() async {
+        do {
+            let depth = try await ledger.queueDepth()
+            for app in depth.apps {
+                telemetry.metrics.queueRead(app.key, due: app.due, oldest: app.oldest)
+            }
+            telemetry.metrics.queueRead(at: WallClock.now())
+            for app in telemetry.appsWithOpenCircuit {
+                try await ledger.block(Quota.circuitBucket(app), for: Self.circuitNote)
+            }
+        } catch {
+            telemetry.metrics.databaseFailed("watch")
+        }
+    }
+}
