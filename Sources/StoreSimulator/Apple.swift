@@ -28,7 +28,7 @@ enum Apple {
     }
 
     /// The members that begin an answer about a purchase's customer.
-    private static func appendApp(_ purchase: Purchase, to json: inout JSONText) {
+    static func appendApp(_ purchase: Purchase, to json: inout JSONText) {
         json.raw("\"environment\":")
         json.plain(environment(purchase))
         if purchase.environment == .production {

@@ -8,6 +8,20 @@ enum Google {
     /// How long a subscription that was not paid reads CANCELED before it reads EXPIRED.
     private static let canceledFor = Instant.day
 
+    /// False for what is sent as a token by mistake: an order id, a whole receipt, a cut text.
+    static func isToken(_ text: String) -> Bool {
+        !text.isEmpty && !text.hasPrefix("GPA.")
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
+                    UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+
     static func isGone(_ life: Life, at now: Instant) -> Bool {
         guard life.isRenewable, case .ended(let instant, _) = life.phase else { return false }
         return now - instant > daysAfterEnd * Instant.day
@@ -136,6 +150,10 @@ enum Google {
     }
 
     /// 32 hexadecimal digits that change with whatever the answer says (FNV-1a, twice).
+    static func etag(_ purchase: Purchase, _ life: Life, at now: Instant) -> String {
+        etag(purchase, life, State(life, at: now))
+    }
+
     private static func etag(_ purchase: Purchase, _ life: Life, _ state: State) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         let parts = [

@@ -184,7 +184,7 @@ extension Life {
     private mutating func giveMoneyBack(quantity: Int?) {
         charges[charges.count - 1].moneyBackAt = now
         charges[charges.count - 1].moneyBackQuantity = quantity
-        note(.moneyBack)
+        note(quantity == nil ? .untold : .moneyBack)
     }
 
     private mutating func reverseRefund() {

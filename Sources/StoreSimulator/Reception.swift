@@ -50,6 +50,7 @@ final class Reception: Sendable {
         case "androidpublisher": return google(request, segments)
         case "verifyReceipt": return verifyReceipt(request, host)
         case "token": return googleToken(request)
+        case "v1": return pubSub(request, segments)
         case "version", "sandbox": return amazon(request, segments, host)
         case "control": return control(request, Array(segments.dropFirst()))
         default: return Reply(404, text: "Not found\n")

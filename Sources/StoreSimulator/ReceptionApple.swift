@@ -47,13 +47,7 @@ private struct Unsigned {
         case page(AppleHistory.Page, isRefunds: Bool)
     }
 
-    var flaw: AppleSigner.Flaw {
-        switch call.fault?.kind {
-        case .wrongSignature: .foreignKey
-        case .expiredCertificate: .expiredLeaf
-        default: .none
-        }
-    }
+    var flaw: AppleSigner.Flaw { AppleSigner.Flaw(call.fault?.kind) }
 
     /// The states by which a kept answer is known; nil when the answer must not be kept.
     var faces: [NumberedFace]? {
@@ -66,6 +60,7 @@ extension Reception {
     /// `/inApps/v1/subscriptions/{id}`, `/inApps/v1/transactions/{id}`, `/inApps/v2/history/{id}`
     /// and `/inApps/v2/refund/lookup/{id}`
     func apple(_ request: Request, _ path: [Substring], _ host: StoreHost) -> Reply {
+        if let reply = appleCall(request, path, host) { return reply }
         guard request.method == "GET", let (read, id) = AppleRead.find(path) else {
             return Reply(404, text: "Not found\n")
         }

@@ -35,6 +35,7 @@ extension Reception {
             world.withLock { $0.faults.removeAll() }
             return Self.done
         case ("DELETE", "faults", 2): return try removeFault(path[1])
+        case ("POST", "notifications", 1): return try setNotifications(request)
         case ("POST", "latency", 1): return try setLatency(request)
         case ("GET", "calls", 1): return try callsReply(request)
         case ("DELETE", "calls", 1):

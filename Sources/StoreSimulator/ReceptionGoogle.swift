@@ -40,6 +40,9 @@ extension Reception {
     }
 
     func google(_ request: Request, _ path: [Substring]) -> Reply {
+        if path.count > 4, path[1] == "v3", path[2] == "applications", path[4].hasPrefix("orders") {
+            return googleOrders(request, path)
+        }
         guard path.count > 5, path[1] == "v3", path[2] == "applications",
             path[4] == "purchases", let package = PercentCoding.decode(path[3]),
             let (read, verb) = googleRead(path.dropFirst(5))
@@ -59,12 +62,12 @@ extension Reception {
     }
 
     /// What is asked for, and the verb behind a colon (`tokens/{token}:revoke`).
-    private func googleRead(_ path: ArraySlice<Substring>) -> (GoogleRead, verb: String?)? {
+    private func googleRead(_ path: ArraySlice<Substring>) -> (GoogleRead, verb: GoogleVerb?)? {
         let names = path.compactMap(PercentCoding.decode)
         guard names.count == path.count, var last = names.last else { return nil }
-        var verb: String?
-        for candidate in ["cancel", "revoke"] where last.hasSuffix(":" + candidate) {
-            last.removeLast(candidate.count + 1)
+        var verb: GoogleVerb?
+        for candidate in GoogleVerb.allCases where last.hasSuffix(":" + candidate.rawValue) {
+            last.removeLast(candidate.rawValue.count + 1)
             verb = candidate
         }
         switch (names.count, names[0]) {
@@ -83,12 +86,20 @@ extension Reception {
     }
 
     /// The checks before the purchase itself, in the order in which the API makes them.
-    private func refusal(
+    func refusal(
         _ request: Request, _ package: String, _ world: borrowing World, _ call: Call
     ) -> Reply? {
         guard let authorization = request.authorization, authorization.hasPrefix("Bearer "),
-            let end = world.bearers[String(authorization.dropFirst(7))], end > call.now
+            let bearer = world.bearers[String(authorization.dropFirst(7))], bearer.end > call.now
         else { return Failures.unauthorized(.google) }
+        guard bearer.scopes.contains(Self.publisherScope) else {
+            let message = "Request had insufficient authentication scopes."
+            return Reply(
+                403,
+                Google.failure(
+                    403, "insufficientPermissions", message, domain: "global",
+                    status: "PERMISSION_DENIED"))
+        }
         guard world.apps.contains(package) else {
             let message = "No application was found for the given package name."
             return Reply(404, Google.failure(404, "applicationNotFound", message))
@@ -97,10 +108,11 @@ extension Reception {
     }
 
     private func googleAnswer(
-        _ call: Call, _ package: String, _ read: GoogleRead, _ verb: String?,
+        _ call: Call, _ package: String, _ read: GoogleRead, _ verb: GoogleVerb?,
         _ request: Request, _ world: inout World
     ) -> Reply {
         if case .voided = read { return voided(request, package, call.now, &world) }
+        if let token = read.token, !Google.isToken(token) { return Failures.status(400, .google) }
         guard let number = call.subject(world) else { return Failures.notFound(.google) }
         let purchase = world.purchase(number)
         guard purchase.timeline.start <= call.now else { return Failures.notFound(.google) }
@@ -120,7 +132,7 @@ extension Reception {
         }
         if life.isAccountClosed { return Google.deadToken }
         if Google.isGone(life, at: instant) { return Failures.gone(.google) }
-        if let verb { return write(verb, number, life, call.now, &world) }
+        if let verb { return write(verb, number, life, call.now, request, &world) }
         switch read {
         case .subscription: return Reply(200, Google.subscription(purchase, life, at: instant))
         case .legacy: return Reply(200, Google.legacySubscription(purchase, life, at: instant))
@@ -128,22 +140,6 @@ extension Reception {
         case .legacyProduct: return Reply(200, Google.product(purchase, life))
         case .voided: return Failures.status(404, .google)
         }
-    }
-
-    private func write(
-        _ verb: String, _ number: Int, _ life: Life, _ now: Instant, _ world: inout World
-    ) -> Reply {
-        let deed: Deed = verb == "cancel" ? .cancel : .revoke
-        if life.objection(to: deed, store: .google) != nil {
-            return Reply(
-                400,
-                Google.failure(
-                    400, "invalidPurchaseState", "The purchase is not in a valid state."))
-        }
-        world.add(deed, to: number, at: now)
-        var json = JSONText(capacity: 2)
-        json.raw("{}")
-        return Reply(200, json)
     }
 }
 
@@ -171,8 +167,13 @@ extension Reception {
                 window.showsSubscriptions || purchase.timeline.terms.kind != .autoRenewable
             if isShown { voids += Google.voids(purchase, world.life(purchase.number, at: now)) }
         }
-        let inWindow = voids.filter { $0.voided >= window.start && $0.voided < window.end }
-            .sorted { ($0.voided, $0.order) < ($1.voided, $1.order) }
+        let showsParts =
+            request.query("includeQuantityBasedPartialRefund")?.lowercased() == "true"
+        let inWindow = voids.filter { void in
+            void.voided >= window.start && void.voided < window.end
+                && (void.quantity == nil || showsParts)
+        }
+        .sorted { ($0.voided, $0.order) < ($1.voided, $1.order) }
         let page = inWindow.dropFirst(window.index).prefix(limit)
         let isLast = window.index + page.count >= inWindow.count
         return Reply(

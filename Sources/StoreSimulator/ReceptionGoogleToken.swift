@@ -4,6 +4,9 @@ import Synchronization
 
 extension Reception {
     static let publisherScope = "https://www.googleapis.com/auth/androidpublisher"
+    static let pubSubScopes: Set<String> = [
+        "https://www.googleapis.com/auth/pubsub", "https://www.googleapis.com/auth/cloud-platform",
+    ]
     private static let tokenSeconds: Int64 = 3599
 
     /// `POST /token`: a signed assertion for an access token.
@@ -18,8 +21,9 @@ extension Reception {
         let call = world.withLock { $0.receive(.google, nil, request) }
         if let failure = call.failure() { return call.deliver(failure) }
         if let refusal = refusal(ofForm: form, call.now, machine) { return call.deliver(refusal) }
+        let scopes = form.query("assertion").flatMap { WebToken($0) }?.scopes ?? []
         let token = world.withLock {
-            $0.issueBearer(until: call.now + Self.tokenSeconds * 1000)
+            $0.issueBearer(until: call.now + Self.tokenSeconds * 1000, scopes: scopes)
         }
         var json = JSONText(capacity: 250)
         json.raw("{\"access_token\":")
@@ -44,8 +48,7 @@ extension Reception {
         guard token.claims.aud?.hasSuffix("/token") == true else {
             return Self.refused("invalid_grant", "Invalid JWT: Failed audience check.")
         }
-        let scopes = token.claims.scope?.split(separator: " ") ?? []
-        guard scopes.contains(where: { $0 == Self.publisherScope }) else {
+        guard !token.scopes.isDisjoint(with: Self.pubSubScopes.union([Self.publisherScope])) else {
             return Self.refused("invalid_scope", "Invalid OAuth scope or ID token audience.")
         }
         // A client that does not share the simulated clock signs with the machine's.
@@ -67,5 +70,11 @@ extension Reception {
         json.string(description)
         json.raw("}")
         return Reply(400, json)
+    }
+}
+
+extension WebToken {
+    fileprivate var scopes: Set<String> {
+        Set((claims.scope ?? "").split(separator: " ").map(String.init))
     }
 }

@@ -4,8 +4,14 @@ struct World: Sendable {
     var faults: FaultBook
     var calls = CallBook()
     var latencyMilliseconds: Int64 = 0
-    /// Google's access tokens and when they end.
-    var bearers: [String: Instant] = [:]
+    /// Google's access tokens.
+    private(set) var bearers: [String: Bearer] = [:]
+    var pubSub = PubSub()
+    /// Apple's test notifications by their tokens.
+    private(set) var tests: [String: Instant] = [:]
+    /// Google's order ids without `..n`, and the purchases up to which they are known.
+    private var orders: [String: Int] = [:]
+    private var ordersKnown = 0
     private(set) var purchases: [Purchase] = []
     private(set) var apps: Set<String>
     private var ids: Seeded
@@ -99,13 +105,40 @@ struct World: Sendable {
         return number
     }
 
-    mutating func issueBearer(until end: Instant) -> String {
+    /// The purchase and the number of the charge that an order id of Google's belongs to.
+    mutating func find(order: String) -> (number: Int, charge: Int)? {
+        while ordersKnown < purchases.count {
+            let purchase = purchases[ordersKnown]
+            if purchase.store == .google { orders[purchase.order] = purchase.number }
+            ordersKnown += 1
+        }
+        guard let dots = order.firstRange(of: "..") else { return orders[order].map { ($0, 0) } }
+        guard let count = Int(order[dots.upperBound...]), count >= 0,
+            let number = orders[String(order[..<dots.lowerBound])]
+        else { return nil }
+        return (number, count + 1)
+    }
+
+    mutating func askTest(at now: Instant) -> String {
+        if tests.count > 10_000 { tests = [:] }
+        let token = "\(ids.uuid())_\(now.milliseconds)"
+        tests[token] = now
+        return token
+    }
+
+    mutating func issueBearer(until end: Instant, scopes: Set<String>) -> String {
         if bearers.count > 10_000 { bearers = [:] }
         let token = ids.bearerToken()
-        bearers[token] = end
+        bearers[token] = Bearer(end: end, scopes: scopes)
         calls.issuedToken()
         return token
     }
+}
+
+/// What an access token of Google's is good for, and until when.
+struct Bearer: Hashable, Sendable {
+    var end: Instant
+    var scopes: Set<String>
 }
 
 extension Purchase {

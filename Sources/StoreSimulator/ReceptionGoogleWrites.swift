@@ -1,0 +1,145 @@
+import FoundationEssentials
+import NIOCore
+
+/// The verbs behind a colon of Google's purchase endpoints.
+enum GoogleVerb: String, CaseIterable {
+    case cancel
+    case revoke
+    case refund
+    case `defer`
+    case acknowledge
+    case consume
+}
+
+/// The bodies of writing calls. All members are optional on the wire.
+private struct GoogleWrite: Decodable {
+    struct Accounts: Decodable {
+        var obfuscatedAccountId: String?
+    }
+
+    struct Revocation: Decodable {
+        struct Item: Decodable {
+            var productId: String?
+        }
+
+        var itemBasedRefund: Item?
+    }
+
+    struct Deferral: Decodable {
+        var deferDuration: String?
+        var etag: String?
+        var validateOnly: Bool?
+    }
+
+    var developerPayload: String?
+    var externalAccountIds: Accounts?
+    var revocationContext: Revocation?
+    var deferralContext: Deferral?
+}
+
+/// The calls that change a purchase.
+///
+/// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2
+extension Reception {
+    func write(
+        _ verb: GoogleVerb, _ number: Int, _ life: Life, _ now: Instant, _ request: Request,
+        _ world: inout World
+    ) -> Reply {
+        let bytes = request.body.isEmpty ? Array("{}".utf8) : request.body
+        guard let body = try? JSONDecoder().decode(GoogleWrite.self, from: Data(bytes)) else {
+            return Failures.status(400, .google)
+        }
+        switch verb {
+        case .acknowledge, .consume: return acknowledge(verb, number, life, now, body, &world)
+        case .defer: return postpone(number, life, now, body, &world)
+        case .cancel: return perform(.cancel, number, life, now, &world)
+        case .refund: return perform(.refundMoney, number, life, now, &world)
+        case .revoke:
+            guard let item = body.revocationContext?.itemBasedRefund else {
+                return perform(.revoke, number, life, now, &world)
+            }
+            return perform(
+                .revokeItem(product: item.productId ?? ""), number, life, now, &world)
+        }
+    }
+
+    private func perform(
+        _ deed: Deed, _ number: Int, _ life: Life, _ now: Instant, _ world: inout World
+    ) -> Reply {
+        guard life.objection(to: deed, store: .google) == nil else { return Self.wrongState }
+        world.add(deed, to: number, at: now)
+        return Reply(200, Self.emptyObject)
+    }
+
+    static var emptyObject: JSONText {
+        var json = JSONText(capacity: 2)
+        json.raw("{}")
+        return json
+    }
+
+    private static var wrongState: Reply {
+        Reply(
+            400,
+            Google.failure(400, "invalidPurchaseState", "The purchase is not in a valid state."))
+    }
+
+    /// Acknowledging again is no error; what is gone or not paid cannot be acknowledged.
+    private func acknowledge(
+        _ verb: GoogleVerb, _ number: Int, _ life: Life, _ now: Instant, _ body: GoogleWrite,
+        _ world: inout World
+    ) -> Reply {
+        switch life.phase {
+        case .pending, .abandoned: return Self.wrongState
+        case .ended(_, .refunded), .ended(_, .revoked), .ended(_, .replaced):
+            let message = "The purchase is not owned by the user."
+            return Reply(
+                400,
+                life.isRenewable
+                    ? Google.failure(400, "subscriptionNotOwnedByUser", message)
+                    : Google.failure(400, "productNotOwnedByUser", message))
+        case .running, .silent, .grace, .hold, .paused, .ended: break
+        }
+        if verb == .consume {
+            guard life.kind == .consumable, !life.isConsumed else { return Self.wrongState }
+            world.add(.consume, to: number, at: now)
+        } else if !life.isAcknowledged {
+            world.add(.acknowledge, to: number, at: now)
+        }
+        world.change(number) { purchase in
+            purchase.developerPayload = body.developerPayload ?? purchase.developerPayload
+            // Only who bought in Play can still be told apart by what comes now.
+            if purchase.resubscribes != nil {
+                purchase.acknowledgedUser =
+                    body.externalAccountIds?.obfuscatedAccountId ?? purchase.acknowledgedUser
+            }
+        }
+        return Reply(204, ByteBuffer())
+    }
+
+    /// All items end later, by a day to a year.
+    private func postpone(
+        _ number: Int, _ life: Life, _ now: Instant, _ body: GoogleWrite, _ world: inout World
+    ) -> Reply {
+        guard let context = body.deferralContext, let text = context.deferDuration,
+            text.last == "s", let seconds = Int64(text.dropLast()),
+            (86_400...366 * 86_400).contains(seconds), let latest = life.latest
+        else { return Failures.status(400, .google) }
+        let purchase = world.purchase(number)
+        if let etag = context.etag, etag != Google.etag(purchase, life, at: now) {
+            let message = "The etag does not match the current state of the purchase."
+            return Reply(409, Google.failure(409, "concurrentUpdate", message))
+        }
+        let deed = Deed.extend(Period(milliseconds: seconds * Instant.second))
+        guard life.objection(to: deed, store: .google) == nil, life.isEntitled else {
+            return Self.wrongState
+        }
+        if context.validateOnly != true { world.add(deed, to: number, at: now) }
+        var json = JSONText(capacity: 200)
+        json.raw("{\"itemExpiryTimeDetails\":[{\"productId\":")
+        json.string(latest.product)
+        json.raw(",\"expiryTime\":")
+        json.time(latest.end + seconds * Instant.second)
+        json.raw("}]}")
+        return Reply(200, json)
+    }
+}
