@@ -1,0 +1,166 @@
+import Curl
+import Renewal
+import Stores
+import Synchronization
+
+/// A store with a fake of the wire: it is given the bytes of an answer, and asked.
+protocol StoreScene: Sendable {
+    /// Puts an answer on the wire, as a cell of the table names it.
+    func prepare(_ cell: String, at day: Timestamp) throws
+    func ask(_ purchase: Purchase, at now: Timestamp) async -> Answer
+}
+
+/// What is on the wire, and how often it was asked.
+final class Wire: Sendable {
+    typealias Script = @Sendable (HTTPRequest) throws(CurlError) -> HTTPResponse
+
+    private struct State {
+        var script: Script?
+        var clock = TestCalendar.start
+        var calls = 0
+    }
+
+    private let state = Mutex(State())
+
+    func answer(at clock: Timestamp, with script: @escaping Script) {
+        state.withLock { $0 = State(script: script, clock: clock) }
+    }
+
+    /// Calls since the last answer was prepared.
+    var calls: Int { state.withLock { $0.calls } }
+
+    var transport: StoreTransport {
+        StoreTransport(
+            send: { [self] request async throws(CurlError) in
+                let script = state.withLock { state in
+                    state.calls += 1
+                    return state.script
+                }
+                guard let script else { throw .unreachable(reason: "nothing is prepared") }
+                return try script(request)
+            },
+            wallClock: { [self] in state.withLock { $0.clock } })
+    }
+}
+
+/// A user's purchases on the way through a case: all of it is the real code but the wire.
+struct Stage {
+    private let scene: any StoreScene
+    private let rules: Rules
+    private let app: AppKey
+    private var book: Book
+    private var attempts: [Int64: Int] = [:]
+    private var checkedAt: [Int64: Timestamp] = [:]
+
+    /// Everything about one step.
+    struct Heard {
+        var answer: Answer
+        var decision: Decision
+        var settlement: Settlement
+        var at: Timestamp
+        var product: String
+    }
+
+    init(_ item: ConformanceCase) throws {
+        let store: Store
+        switch item.table {
+        case "amazon": (store, scene) = (.amazon, try AmazonScene(item.options))
+        case "google": (store, scene) = (.google, try GoogleScene(item.options))
+        default: (store, scene) = (.apple, try AppleScene(item.options))
+        }
+        app = AppKey(store: store, id: Shop.bundle)
+        rules = Rules(policy: try Self.policy(item.options), catalog: Shop.catalog)
+        let product = item.options["product"] ?? "plus"
+        var purchases = [
+            Purchase(
+                id: 1, userID: "ada", app: app, token: item.options["token"] ?? Shop.token(1, store),
+                storeUserID: store == .amazon ? "kQ4m" : nil,
+                createdAt: try item.options.time("created") ?? TestCalendar.start,
+                facts: Facts(product: product))
+        ]
+        if let second = item.options["B"] {
+            purchases.append(
+                Purchase(
+                    id: 2, userID: "ada", app: app, token: Shop.token(2, store),
+                    storeUserID: store == .amazon ? "kQ4m" : nil,
+                    createdAt: TestCalendar.start, facts: Facts(product: second)))
+        }
+        book = Book(
+            userID: "ada", version: 1, purchases: purchases.map { .init(purchase: $0, version: 1) },
+            entitlements: [])
+    }
+
+    private static func policy(_ words: Words) throws -> Policy {
+        var policy = Policy()
+        policy.grace = words["grace"].flatMap(Policy.Choice.init) ?? policy.grace
+        policy.paymentPending =
+            words["payment_pending"].flatMap(Policy.Choice.init) ?? policy.paymentPending
+        policy.sandbox = words["sandbox"].flatMap(Policy.Sandbox.init) ?? policy.sandbox
+        policy.refund = words["refund"].flatMap(Policy.Refund.init) ?? policy.refund
+        return policy
+    }
+
+    /// Lets the store answer, decides, and enters what was decided into the user's book.
+    ///
+    /// - Parameter cell: the answer; `B: ` before it is about the second purchase.
+    mutating func hear(_ cell: String, on day: String) async throws -> Heard {
+        let now = try TestCalendar.time(day)
+        let isSecond = cell.hasPrefix("B: ")
+        let id: Int64 = isSecond ? 2 : 1
+        guard let entry = book.purchases[id] else { throw UnreadableCell(cell: cell) }
+        let purchase = entry.purchase
+        try scene.prepare(isSecond ? String(cell.dropFirst(3)) : cell, at: now)
+        let answer = await scene.ask(purchase, at: now)
+        let claim = Claim(
+            purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1,
+            attempts: attempts[id] ?? 0, crashes: 0, checkedAt: checkedAt[id], claimedAt: now)
+        let decision = decide(
+            claim, hearing: answer, at: Moment(now: now, jitter: 0.5), under: rules)
+        attempts[id] = decision.attempts
+        if decision.isVerdict { checkedAt[id] = now }
+        let settlement = book.settle(
+            Self.keeping(decision.nextToken, in: purchase), decision, at: now)
+        return Heard(
+            answer: answer, decision: decision, settlement: settlement, at: now,
+            product: purchase.facts.product)
+    }
+
+    /// What the ledger does with the token that a decision names.
+    private static func keeping(_ token: String?, in purchase: Purchase) -> Purchase {
+        guard let token else { return purchase }
+        return Purchase(
+            id: purchase.id, userID: purchase.userID, app: purchase.app, token: token,
+            storeUserID: purchase.storeUserID, createdAt: purchase.createdAt, facts: purchase.facts)
+    }
+
+    var activeEntitlements: [String] {
+        book.entitlements.values.filter(\.active).map(\.entitlement).sorted()
+    }
+}
+
+/// The app of the tables and what it sells.
+enum Shop {
+    static let bundle = "com.example.reader"
+
+    /// What is not listed grants its own id: `plus`, the usual subscription, grants plus.
+    static let catalog = Catalog([
+        "plus_year": .init(kind: .autoRenewable, entitlements: ["plus"]),
+        "plus.monthly": .init(kind: .autoRenewable, entitlements: ["plus"]),
+        "pass30": .init(kind: .nonRenewing, duration: .days(30), entitlements: ["plus"]),
+        "lifetime": .init(kind: .nonConsumable, entitlements: ["plus"]),
+        "coins": .init(kind: .consumable, entitlements: []),
+    ])
+
+    static func kind(of product: String) -> ProductKind? {
+        catalog.product(named: [product])?.kind
+    }
+
+    /// What the user's first and second purchase were submitted with.
+    static func token(_ id: Int64, _ store: Store) -> String {
+        switch store {
+        case .apple: "42000101010100\(id)"
+        case .google: "token-\(id == 1 ? "A" : "B")"
+        case .amazon: "Zk3v\(id == 1 ? "A" : "B")=:3:11"
+        }
+    }
+}
