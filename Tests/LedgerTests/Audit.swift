@@ -16,6 +16,55 @@ extension Stage {
             LEFT JOIN renewald.purchase USING (shard, lane, id) WHERE purchase.id IS NULL
             """
         ),
+        (
+            "each purchase has what it is asked with, and each of that a purchase",
+            """
+            SELECT id FROM renewald.purchase FULL JOIN renewald.credential USING (shard, id)
+            WHERE purchase.user_id IS NULL OR credential.token IS NULL
+            """
+        ),
+        (
+            "each token leads to a purchase that has it",
+            """
+            SELECT known.id FROM renewald.token_key AS known
+            LEFT JOIN renewald.credential ON credential.shard = known.shard
+                AND credential.id = known.id
+                AND sha256(convert_to(credential.token, 'UTF8')) = known.digest
+            WHERE credential.id IS NULL
+            """
+        ),
+        (
+            "each original id leads to a purchase that has it",
+            """
+            SELECT known.id FROM renewald.original_key AS known
+            LEFT JOIN renewald.purchase ON purchase.shard = known.shard
+                AND purchase.id = known.id AND purchase.original_id = known.original_id
+            WHERE purchase.id IS NULL
+            """
+        ),
+        (
+            "all rows of a user are in the user's shard",
+            """
+            SELECT user_id FROM renewald.purchase WHERE shard <> renewald.shard_of(user_id)
+            UNION ALL
+            SELECT user_id FROM renewald.account WHERE shard <> renewald.shard_of(user_id)
+            UNION ALL
+            SELECT user_id FROM renewald.entitlement WHERE shard <> renewald.shard_of(user_id)
+            UNION ALL
+            SELECT user_id FROM renewald.event WHERE shard <> renewald.shard_of(user_id)
+            UNION ALL
+            SELECT user_id FROM renewald.offer WHERE shard <> renewald.shard_of(user_id)
+            """
+        ),
+        (
+            "who has a purchase has an account, and does not claim what is his",
+            """
+            SELECT purchase.user_id FROM renewald.purchase
+            LEFT JOIN renewald.account USING (shard, user_id) WHERE account.version IS NULL
+            UNION ALL
+            SELECT user_id FROM renewald.purchase JOIN renewald.claimant USING (shard, id, user_id)
+            """
+        ),
         ("keys are distinct", "SELECT key FROM renewald.event GROUP BY key HAVING count(*) > 1"),
         (
             "ids are dense",

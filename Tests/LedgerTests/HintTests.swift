@@ -1,0 +1,187 @@
+import Postgres
+import Renewal
+import Testing
+
+@testable import Ledger
+
+/// Hints make a purchase due and do nothing else.
+@Suite(.serialized) struct HintTests {
+    private let app = AppKey(store: .google, id: "com.example.reader")
+    private let source = "google/com.example.reader/voided"
+    private let worker = WorkerID.random()
+
+    private func begin(
+        _ stage: Stage, by worker: WorkerID? = nil, isEarly: Bool = false
+    ) async throws -> HintTurn {
+        try await stage.ledger.beginPull(
+            of: source, by: worker ?? self.worker, lease: .seconds(600), isEarly: isEarly)
+    }
+
+    private func hear(
+        _ stage: Stage, _ hints: [(id: String, token: String)], at began: Timestamp? = nil,
+        position: String? = nil
+    ) async throws -> HintReport? {
+        let page = HintPage(
+            hints: hints.map { Hint(id: $0.id, subject: .token($0.token)) }, position: position)
+        var start = began
+        if start == nil {
+            let now = try await stage.beside.query(PostgresStatement("SELECT now() AS now"))[0]
+                .timestamp("now")
+            start = Timestamp(microsecondsSinceEpoch: now)
+        }
+        return try await stage.ledger.take(
+            page, from: source, about: app, by: worker, lease: .seconds(600),
+            began: try #require(start))
+    }
+
+    /// One purchase of each user, in force and not due.
+    private func settled(_ stage: Stage, _ users: [String]) async throws -> Lease {
+        let lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: users, lease)
+        _ = try await stage.ledger.commit(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        #expect(try await stage.due(lease).isEmpty)
+        return lease
+    }
+
+    @Test func makesDueWhatItIsAboutAndNothingElse() async throws {
+        let stage = try await Stage()
+        let lease = try await settled(stage, ["ann", "bob"])
+        _ = try await begin(stage)
+        let report = try await hear(
+            stage, [("1", "token of ann"), ("2", "forged")], position: "here")
+        #expect(report == HintReport(fresh: 2, woken: 1, unclaimed: 1))
+        #expect(try await stage.due(lease).map(\.purchase.userID) == ["ann"])
+        #expect(try await stage.number("SELECT count(*) FROM renewald.event") == 2)
+        #expect(try await stage.list("SELECT position FROM renewald.hint_source") == ["here"])
+        #expect(try await stage.broken() == [])
+    }
+
+    @Test func repeatedLateAndUnorderedOnesCostOneQuestionAtMost() async throws {
+        let stage = try await Stage()
+        let lease = try await settled(stage, ["ann"])
+        guard case .mayPull(_, _, let began) = try await begin(stage) else {
+            Issue.record("the source is free")
+            return
+        }
+        for _ in 0..<3 {
+            _ = try await hear(
+                stage, [("2", "token of ann"), ("1", "token of ann"), ("2", "token of ann")])
+        }
+        let claim = try #require(try await stage.due(lease).first)
+        _ = try await stage.ledger.commit(
+            [outcome(claim, inForce(claim))], under: lease, at: claim.claimedAt)
+        #expect(try await hear(stage, [("1", "token of ann")])?.fresh == 0)
+        // Given before it was checked, heard after it.
+        #expect(try await hear(stage, [("3", "token of ann")], at: began)?.woken == 0)
+        #expect(try await stage.due(lease).isEmpty)
+    }
+
+    @Test func leavesWhatIsDueAlreadyButNotWhatIsBeingAsked() async throws {
+        let stage = try await Stage()
+        let lease = try await settled(stage, ["ann", "bob"])
+        try await stage.makeAllDue()
+        let claims = try await stage.due(lease)
+        _ = try await stage.ledger.mark([claims[0].shard: [claims[0].purchase.id]], under: lease)
+        _ = try await begin(stage)
+        let report = try await hear(stage, [("1", "token of ann"), ("2", "token of bob")])
+        #expect(report?.woken == 1)
+        // The answer under way may be older than the news: it is dropped, and asked for again.
+        let commit = try await stage.ledger.commit(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        #expect(commit.dropped.map(\.purchase.userID) == ["ann"])
+        #expect(commit.committed.map(\.claim.purchase.userID) == ["bob"])
+    }
+
+    @Test func wakesNeitherWhatIsSetAsideNorWhatIsTakenOver() async throws {
+        let stage = try await Stage()
+        let lease = try await settled(stage, ["ann", "bob"])
+        try await stage.beside.script(
+            """
+            UPDATE renewald.schedule SET problem = 'set_aside: it ended the process'
+            WHERE id = (SELECT id FROM renewald.purchase WHERE user_id = 'ann');
+            UPDATE renewald.purchase SET state = 'superseded' WHERE user_id = 'bob';
+            """)
+        _ = try await begin(stage)
+        #expect(
+            try await hear(stage, [("1", "token of ann"), ("2", "token of bob")])?.woken == 0)
+        #expect(try await stage.due(lease).isEmpty)
+    }
+
+    @Test func findsByTheOriginalIDAndWakesTheFirstOfTwoForms() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        for token in ["receipt", "2000"] { try await stage.submit("ann", token, store: "apple") }
+        var claims = try await stage.due(lease)
+        _ = try await stage.ledger.commit(
+            claims.map { claim in
+                var answer = inForce(claim)
+                answer.originalID = "1000"
+                return outcome(claim, answer)
+            }, under: lease, at: claims.latest)
+        let apple = AppKey(store: .apple, id: app.id)
+        let subjects: [Hint.Subject] = [.originalID("1000"), .token("2000")]
+        for (number, subject) in subjects.enumerated() {
+            _ = try await begin(stage)
+            let report = try await stage.ledger.take(
+                HintPage(hints: [Hint(id: "\(number)", subject: subject)]), from: source,
+                about: apple, by: worker, lease: .seconds(60), began: .never)
+            #expect(report?.woken == 1)
+            claims = try await stage.due(lease)
+            #expect(claims.map(\.purchase.token) == ["receipt"])
+            try await stage.beside.script(
+                "UPDATE renewald.schedule SET due_at = now() + interval '1 day'")
+        }
+    }
+
+    @Test func keepsTheUnknownForALaterSubmission() async throws {
+        let stage = try await Stage()
+        let lease = try await settled(stage, ["ann"])
+        _ = try await begin(stage)
+        #expect(try await hear(stage, [("1", "later"), ("2", "never")])?.unclaimed == 2)
+        #expect(
+            try await stage.number(
+                "SELECT count(*) FROM renewald.unclaimed_hint WHERE octet_length(digest) = 32") == 2
+        )
+        try await stage.submit("bob", "later")
+        #expect(try await stage.due(lease).map(\.purchase.userID) == ["bob"])
+        #expect(try await stage.number("SELECT count(*) FROM renewald.unclaimed_hint") == 1)
+        try await stage.beside.script(
+            """
+            UPDATE renewald.unclaimed_hint SET heard_at = now() - interval '31 days';
+            UPDATE renewald.heard_hint SET heard_at = now() - interval '31 days'
+            """)
+        try await stage.ledger.endPull(of: source, by: worker, next: .seconds(60))
+        #expect(try await stage.number("SELECT count(*) FROM renewald.unclaimed_hint") == 0)
+        #expect(try await stage.number("SELECT count(*) FROM renewald.heard_hint") == 0)
+    }
+
+    @Test func oneWorkerAtATimeAndNotBeforeItIsDue() async throws {
+        let stage = try await Stage()
+        guard case .mayPull(nil, 0, _) = try await begin(stage) else {
+            Issue.record("nobody has it yet")
+            return
+        }
+        let other = WorkerID.random()
+        guard case .wait(let wait) = try await begin(stage, by: other, isEarly: true) else {
+            Issue.record("two at once")
+            return
+        }
+        #expect(wait > .seconds(300))
+        try await stage.ledger.endPull(
+            of: source, by: worker, next: .seconds(900), failures: 3,
+            problem: Problem(.unreachable, "the store gave no usable reply"))
+        guard case .wait = try await begin(stage, by: other) else {
+            Issue.record("before its time")
+            return
+        }
+        guard case .mayPull(_, 3, _) = try await begin(stage, by: other, isEarly: true) else {
+            Issue.record("not even early")
+            return
+        }
+        // The first one's pages come too late.
+        let before = try await stage.everything()
+        #expect(try await hear(stage, [("1", "token")], position: "stale") == nil)
+        #expect(try await stage.everything() == before)
+    }
+}

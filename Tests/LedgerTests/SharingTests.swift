@@ -1,0 +1,269 @@
+import Postgres
+import Renewal
+import TestSupport
+import Testing
+
+@testable import Ledger
+
+/// What becomes of a purchase that a second user hands in: `[policy] shared`.
+@Suite(.serialized) struct SharingTests {
+    /// Two users, checked, of whom the second has handed in the purchase of the first.
+    private func claimed(
+        _ stage: Stage, _ first: String = "ann", _ second: String = "bob"
+    ) async throws -> (Int64, Lease) {
+        let lease = try await stage.takeAll()
+        let id = try await stage.submit(first, "token")
+        try await check(stage, lease, .keep)
+        #expect(try await stage.submit(second, "token") == id)
+        return (id, lease)
+    }
+
+    /// Checks all that is due.
+    @discardableResult
+    private func check(
+        _ stage: Stage, _ lease: Lease?, _ shared: Policy.Shared,
+        _ answer: (Claim) -> Observation = { inForce($0) }
+    ) async throws -> CommitReport {
+        let claims = try await stage.due(try await stage.wholeLease(lease))
+        return try await stage.ledger.commit(
+            claims.map { outcome($0, answer($0), shared) }, under: lease, at: claims.latest)
+    }
+
+    @Test func theLatestGetsItWithAllItsRows() async throws {
+        let stage = try await Stage()
+        let (id, lease) = try await claimed(stage)
+        let report = try await check(stage, lease, .move)
+        #expect(report.events.map(\.told) == [.revoke(.transferred), .grant(.transferred)])
+        #expect(report.events.map(\.userID) == ["ann", "bob"])
+        #expect(
+            try await stage.list("SELECT user_id || ' ' || access FROM renewald.purchases")
+                == ["bob granted"])
+        #expect(try await stage.list("SELECT renewald.has('ann', 'pro')::text") == ["false"])
+        #expect(try await stage.list("SELECT renewald.has('bob', 'pro')::text") == ["true"])
+        #expect(
+            try await stage.list(
+                "SELECT id || ' ' || user_id FROM renewald.claimant") == ["\(id) ann"])
+        #expect(try await stage.broken() == [])
+        // Asked about again, nothing more moves.
+        try await stage.makeAllDue()
+        #expect(try await check(stage, lease, .move).events.isEmpty)
+        // Back to the first, who hands it in again.
+        #expect(try await stage.submit("ann", "token") == id)
+        let back = try await check(stage, lease, .move)
+        #expect(back.events.map(\.userID) == ["bob", "ann"])
+        #expect(try await stage.list("SELECT user_id FROM renewald.purchases") == ["ann"])
+        #expect(try await stage.broken() == [])
+    }
+
+    @Test func movesWithinAShardAsWell() async throws {
+        let stage = try await Stage()
+        let pair = try await stage.list(
+            """
+            SELECT 'user ' || number FROM generate_series(1, 5000) AS number
+            WHERE renewald.shard_of('user ' || number) = renewald.shard_of('user 1')
+            ORDER BY number LIMIT 2
+            """)
+        let (_, lease) = try await claimed(stage, pair[0], pair[1])
+        #expect(try await check(stage, lease, .move).events.count == 2)
+        #expect(try await stage.list("SELECT user_id FROM renewald.purchases") == [pair[1]])
+        #expect(try await stage.broken() == [])
+    }
+
+    @Test func theOneWhoHandsItInLastBeforeTheCheckHasIt() async throws {
+        let stage = try await Stage()
+        let (_, lease) = try await claimed(stage)
+        try await stage.submit("ann", "token")
+        #expect(try await check(stage, lease, .move).events.isEmpty)
+        try await stage.submit("bob", "token")
+        try await stage.submit("cid", "token")
+        let report = try await check(stage, lease, .move)
+        #expect(report.events.map(\.userID) == ["ann", "cid"])
+        #expect(try await stage.broken() == [])
+    }
+
+    @Test func aClaimantWhoHoldsItAlreadyIsToldNothing() async throws {
+        let stage = try await Stage()
+        let (_, lease) = try await claimed(stage)
+        try await stage.submit("bob", "own token")
+        let report = try await check(stage, lease, .move)
+        #expect(
+            report.events.map { "\($0.userID) \($0.told.kind) \($0.told.reason)" }
+                .filter { !$0.contains("notice") }
+                == ["ann revoke transferred", "bob grant transferred"])
+        #expect(try await stage.number("SELECT count(*) FROM renewald.purchase") == 2)
+        #expect(try await stage.broken() == [])
+    }
+
+    /// The lease is about the shard of the first user; the other one's account decides by its version.
+    @Test func aMoveIsTakenBackWhenTheOtherUserHasMoved() async throws {
+        let stage = try await Stage()
+        let (_, lease) = try await claimed(stage)
+        let claims = try await stage.due(lease)
+        let batch = try await stage.ledger.compose(
+            claims.map { outcome($0, inForce($0), .move) }, under: lease, at: claims.latest)
+        try await stage.beside.script(
+            """
+            INSERT INTO renewald.account (shard, user_id, version)
+            VALUES (renewald.shard_of('bob'), 'bob', 7)
+            """)
+        let before = try await stage.everything()
+        await #expect(throws: PostgresError.self) {
+            _ = try await stage.ledger.writes.pipeline(batch.statements)
+        }
+        #expect(try await stage.everything() == before)
+        #expect(try await check(stage, lease, .move).events.count == 2)
+        #expect(try await stage.broken() == [])
+    }
+
+    @Test func allowedItIsAPurchaseOfEach() async throws {
+        let stage = try await Stage()
+        let (id, lease) = try await claimed(stage)
+        try await stage.submit("cid", "token")
+        #expect(try await check(stage, lease, .allow).events.isEmpty)
+        #expect(
+            try await stage.list(
+                "SELECT user_id || ' ' || state FROM renewald.purchases WHERE id = $1 ORDER BY 1",
+                [.int64(id)]) == ["ann active", "bob new", "cid new"])
+        let copies = try await check(stage, lease, .allow)
+        #expect(copies.events.map(\.told) == [.grant(.purchased), .grant(.purchased)])
+        #expect(Set(copies.events.map(\.userID)) == ["bob", "cid"])
+        // Each is asked about by itself; what one loses the others keep.
+        try await stage.makeAllDue()
+        let report = try await check(stage, lease, .allow) { claim in
+            claim.purchase.userID == "bob" ? over(claim) : inForce(claim)
+        }
+        #expect(report.events.map { "\($0.userID) \($0.told.reason)" } == ["bob cancelled"])
+        #expect(try await stage.list("SELECT renewald.has('ann', 'pro')::text") == ["true"])
+        #expect(try await stage.broken() == [])
+        // Handed in once more by one who has his own: that one is asked about.
+        try await stage.beside.script(
+            "UPDATE renewald.schedule SET checked_at = checked_at - interval '11 seconds'")
+        #expect(try await stage.submit("bob", "token") == id)
+        #expect(try await stage.due(lease).map(\.purchase.userID) == ["bob"])
+    }
+
+    @Test func aCopyInTheSameShardHasAnIDOfItsOwn() async throws {
+        let stage = try await Stage()
+        let users = try await stage.list(
+            """
+            SELECT 'user ' || number FROM generate_series(1, 5000) AS number
+            WHERE renewald.shard_of('user ' || number) = renewald.shard_of('user 1')
+            ORDER BY number LIMIT 3
+            """)
+        let (_, lease) = try await claimed(stage, users[0], users[1])
+        try await stage.submit(users[2], "token")
+        try await check(stage, lease, .allow)
+        #expect(try await check(stage, lease, .allow).events.count == 2)
+        #expect(try await stage.number("SELECT count(DISTINCT id) FROM renewald.purchase") == 3)
+        #expect(try await stage.broken() == [])
+    }
+
+    /// Users who hand in each other's tokens, two workers who check without leases so that only the
+    /// versions decide, and a database that ends their sessions: whatever happens, each user is told
+    /// what is so.
+    @Test(.timeLimit(.minutes(3)), arguments: [Policy.Shared.move, .allow])
+    func unionAndStateAgreeForAllUsersThroughKills(_ shared: Policy.Shared) async throws {
+        let stage = try await Stage()
+        let users = ["ann", "bob", "cid", "dora"]
+        for (number, user) in users.enumerated() {
+            try await stage.submit(user, "token \(number)", product: "pro")
+        }
+        let hasEnded = Flag()
+        let seed = Seeds.fresh()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await Seeds.run(seed: seed) { chance in
+                    let progress =
+                        shared == .move
+                        ? "SELECT count(*) FROM renewald.event WHERE reason = 'transferred'"
+                        : "SELECT count(*) FROM renewald.event WHERE kind = 'revoke'"
+                    var rounds = 0
+                    while try await rounds < 120 || stage.number(progress) < 20 {
+                        rounds += 1
+                        let user = users[Int.random(in: 0..<4, using: &chance)]
+                        let token = "token \(Int.random(in: 0..<4, using: &chance))"
+                        try await stage.submit(user, token)
+                        if Int.random(in: 0..<8, using: &chance) == 0 {
+                            try await stage.endSessions()
+                        }
+                        try await stage.nudge()
+                    }
+                    hasEnded.set()
+                }
+            }
+            for worker in 0..<2 {
+                group.addTask {
+                    let ledger = stage.furtherLedger()
+                    var rounds = worker
+                    while !hasEnded.isSet {
+                        try await checkOnce(stage, ledger, shared, endsEach: rounds)
+                        rounds += 1
+                    }
+                    await ledger.close()
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await stage.broken() == [], "seed \(seed)")
+    }
+
+    private func checkOnce(
+        _ stage: Stage, _ ledger: PostgresLedger, _ shared: Policy.Shared, endsEach: Int
+    ) async throws {
+        let places = (0..<256).map { Place.start(of: Int16($0)) }
+        do throws(LedgerError) {
+            guard let lane = try await ledger.allLanes().first else { return }
+            let claims = try await ledger.claim(lane, from: places, perShard: 20, limit: 20)
+            let outcomes = claims.enumerated().map { number, claim in
+                outcome(
+                    claim, (number + endsEach) % 4 == 0 ? over(claim) : inForce(claim), shared)
+            }
+            let report = try await ledger.commit(outcomes, under: nil, at: claims.latest)
+            #expect(report.refused.isEmpty)
+        } catch {
+            guard case .unavailable = error else { throw error }
+        }
+    }
+}
+
+extension Stage {
+    /// All shards, as places of a claim.
+    func wholeLease(_ lease: Lease?) async throws -> Lease {
+        lease
+            ?? Lease(
+                worker: .random(),
+                epochs: Dictionary(uniqueKeysWithValues: (0..<256).map { (Int16($0), 0) }))
+    }
+
+    func endSessions() async throws {
+        _ = try await beside.query(
+            PostgresStatement(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE application_name = 'ledger' AND datname = current_database()
+                """, isReadOnly: false))
+    }
+
+    /// Makes what is not due now due, where nobody is in the way.
+    func nudge() async throws {
+        do {
+            try await beside.script(
+                """
+                UPDATE renewald.schedule SET due_at = clock_timestamp() WHERE due_at > now()
+                """)
+        } catch PostgresError.conflict {
+            return
+        }
+    }
+}
+
+func outcome(
+    _ claim: Claim, _ observation: Observation, _ shared: Policy.Shared
+) -> Outcome {
+    var rules = Rules()
+    rules.policy.shared = shared
+    let moment = Moment(now: claim.claimedAt, jitter: 0.5)
+    return Outcome(
+        claim: claim,
+        decision: decide(claim, hearing: .verdict(observation), at: moment, under: rules))
+}

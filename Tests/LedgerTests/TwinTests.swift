@@ -1,0 +1,191 @@
+import Postgres
+import Renewal
+import Testing
+
+@testable import Ledger
+
+/// The same purchase in two forms, and what a store is asked with from then on.
+@Suite(.serialized) struct TwinTests {
+    private func submit(
+        _ stage: Stage, _ user: String, _ token: String
+    ) async throws -> Int64 {
+        try await stage.submit(user, token, store: "apple")
+    }
+
+    /// Apple names the same original id for all of them.
+    private func answer(_ claim: Claim) -> Observation {
+        var observation = inForce(claim)
+        observation.originalID = "1000"
+        return observation
+    }
+
+    @discardableResult
+    private func check(_ stage: Stage, _ lease: Lease) async throws -> CommitReport {
+        let claims = try await stage.due(lease)
+        return try await stage.ledger.commit(
+            claims.map { outcome($0, answer($0)) }, under: lease, at: claims.latest)
+    }
+
+    @Test func theLaterFormIsFoldedAndNeverAskedAgain() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        _ = try await submit(stage, "ann", "receipt")
+        #expect(try await check(stage, lease).events.map(\.told) == [.grant(.purchased)])
+        let second = try await submit(stage, "ann", "1000")
+        #expect(try await check(stage, lease).events.isEmpty)
+        #expect(
+            try await stage.list(
+                """
+                SELECT state || ' ' || access || ' ' || (next_check_at IS NULL)
+                FROM renewald.purchases WHERE id = $1
+                """, [.int64(second)]) == ["superseded none true"])
+        #expect(try await stage.broken() == [])
+        // Handed in again, the first is meant: it has access, so nothing is asked.
+        #expect(try await submit(stage, "ann", "1000") == second)
+        #expect(try await stage.due(lease).isEmpty)
+        try await stage.beside.script(
+            """
+            UPDATE renewald.schedule SET checked_at = now() - interval '1 minute';
+            UPDATE renewald.purchase SET access = 'none', holding_entitlements = '{}',
+                holding_products = '{}', holding_ends = '{}'
+            """)
+        _ = try await submit(stage, "ann", "1000")
+        #expect(try await stage.due(lease).map(\.purchase.token) == ["receipt"])
+    }
+
+    @Test func bothInOneBatchAreOne() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let first = try await submit(stage, "ann", "receipt")
+        _ = try await submit(stage, "ann", "1000")
+        let report = try await check(stage, lease)
+        #expect(report.events.map(\.purchaseID) == [first])
+        #expect(report.committed.count == 2)
+        #expect(report.committed.map(\.decision.facts.state) == [.active, .superseded])
+        #expect(try await stage.broken() == [])
+    }
+
+    @Test func anotherUsersFormIsAClaim() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let first = try await submit(stage, "ann", "receipt")
+        try await check(stage, lease)
+        let second = try await submit(stage, "bob", "1000")
+        #expect(try await check(stage, lease).events.isEmpty)
+        #expect(
+            try await stage.list("SELECT id || ' ' || user_id FROM renewald.claimant")
+                == ["\(first) bob"])
+        let told = try await check(stage, lease)
+        #expect(told.events.map(\.told) == [.notice(.sharedReceipt)])
+        #expect(told.events.map(\.userID) == ["ann"])
+        #expect(try await stage.list("SELECT renewald.has('bob', 'pro')::text") == ["false"])
+        #expect(try await submit(stage, "bob", "1000") == second)
+        #expect(try await stage.due(lease).isEmpty)
+        #expect(try await stage.broken() == [])
+    }
+
+    @Test func anotherUsersFormMovesItByPolicy() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        _ = try await submit(stage, "ann", "receipt")
+        try await check(stage, lease)
+        _ = try await submit(stage, "bob", "1000")
+        try await check(stage, lease)
+        let claims = try await stage.due(lease)
+        let report = try await stage.ledger.commit(
+            claims.map { outcome($0, answer($0), .move) }, under: lease, at: claims.latest)
+        #expect(report.events.map(\.userID) == ["ann", "bob"])
+        #expect(report.events.map(\.told) == [.revoke(.transferred), .grant(.transferred)])
+        #expect(try await stage.broken() == [])
+    }
+
+    @Test func ofTwoRacingWorkersOneTakesTheOriginalID() async throws {
+        for _ in 0..<10 {
+            let stage = try await Stage()
+            for user in ["ann", "bob"] { _ = try await submit(stage, user, "token of \(user)") }
+            let lease = try await stage.takeAll()
+            let claims = try await stage.due(lease)
+            let events = try await withThrowingTaskGroup(of: [Event].self) { group in
+                for claim in claims {
+                    group.addTask {
+                        let ledger = stage.furtherLedger()
+                        let report = try await ledger.commit(
+                            [outcome(claim, answer(claim))], under: nil, at: claim.claimedAt)
+                        await ledger.close()
+                        return report.events
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(events.map(\.told) == [.grant(.purchased)])
+            #expect(try await stage.number("SELECT count(*) FROM renewald.original_key") == 1)
+            #expect(
+                try await stage.list("SELECT state FROM renewald.purchases ORDER BY state")
+                    == ["active", "superseded"])
+            #expect(try await stage.broken() == [])
+            await stage.close()
+        }
+    }
+
+    @Test func aNewNameIsAskedWithAndTheSubmittedOneStaysTheIdentity() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let id = try await submit(stage, "ann", "receipt")
+        let claim = try #require(try await stage.due(lease).first)
+        var migrated = answer(claim)
+        migrated.nextToken = "1000"
+        migrated.isMigrated = true
+        let report = try await stage.ledger.commit(
+            [outcome(claim, migrated)], under: lease, at: claim.claimedAt)
+        #expect(Set(report.events.map(\.told)) == [.grant(.purchased), .notice(.migrated)])
+        // The same again, from the same claim: dropped. A later one: nothing to write.
+        let again = try await stage.ledger.commit(
+            [outcome(claim, migrated)], under: lease, at: claim.claimedAt)
+        #expect(again.committed.isEmpty && again.events.isEmpty)
+        try await stage.makeAllDue()
+        let next = try #require(try await stage.due(lease).first)
+        #expect(next.purchase.token == "1000")
+        #expect(!outcome(next, migrated).changesFacts)
+        #expect(try await submit(stage, "ann", "receipt") == id)
+        #expect(try await stage.number("SELECT count(*) FROM renewald.purchase") == 1)
+        #expect(try await stage.broken() == [])
+    }
+
+    @Test func offersAreWrittenWhenTheyChangeAndNotOtherwise() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        _ = try await submit(stage, "ann", "receipt")
+        let claim = try #require(try await stage.due(lease).first)
+        var trial = answer(claim)
+        trial.phase = .trial
+        trial.group = "21"
+        _ = try await stage.ledger.commit(
+            [outcome(claim, trial)], under: lease, at: claim.claimedAt)
+        let row = """
+            SELECT concat_ws(' ', user_id, store, app, subscription_group, introductory_eligible,
+                promotional_eligible, reason) FROM renewald.offers
+            """
+        #expect(
+            try await stage.list(row)
+                == ["ann apple com.example.reader 21 f t introductory_used"])
+        let mark = try await stage.list("SELECT xmin || ' ' || as_of FROM renewald.offer")
+        try await stage.makeAllDue()
+        let next = try #require(try await stage.due(lease).first)
+        var renewed = inForce(next, period: 2)
+        renewed.originalID = "1000"
+        _ = try await stage.ledger.commit(
+            [outcome(next, renewed)], under: lease, at: next.claimedAt)
+        #expect(try await stage.list("SELECT xmin || ' ' || as_of FROM renewald.offer") == mark)
+        // Off: the row goes with the next change.
+        try await stage.makeAllDue()
+        let last = try #require(try await stage.due(lease).first)
+        var rules = Rules()
+        rules.policy.keepsOffers = false
+        let decision = decide(
+            last, hearing: .verdict(over(last)), at: Moment(now: last.claimedAt, jitter: 0),
+            under: rules)
+        _ = try await stage.ledger.commit(
+            [Outcome(claim: last, decision: decision)], under: lease, at: last.claimedAt)
+        #expect(try await stage.list(row) == [])
+    }
+}
