@@ -89,7 +89,11 @@ struct ClientFiles {
 
     /// A secret is for its owner alone, as a client with care expects of its key files.
     private func putSecret(_ text: String, _ name: String) throws {
-        try put(text, name)
+        try Self.putSecret(text, name, in: directory)
+    }
+
+    static func putSecret(_ text: String, _ name: String, in directory: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: directory).appendingPathComponent(name))
         try FileManager.default.setAttributes(
             [.posixPermissions: 0o600], ofItemAtPath: "\(directory)/\(name)")
     }
@@ -108,7 +112,8 @@ struct ClientFiles {
         return json.text
     }
 
-    private var configurationText: String {
+    /// A configuration of renewald, as a fragment.
+    var configurationText: String {
         let authority = usesTLS ? "\ntls_ca = \"file:\(directory)/ca.pem\"" : ""
         return """
             # Points renewald at the simulator. Credentials are those that it generated.

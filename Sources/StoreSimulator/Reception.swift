@@ -16,6 +16,8 @@ final class Reception: Sendable {
     let signed = Mutex<[Int: SignedAnswer]>([:])
     /// The newest legacy receipts, by purchase; those of single transactions by minus that.
     let receipts = Mutex<[Int: KeptReceipt]>([:])
+    /// Where it listens; nil until then.
+    let place = Mutex<Place?>(nil)
     private let quit: @Sendable () -> Void
     private let dateHeader = Mutex<(second: Int64, text: String)>((0, ""))
 

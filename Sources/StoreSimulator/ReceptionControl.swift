@@ -25,6 +25,7 @@ extension Reception {
         case ("POST", "purchases", 3): return try act(request, path[1], path[2])
         case ("GET", "truth", 1): return try truth(request)
         case ("GET", "truth", 2) where path[1] == "summary": return try truthSummary(request)
+        case ("GET", "curl", 2): return try curlReply(path[1])
         case ("GET", "scenarios", 1): return try scenariosReply()
         case ("GET", "scenarios", 2): return try scenarioReply(path[1])
         case ("POST", "scenarios", 1): return try runScenario(request)

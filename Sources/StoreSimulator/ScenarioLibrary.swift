@@ -1,11 +1,13 @@
 /// The scenarios that come with the simulator, named after what they show.
-enum ScenarioLibrary {
-    static let texts: [String: String] = Dictionary(
+package enum ScenarioLibrary {
+    /// The texts by name.
+    package static let texts: [String: String] = Dictionary(
         uniqueKeysWithValues: [everyday, payments, givenBack, changes, products, troubles].flatMap {
             $0.map { ($0.name, $0.text) }
         })
 
-    static let names = texts.keys.sorted()
+    /// In alphabetical order.
+    package static let names = texts.keys.sorted()
 
     private typealias Entry = (name: String, text: String)
 

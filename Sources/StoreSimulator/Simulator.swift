@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
+import Synchronization
 
 /// The three stores on loopback: one process, one clock, two ports (the second is what the
 /// sandboxes listen on).
@@ -29,6 +30,9 @@ package struct Simulator: Sendable {
         /// How old, in milliseconds, a signed answer may be while the state is the same.
         package var signingWindow: Int64 = 1000
 
+        /// A purchase in each store, and files for `curl -K` to ask about them.
+        package var isDemonstration = false
+
         package init(directory: String) {
             self.directory = directory
         }
@@ -37,6 +41,8 @@ package struct Simulator: Sendable {
     /// `https://127.0.0.1:PORT`, and the same of the sandboxes.
     package let origin: String
     package let sandboxOrigin: String
+    /// Where everything is, for any client.
+    package let welcome: Welcome
     let credentials: Credentials
 
     let reception: Reception
@@ -69,12 +75,24 @@ package struct Simulator: Sendable {
         do {
             let production = try await server.listen(port: options.port, as: .production)
             let sandbox = try await server.listen(port: 0, as: .sandbox)
-            let simulator = Simulator(
+            let place = Place(
                 origin: Self.origin(production, options),
-                sandboxOrigin: Self.origin(sandbox, options), credentials: credentials,
+                sandboxOrigin: Self.origin(sandbox, options),
+                authority: options.isPlain ? nil : options.directory + "/ca.pem")
+            reception.place.withLock { $0 = place }
+            let files = ClientFiles(
+                credentials: credentials, directory: options.directory, app: options.app,
+                origin: place.origin, sandboxOrigin: place.sandboxOrigin,
+                usesTLS: !options.isPlain)
+            try files.write()
+            let welcome = Welcome(
+                place, credentials, options, configuration: files.configurationText)
+            let simulator = Simulator(
+                origin: place.origin, sandboxOrigin: place.sandboxOrigin, welcome: welcome,
+                credentials: credentials,
                 reception: reception, group: group, channels: [production, sandbox],
                 quitting: quitting, quitter: quitter)
-            try simulator.writeClientFiles(options)
+            if options.isDemonstration { try simulator.demonstrate(options) }
             return simulator
         } catch {
             try await group.shutdownGracefully()
@@ -82,11 +100,11 @@ package struct Simulator: Sendable {
         }
     }
 
-    private func writeClientFiles(_ options: Options) throws {
-        try ClientFiles(
-            credentials: credentials, directory: options.directory, app: options.app,
-            origin: origin, sandboxOrigin: sandboxOrigin, usesTLS: !options.isPlain
-        ).write()
+    /// Does something again and again until the simulator ends.
+    func repeats(everyMinutes minutes: Int64, _ body: @escaping @Sendable () -> Void) {
+        group.next().scheduleRepeatedTask(
+            initialDelay: .minutes(minutes), delay: .minutes(minutes)
+        ) { _ in body() }
     }
 
     private static func origin(_ channel: any Channel, _ options: Options) -> String {

@@ -6,12 +6,25 @@ struct Simulated: ParsableArguments {
     @Option(help: "The folder that `storesim serve` was given.")
     var directory: String
 
+    @Flag(help: "JSON also on a terminal; where output is no terminal it always is.")
+    var json = false
+
     /// Sends a control call and prints what comes back.
     func send(
         _ method: String, _ path: String, _ members: [String: ControlClient.Value?] = [:]
     ) async throws {
+        show(try await reply(method, path, members))
+    }
+
+    func reply(
+        _ method: String, _ path: String, _ members: [String: ControlClient.Value?] = [:]
+    ) async throws -> String {
         let client = try ControlClient(directory: directory)
-        print(try await client.send(method, "/control" + path, members.compactMapValues { $0 }))
+        return try await client.send(method, "/control" + path, members.compactMapValues { $0 })
+    }
+
+    func show(_ reply: String) {
+        print(json || !Table.isWanted ? reply : Table.text(ofJSON: reply))
     }
 }
 
@@ -232,8 +245,12 @@ struct TruthCommand: AsyncParsableCommand {
     @Option(help: "At which instant; default is now.")
     var at: String?
 
+    @Flag(help: "Only how many, by state and store.")
+    var summary = false
+
     func run() async throws {
-        try await simulated.send("GET", "/truth" + (at.map { "?at=\($0)" } ?? ""))
+        let path = summary ? "/truth/summary" : "/truth"
+        try await simulated.send("GET", path + (at.map { "?at=\($0)" } ?? ""))
     }
 }
 

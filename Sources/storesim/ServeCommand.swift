@@ -9,9 +9,11 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Runs the three stores and writes what a client needs into a folder.",
         discussion: """
-            Example: storesim serve --directory /tmp/stores --clock 2026-01-01T00:00:00Z
+            Example: storesim serve --directory /tmp/stores --demo
 
-            When it is ready it prints one line, "storesim: listening on ORIGIN".
+            When it is ready it prints "storesim: listening on ORIGIN", then what a client sets, \
+            and a configuration for renewald. With --demo, `curl -K /tmp/stores/apple.curl` gets \
+            a first signed answer.
             """)
 
     @Option(help: "The folder for certificates, keys and renewald.toml.")
@@ -31,6 +33,12 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(help: "A file for libfaketime (FAKETIME_TIMESTAMP_FILE), kept up to date.")
     var clockFile: String?
+
+    @Flag(help: "A purchase in each store, and apple.curl, google.curl, amazon.curl for curl -K.")
+    var demo = false
+
+    @Flag(help: "What a client sets, as one line of JSON.")
+    var json = false
 
     @Flag(help: "http instead of https.")
     var plain = false
@@ -62,6 +70,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
         options.speed = speed
         options.answers = answers
+        options.isDemonstration = demo
         options.port = port
         options.clockFile = clockFile
         options.isPlain = plain
@@ -79,6 +88,8 @@ struct ServeCommand: AsyncParsableCommand {
         }
         FileHandle.standardOutput.write(
             Data("storesim: listening on \(simulator.origin)\n".utf8))
+        let welcome = json ? simulator.welcome.json : "\n" + simulator.welcome.text
+        FileHandle.standardOutput.write(Data((welcome + "\n").utf8))
         try await simulator.run()
         sources.forEach { $0.cancel() }
     }

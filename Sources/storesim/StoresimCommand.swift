@@ -6,13 +6,14 @@ struct StoresimCommand: AsyncParsableCommand {
         commandName: "storesim",
         abstract: "Plays Apple's, Google's and Amazon's subscription APIs on loopback.",
         discussion: """
-            Example: storesim serve --directory /tmp/stores --clock 2026-01-01T00:00:00Z
+            Example: storesim serve --directory /tmp/stores --demo
 
-            All other commands talk to a running simulator, found by its folder, and print JSON.
+            All other commands talk to a running simulator, found by its folder.
             """,
         subcommands: [
-            ServeCommand.self, ClockCommand.self, PurchaseCommand.self, ActCommand.self,
-            FaultCommand.self, TruthCommand.self, ShowCommand.self, CallsCommand.self,
-            QuitCommand.self,
+            ServeCommand.self, ScenarioCommand.self, FleetCommand.self, ClockCommand.self,
+            PurchaseCommand.self, ActCommand.self,
+            FaultCommand.self, TruthCommand.self, ShowCommand.self, CurlCommand.self,
+            CallsCommand.self, QuitCommand.self,
         ])
 }

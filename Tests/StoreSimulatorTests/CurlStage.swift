@@ -21,7 +21,8 @@ struct CurlStage {
 
     /// Runs `body` with a simulator whose clock stands still at 2026-01-01, and ends it.
     static func with(
-        seed: UInt64 = 1, answers: URL? = nil, _ body: (CurlStage) async throws -> Void
+        seed: UInt64 = 1, answers: URL? = nil, isDemonstration: Bool = false,
+        _ body: (CurlStage) async throws -> Void
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "storesim-curl-\(UUID().uuidString)")
@@ -30,6 +31,7 @@ struct CurlStage {
         options.clock = Days.start
         options.speed = 0
         options.answers = answers?.path
+        options.isDemonstration = isDemonstration
         let simulator = try await Simulator.start(options)
         let result: Result<Void, any Error>
         do {
