@@ -71,9 +71,10 @@ struct Stage {
         app = AppKey(store: store, id: Shop.bundle)
         rules = Rules(policy: try Self.policy(item.options), catalog: Shop.catalog)
         let product = item.options["product"] ?? "plus"
+        let token = try item.options["token"].map { try AppleTokens.token($0) }
         var purchases = [
             Purchase(
-                id: 1, userID: "ada", app: app, token: item.options["token"] ?? Shop.token(1, store),
+                id: 1, userID: "ada", app: app, token: token ?? Shop.token(1, store),
                 storeUserID: store == .amazon ? "kQ4m" : nil,
                 createdAt: try item.options.time("created") ?? TestCalendar.start,
                 facts: Facts(product: product))
