@@ -130,6 +130,14 @@ import Testing
         => 4: app.key_id: must not begin or end with a space
         ---
         [[app]]
+        store = "apple"
+        id = "a"
+        shared_secret = "env:A"
+        key_id = "K"
+        => 1: app.issuer_id: is required, such as issuer_id = "57246542-96fe-1a63-e053-0824d011072a"
+        => 1: app.private_key: is required, such as private_key = "credential:apple.p8"
+        ---
+        [[app]]
         store = "google"
         id = "com.example"
         service_account = "/etc/key.json"

@@ -81,7 +81,7 @@ package enum App: Hashable, Sendable {
     /// Every secret the app needs.
     package var secrets: [SecretSource] {
         switch self {
-        case .apple(let app): [app.privateKey] + (app.sharedSecret.map { [$0] } ?? [])
+        case .apple(let app): [app.apiKey?.privateKey, app.sharedSecret].compactMap { $0 }
         case .google(let app): [app.serviceAccount]
         case .amazon(let app): [app.sharedSecret]
         }
@@ -91,12 +91,18 @@ package enum App: Hashable, Sendable {
 package struct AppleApp: Hashable, Sendable {
     /// The bundle id.
     package let id: String
-    package let issuerID: String
-    package let keyID: String
-    /// The In-App Purchase key, PEM (`.p8`).
-    package let privateKey: SecretSource
+    /// Nil where only legacy receipts are asked about: there is a shared secret then.
+    package let apiKey: APIKey?
     /// Only for legacy receipts.
     package let sharedSecret: SecretSource?
+
+    /// Admits to the App Store Server API.
+    package struct APIKey: Hashable, Sendable {
+        package let issuerID: String
+        package let keyID: String
+        /// The In-App Purchase key, PEM (`.p8`).
+        package let privateKey: SecretSource
+    }
 }
 
 package struct GoogleApp: Hashable, Sendable {
@@ -151,6 +157,8 @@ package struct AppleSettings: Hashable, Sendable {
     package let sandboxVerifyReceiptURL: String
     /// PEM or DER. Nil for Apple Root CA G3, which is built in.
     package let rootCertificate: InputFile?
+    /// Whether the history of each new subscription is read for used offers.
+    package let readsOffers: Bool
     package let tlsCA: InputFile?
     package let requestsPerSecond: Double
 }

@@ -21,7 +21,7 @@ struct ConfigurationBuilder {
         let safety = safety(&policy)
         return Configuration(
             database: database(environment), apps: apps(), catalog: Catalog(products),
-            policy: policy, keepsOffers: keepsOffers, stores: stores(), safety: safety,
+            policy: policy, keepsOffers: keepsOffers, stores: stores(keepsOffers), safety: safety,
             engine: engine(), metrics: metrics(), userNames: userNames(),
             productCount: products.count)
     }
@@ -144,13 +144,7 @@ struct ConfigurationBuilder {
         let id = reader.text("id")
         switch section.store {
         case .apple:
-            let (issuerID, keyID) = (reader.text("issuer_id"), reader.text("key_id"))
-            let (key, shared) = (reader.secret("private_key"), reader.secret("shared_secret"))
-            guard let key else { return nil }
-            return .apple(
-                AppleApp(
-                    id: id, issuerID: issuerID, keyID: keyID, privateKey: key,
-                    sharedSecret: shared))
+            return reader.appleApp(id).map(App.apple)
         case .google:
             guard let account = reader.secret("service_account") else { return nil }
             return .google(GoogleApp(id: id, serviceAccount: account))
@@ -250,25 +244,45 @@ struct ConfigurationBuilder {
         return reader.choice("user_ids") ?? .plain
     }
 
-    private mutating func stores() -> StoreSettings {
+    private mutating func stores(_ keepsOffers: Bool) -> StoreSettings {
         var apple = reader(.apple)
         var google = reader(.google)
         var amazon = reader(.amazon)
         let settings = StoreSettings(
-            apple: AppleSettings(&apple), google: GoogleSettings(&google),
+            apple: AppleSettings(&apple, readsOffers: keepsOffers),
+            google: GoogleSettings(&google),
             amazon: AmazonSettings(&amazon))
         faults += apple.faults + google.faults + amazon.faults
         return settings
     }
 }
 
+extension SectionReader {
+    /// The key of the App Store Server API may be missing where there is a shared secret: receipts
+    /// alone can be asked about then.
+    fileprivate mutating func appleApp(_ id: String) -> AppleApp? {
+        let names = ["issuer_id", "key_id", "private_key"]
+        let (issuerID, keyID) = (text("issuer_id"), text("key_id"))
+        let (key, shared) = (secret("private_key"), secret("shared_secret"))
+        guard !isWritten("shared_secret") || names.contains(where: isWritten) else {
+            return AppleApp(id: id, apiKey: nil, sharedSecret: shared)
+        }
+        for name in names where !isWritten(name) { faultMissing(name) }
+        guard let key else { return nil }
+        return AppleApp(
+            id: id,
+            apiKey: AppleApp.APIKey(issuerID: issuerID, keyID: keyID, privateKey: key),
+            sharedSecret: shared)
+    }
+}
+
 extension AppleSettings {
-    fileprivate init(_ reader: inout SectionReader) {
+    fileprivate init(_ reader: inout SectionReader, readsOffers: Bool) {
         self.init(
             baseURL: reader.url("base_url"), sandboxURL: reader.url("sandbox_url"),
             verifyReceiptURL: reader.url("verify_receipt_url"),
             sandboxVerifyReceiptURL: reader.url("sandbox_verify_receipt_url"),
-            rootCertificate: reader.inputFile("root_certificate"),
+            rootCertificate: reader.inputFile("root_certificate"), readsOffers: readsOffers,
             tlsCA: reader.inputFile("tls_ca"),
             requestsPerSecond: reader.number("requests_per_second"))
     }

@@ -33,16 +33,26 @@ extension ConfigurationSection {
         ConfigurationKey(name, form, .required(example: .string(example)), sentence)
     }
 
+    private static func keyPart(
+        _ name: String, _ form: ConfigurationKey.Form, _ example: String, _ sentence: String
+    ) -> ConfigurationKey {
+        ConfigurationKey(
+            name, form,
+            .optional(
+                meaning: "none, with a shared_secret only; required otherwise",
+                example: .string(example)), sentence)
+    }
+
     static let apps = [
         ConfigurationSection(
             "app", repeats: true, store: .apple, "An app in the Apple App Store.",
             [
                 storeKey(.apple), appID,
-                required(
+                keyPart(
                     "issuer_id", .text, "57246542-96fe-1a63-e053-0824d011072a",
                     "App Store Connect, Users and Access, Integrations, In-App Purchase."),
-                required("key_id", .text, "2X9R4HXF34", "The id of the In-App Purchase key."),
-                required(
+                keyPart("key_id", .text, "2X9R4HXF34", "The id of the In-App Purchase key."),
+                keyPart(
                     "private_key", .secret, "credential:apple.p8",
                     "That key, as downloaded (.p8)."),
                 ConfigurationKey(
@@ -50,7 +60,10 @@ extension ConfigurationSection {
                     .optional(
                         meaning: "none",
                         example: .string("credential:apple-shared-secret")),
-                    "The app's shared secret. Only legacy receipts need it."),
+                    """
+                    The app's shared secret. Only legacy receipts need it: those that hold no
+                    transaction id, or all of them where there is no key.
+                    """),
             ]),
         ConfigurationSection(
             "app", repeats: true, store: .google, "An app in Google Play.",

@@ -37,6 +37,12 @@ struct SectionReader {
         faults.append(place(name).fault(sentence))
     }
 
+    /// For a key that is optional by itself, but not beside others.
+    mutating func faultMissing(_ name: String) {
+        guard case .optional(_, let example)? = section.key(name)?.presence else { return }
+        fault(name, "is required, such as \(name) = \(example.node.literal)")
+    }
+
     // MARK: Values
 
     mutating func text(_ name: String) -> String {

@@ -6,11 +6,6 @@ extension Configuration {
     package var withoutEffect: [String] {
         var settings: [String] = []
         if stores.google.api == .v1 { settings.append("store.google.api = \"v1\"") }
-        for app in apps {
-            if case .apple(let apple) = app, apple.sharedSecret != nil {
-                settings.append("app.shared_secret of apple \(apple.id)")
-            }
-        }
         return settings
     }
 }
