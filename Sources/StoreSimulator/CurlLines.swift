@@ -42,7 +42,9 @@ extension Reception {
         case .google:
             let machine = SimulatedClock.machineNow
             let bearer = world.withLock { world in
-                world.issueBearer(until: world.now(machine) + Self.tokenSeconds * 1000)
+                world.issueBearer(
+                    until: world.now(machine) + Self.tokenSeconds * 1000,
+                    scopes: [Self.publisherScope])
             }
             let read =
                 purchase.timeline.terms.kind == .autoRenewable ? "subscriptionsv2" : "productsv2"
