@@ -11,7 +11,8 @@ final class HintRunner: Sendable {
     private let log: Logger
     /// Sources that have failed, so that it is told once.
     private let failing = Mutex<Set<String>>([])
-    private let (stopped, stopTeller) = AsyncStream.makeStream(of: Void.self)
+    private let hasEnded = Mutex(false)
+    private let stopBell = Doorbell()
 
     /// Pages of one turn: then the source rests, however much more there is.
     static let pageLimit = 1000
@@ -41,7 +42,10 @@ final class HintRunner: Sendable {
     }
 
     /// Cuts short what is under way: it is read again later.
-    func stop() { stopTeller.finish() }
+    func stop() {
+        hasEnded.withLock { $0 = true }
+        stopBell.ring()
+    }
 
     /// Reads until `stop`.
     func run() async {
@@ -51,9 +55,15 @@ final class HintRunner: Sendable {
     private func untilStopped(_ work: @escaping @Sendable () async -> Void) async {
         await withTaskGroup(of: Void.self) { race in
             race.addTask { await work() }
-            race.addTask { for await _ in self.stopped {} }
+            race.addTask { await self.waitForStop() }
             await race.next()
             race.cancelAll()
+        }
+    }
+
+    private func waitForStop() async {
+        while !Task.isCancelled, !hasEnded.withLock({ $0 }) {
+            await stopBell.wait(upTo: .seconds(60))
         }
     }
 

@@ -166,7 +166,7 @@ import Testing
         let stage = try await Stage()
         let users = ["ann", "bob", "cid", "dora"]
         for (number, user) in users.enumerated() {
-            try await stage.submit(user, "token \(number)", product: "pro")
+            try await stage.submit(user, "token \(number)", product: "pro \(number)")
         }
         let hasEnded = Flag()
         let seed = Seeds.fresh()
@@ -178,8 +178,10 @@ import Testing
                         ? "SELECT count(*) FROM renewald.event WHERE reason = 'transferred'"
                         : "SELECT count(*) FROM renewald.event WHERE kind = 'revoke'"
                     var rounds = 0
-                    while try await rounds < 120 || stage.number(progress) < 20 {
+                    var done: Int64 = 0
+                    while rounds < 120 || done < 20 && rounds < 5000 {
                         rounds += 1
+                        done = try await stage.number(progress)
                         let user = users[Int.random(in: 0..<4, using: &chance)]
                         let token = "token \(Int.random(in: 0..<4, using: &chance))"
                         try await stage.submit(user, token)
@@ -189,6 +191,7 @@ import Testing
                         try await stage.nudge()
                     }
                     hasEnded.set()
+                    print("\(rounds) submissions, \(done) events of \(shared)")
                 }
             }
             for worker in 0..<2 {
@@ -215,8 +218,11 @@ import Testing
             guard let lane = try await ledger.allLanes().first else { return }
             let claims = try await ledger.claim(lane, from: places, perShard: 20, limit: 20)
             let outcomes = claims.enumerated().map { number, claim in
-                outcome(
-                    claim, (number + endsEach) % 4 == 0 ? over(claim) : inForce(claim), shared)
+                let product = claim.purchase.facts.product
+                let isOver = (number + endsEach) % 4 == 0
+                let answer =
+                    isOver ? over(claim, product: product) : inForce(claim, product: product)
+                return outcome(claim, answer, shared)
             }
             let report = try await ledger.commit(outcomes, under: nil, at: claims.latest)
             #expect(report.refused.isEmpty)
