@@ -21,6 +21,10 @@ extension Reception {
                 ?? {
                     // The Cloud Sandbox takes any secret.
                     guard knowsSecret || isSandbox else { return Failures.unauthorized(.amazon) }
+                    let app = number.map { world.purchase($0).app } ?? Self.defaultApp
+                    if let refusal = world.refusal(overQuota: call, app: app, request) {
+                        return refusal
+                    }
                     return amazonAnswer(call, user, isSandbox, &world)
                 }()
             world.calls.answered(reply.status)

@@ -71,6 +71,10 @@ extension Reception {
             let result: Result<Unsigned, AppleRefusal> =
                 if let failure = call.failure() {
                     .failure(AppleRefusal(failure))
+                } else if let bundle,
+                    let refusal = world.refusal(overQuota: call, app: bundle, request)
+                {
+                    .failure(AppleRefusal(refusal))
                 } else if let bundle {
                     unsigned(call, read, id, found, bundle, host, request, &world)
                 } else {

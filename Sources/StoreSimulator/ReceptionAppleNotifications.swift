@@ -53,6 +53,10 @@ extension Reception {
             let content: AppleContent
             if let failure = call.failure() {
                 content = .ready(failure)
+            } else if let bundle,
+                let refusal = world.refusal(overQuota: call, app: bundle, request)
+            {
+                content = .ready(refusal)
             } else if let bundle {
                 content = self.content(asked, call, bundle, host, request, &world)
             } else {

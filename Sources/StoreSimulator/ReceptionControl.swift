@@ -36,6 +36,11 @@ extension Reception {
             world.withLock { $0.faults.removeAll() }
             return Self.done
         case ("DELETE", "faults", 2): return try removeFault(path[1])
+        case ("GET", "quotas", 1): return quotasReply()
+        case ("POST", "quotas", 1): return try addQuota(request)
+        case ("DELETE", "quotas", 1):
+            world.withLock { $0.quotas.removeAll() }
+            return Self.done
         case ("POST", "notifications", 1): return try setNotifications(request)
         case ("POST", "latency", 1): return try setLatency(request)
         case ("GET", "calls", 1): return try callsReply(request)

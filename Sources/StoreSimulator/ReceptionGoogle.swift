@@ -55,6 +55,7 @@ extension Reception {
             let call = world.receive(.google, number, request)
             let reply =
                 call.failure() ?? refusal(request, package, world, call)
+                ?? world.refusal(overQuota: call, app: package, request)
                 ?? googleAnswer(call, package, read, verb, request, &world)
             world.calls.answered(reply.status)
             return call.deliver(reply)

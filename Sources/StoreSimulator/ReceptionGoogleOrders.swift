@@ -26,6 +26,7 @@ extension Reception {
             let call = world.receive(.google, found?.number, request)
             let reply =
                 call.failure() ?? refusal(request, package, world, call)
+                ?? world.refusal(overQuota: call, app: package, request)
                 ?? ordersAnswer(asked, package, call, &world)
             world.calls.answered(reply.status)
             return call.deliver(reply)

@@ -29,6 +29,8 @@ package struct Simulator: Sendable {
         package var threads = 1
         /// How old, in milliseconds, a signed answer may be while the state is the same.
         package var signingWindow: Int64 = 1000
+        /// Such as `apple=50/PT1S`: so many calls of each app in any such span are answered.
+        package var quotas: [String] = []
 
         /// A purchase in each store, and files for `curl -K` to ask about them.
         package var isDemonstration = false
@@ -36,6 +38,9 @@ package struct Simulator: Sendable {
         package init(directory: String) {
             self.directory = directory
         }
+
+        /// Is `text` a quota such as `google=3000/PT1M`?
+        package static func isQuota(_ text: String) -> Bool { Quota(text: text) != nil }
     }
 
     /// `https://127.0.0.1:PORT`, and the same of the sandboxes.
@@ -60,7 +65,10 @@ package struct Simulator: Sendable {
         var clock = SimulatedClock(machine: machine, wholeSeconds: options.clockFile != nil)
         if let instant = options.clock { clock.set(instant, machine: machine) }
         if options.speed != 1 { clock.run(at: options.speed, machine: machine) }
-        let world = World(clock: clock, seed: options.seed, apps: [options.app])
+        var world = World(clock: clock, seed: options.seed, apps: [options.app])
+        for quota in options.quotas.compactMap({ Quota(text: $0) }) {
+            _ = world.quotas.add(quota)
+        }
         let (quitting, quitter) = AsyncStream.makeStream(of: Never.self)
         let reception = Reception(
             world: world, credentials: credentials, clockFile: options.clockFile,

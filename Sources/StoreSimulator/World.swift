@@ -7,6 +7,7 @@ struct World: Sendable {
     /// Google's access tokens.
     private(set) var bearers: [String: Bearer] = [:]
     var pubSub = PubSub()
+    var quotas = QuotaBook()
     /// Apple's test notifications by their tokens.
     private(set) var tests: [String: Instant] = [:]
     /// Google's order ids without `..n`, and the purchases up to which they are known.
@@ -126,7 +127,11 @@ struct World: Sendable {
         return token
     }
 
-    mutating func issueBearer(until end: Instant, scopes: Set<String>) -> String {
+    /// A token that is good for `scopes`, or for everything.
+    mutating func issueBearer(
+        until end: Instant,
+        scopes: Set<String> = Reception.pubSubScopes.union([Reception.publisherScope])
+    ) -> String {
         if bearers.count > 10_000 { bearers = [:] }
         let token = ids.bearerToken()
         bearers[token] = Bearer(end: end, scopes: scopes)

@@ -55,6 +55,13 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "How old a signed answer may be, in milliseconds.")
     var signingWindow: Int64 = 1000
 
+    @Option(
+        help: """
+            How many calls of one app a store takes, such as apple=50/PT1S; may be repeated. Spans \
+            of an hour and more go by the simulated clock.
+            """)
+    var quota: [String] = []
+
     mutating func run() async throws {
         let folder = URL(fileURLWithPath: directory).standardizedFileURL.path
         var options = Simulator.Options(directory: folder)
@@ -68,6 +75,10 @@ struct ServeCommand: AsyncParsableCommand {
             throw ValidationError(
                 "--speed is not between 0 and 1000000, or is given with --clock-file.")
         }
+        if let wrong = quota.first(where: { !Simulator.Options.isQuota($0) }) {
+            throw ValidationError("--quota \(wrong) is not such as google=3000/PT1M.")
+        }
+        options.quotas = quota
         options.speed = speed
         options.answers = answers
         options.isDemonstration = demo
