@@ -5,6 +5,8 @@ SWIFT ?= swift
 CONFIGURATION ?= debug
 # More arguments for `swift test`, such as TEST_FLAGS='--filter LedgerTests'.
 TEST_FLAGS ?=
+# How many inputs `fuzz` makes.
+FUZZ ?= 100000
 
 # Our layers import only what Package.swift gives them.
 CHECKED := --explicit-target-dependency-import-check error
@@ -12,7 +14,7 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test demo bench lint format clean
+.PHONY: help deps build test fuzz demo bench lint format clean
 
 help: ## Lists what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +30,11 @@ build: deps ## Builds renewald and storesim (CONFIGURATION=release: optimised)
 test: deps ## Runs the whole test suite, on a private PostgreSQL
 	$(SWIFT) build --build-tests $(CHECKED)
 	$(SWIFT) test --skip-build --disable-xctest --no-parallel $(TEST_FLAGS)
+
+fuzz: deps ## Feeds every decoder with mutated answers (FUZZ=100000 of them)
+	$(SWIFT) build --build-tests $(CHECKED)
+	RENEWALD_FUZZ=$(FUZZ) $(SWIFT) test --skip-build --disable-xctest --no-parallel \
+		--filter ConformanceTests.FuzzTests
 
 demo: build ## Shows a user per store, from purchase to expiry, against the simulator
 	@RENEWALD_BIN="$$($(SWIFT) build -c $(CONFIGURATION) --show-bin-path)" scripts/demo

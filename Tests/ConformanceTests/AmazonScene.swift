@@ -40,10 +40,15 @@ struct AmazonScene: StoreScene {
         }
     }
 
+    func prepare(body: [UInt8], at day: Timestamp) {
+        wire.answer(at: day) { _ throws(CurlError) in .json(body) }
+    }
+
     static func result(_ cell: String) throws -> Result<HTTPResponse, CurlError> {
         let words = Words(cell)
         let trouble = try Trouble(
-            words, insteadOf: try body("renews 30")) { status, _ in errorBody(status) }
+            words, insteadOf: try body("renews 30")
+        ) { status, _ in errorBody(status) }
         return try trouble?.result ?? .success(.json(try body(cell)))
     }
 

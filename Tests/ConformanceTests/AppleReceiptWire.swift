@@ -67,7 +67,8 @@ enum AppleReceiptWire {
         let expires = first == "bought" ? nil : try TestCalendar.time(first)
         let original = "42000101010100" + (words["original"] ?? "1")
         let minutes = expires.map { ($0 - TestCalendar.start).components.seconds / 60 } ?? 0
-        let bought = try words.time("bought") ?? expires.map { $0 - .days(30) } ?? TestCalendar.start
+        let bought =
+            try words.time("bought") ?? expires.map { $0 - .days(30) } ?? TestCalendar.start
         var row: [String: Any] = [
             "quantity": "1", "product_id": words["product"] ?? "plus",
             "transaction_id": words["tx"].map { "42000101010100" + $0 }

@@ -13,8 +13,8 @@ import Stores
 struct AppleScene: StoreScene {
     private static let key = P256.Signing.PrivateKey()
 
-    private let wire = Wire()
-    private let store: AppleStore
+    let wire = Wire()
+    let store: AppleStore
 
     init(_ options: Words) throws {
         guard let production = StoreHost(baseURL: "https://apple.example"),
@@ -55,6 +55,10 @@ struct AppleScene: StoreScene {
             default: return .json(AppleWire.error("4040010"), status: 404)
             }
         }
+    }
+
+    func prepare(body: [UInt8], at day: Timestamp) {
+        wire.answer(at: day) { _ throws(CurlError) in .json(body) }
     }
 }
 
@@ -112,7 +116,8 @@ struct AppleWire {
     static func body(
         _ endpoint: String, _ text: String, _ environment: String, _ day: Timestamp
     ) throws -> String {
-        let entries = try text == "none"
+        let entries =
+            try text == "none"
             ? []
             : text.split(separator: " + ").map {
                 try AppleEntry(String($0), in: environment, at: day)

@@ -8,23 +8,30 @@ import Stores
 struct GoogleScene: StoreScene {
     private static let key = Result { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
 
-    private let wire = Wire()
-    private let store: GoogleStore
+    let wire = Wire()
+    let store: GoogleStore
 
     init(_ options: Words) throws {
+        store = try GoogleStore(
+            credentials: Self.credentials(), host: Self.host(), transport: wire.transport,
+            api: options.has("v1") ? .v1 : .v2, kindOf: Shop.kind)
+    }
+
+    static func host() throws -> StoreHost {
         guard let host = StoreHost(baseURL: "https://play.example") else {
             throw UnreadableCell(cell: "host")
         }
-        let pem = try Self.key.get().pemRepresentation.replacing("\n", with: "\\n")
+        return host
+    }
+
+    static func credentials() throws -> GoogleCredentials {
+        let pem = try key.get().pemRepresentation.replacing("\n", with: "\\n")
         let file = """
-            {"type":"service_account","private_key_id":"kid7","private_key":"\(pem)",
-            "client_email":"a@b.example","token_uri":"https://tokens.example/token"}
+            {"type":"service_account","project_id":"reader","private_key_id":"kid7",
+            "private_key":"\(pem)","client_email":"a@b.example",
+            "token_uri":"https://tokens.example/token"}
             """
-        store = try GoogleStore(
-            credentials: GoogleCredentials(
-                packageName: Shop.bundle, serviceAccountJSON: Secret(file)),
-            host: host, transport: wire.transport, api: options.has("v1") ? .v1 : .v2,
-            kindOf: Shop.kind)
+        return GoogleCredentials(packageName: Shop.bundle, serviceAccountJSON: Secret(file))
     }
 
     func ask(_ purchase: Purchase, at now: Timestamp) async -> Answer {
@@ -45,7 +52,18 @@ struct GoogleScene: StoreScene {
         }
     }
 
-    private static let accessToken =
+    /// Orders are not found.
+    func prepare(body: [UInt8], at day: Timestamp) {
+        wire.answer(at: day) { request throws(CurlError) in
+            if request.url.hasPrefix("https://tokens.example") { return .json(Self.accessToken) }
+            guard !request.url.contains("/orders/") else {
+                return .json(Self.errorBody(404, nil), status: 404)
+            }
+            return .json(body)
+        }
+    }
+
+    static let accessToken =
         #"{"access_token":"ya29.7","expires_in":3599,"token_type":"Bearer"}"#
 
     static func result(_ cell: String) throws -> Result<HTTPResponse, CurlError> {

@@ -7,7 +7,7 @@ struct JSONText {
 
     init() {}
 
-    /// - Parameter text: an object.
+    /// Begins with the members of an object that is written out.
     init(_ text: String) throws {
         let value = try JSONSerialization.jsonObject(with: Data(text.utf8))
         guard let members = value as? [String: Any] else { throw UnreadableCell(cell: text) }

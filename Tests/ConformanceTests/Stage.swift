@@ -7,6 +7,8 @@ import Synchronization
 protocol StoreScene: Sendable {
     /// Puts an answer on the wire, as a cell of the table names it.
     func prepare(_ cell: String, at day: Timestamp) throws
+    /// Puts these bytes on the wire, with status 200, whatever is asked.
+    func prepare(body: [UInt8], at day: Timestamp)
     func ask(_ purchase: Purchase, at now: Timestamp) async -> Answer
 }
 
@@ -101,16 +103,26 @@ struct Stage {
         return policy
     }
 
-    /// Lets the store answer, decides, and enters what was decided into the user's book.
-    ///
-    /// - Parameter cell: the answer; `B: ` before it is about the second purchase.
+    /// Lets the store answer, decides, and enters what was decided into the user's book. An answer
+    /// with `B: ` before it is about the second purchase.
     mutating func hear(_ cell: String, on day: String) async throws -> Heard {
         let now = try TestCalendar.time(day)
         let isSecond = cell.hasPrefix("B: ")
-        let id: Int64 = isSecond ? 2 : 1
-        guard let entry = book.purchases[id] else { throw UnreadableCell(cell: cell) }
-        let purchase = entry.purchase
         try scene.prepare(isSecond ? String(cell.dropFirst(3)) : cell, at: now)
+        return try await hear(of: isSecond ? 2 : 1, at: now)
+    }
+
+    /// The same with the bytes of an answer about the first purchase.
+    mutating func hear(body: [UInt8], on day: String) async throws -> Heard {
+        let now = try TestCalendar.time(day)
+        scene.prepare(body: body, at: now)
+        return try await hear(of: 1, at: now)
+    }
+
+    private mutating func hear(of id: Int64, at now: Timestamp) async throws -> Heard {
+        guard let purchase = book.purchases[id]?.purchase else {
+            throw UnreadableCell(cell: "purchase \(id)")
+        }
         let answer = await scene.ask(purchase, at: now)
         let claim = Claim(
             purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1,
@@ -132,10 +144,6 @@ struct Stage {
         return Purchase(
             id: purchase.id, userID: purchase.userID, app: purchase.app, token: token,
             storeUserID: purchase.storeUserID, createdAt: purchase.createdAt, facts: purchase.facts)
-    }
-
-    var activeEntitlements: [String] {
-        book.entitlements.values.filter(\.active).map(\.entitlement).sorted()
     }
 }
 

@@ -5,11 +5,9 @@ import Curl
 struct Trouble {
     let result: Result<HTTPResponse, CurlError>
 
-    /// - Parameters:
-    ///   - words: the cell.
-    ///   - whole: what the answer would have been, for one that is cut off.
-    ///   - body: the store's own text for an HTTP status and the reason that the cell names.
-    /// - Returns: nil when the cell names an answer.
+    /// Nil when the cell names an answer. `whole` is what the answer would have been, for one that
+    /// is cut off; `body` is the store's own text for an HTTP status and the reason that the cell
+    /// names.
     init?(_ words: Words, insteadOf whole: String, body: (Int, String?) -> String) throws {
         switch words.plain.first {
         case "timeout":
@@ -27,7 +25,8 @@ struct Trouble {
             result = .success(HTTPResponse(status: 302))
         case let word?:
             guard let status = Int(word), (300..<600).contains(status) else { return nil }
-            result = .success(.json(body(status, words["reason"]), status: status, retryAfter: words["retry"]))
+            result = .success(
+                .json(body(status, words["reason"]), status: status, retryAfter: words["retry"]))
         case nil:
             return nil
         }
@@ -39,5 +38,9 @@ extension HTTPResponse {
         HTTPResponse(
             status: status, contentType: "application/json", retryAfter: retryAfter,
             body: Array(text.utf8))
+    }
+
+    static func json(_ bytes: [UInt8]) -> HTTPResponse {
+        HTTPResponse(status: 200, contentType: "application/json", body: bytes)
     }
 }
