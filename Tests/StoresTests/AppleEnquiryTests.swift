@@ -8,23 +8,23 @@ import Testing
 
 /// Checks that take more than the statuses, and how many calls they cost.
 struct AppleEnquiryTests {
-    private static let now = AppleFixture.now
-    private static let id = "420001010101001"
-    private static let host = "https://apple.example/inApps"
-    private static let unknown = HTTPResponse.json(#"{"errorCode":4040010}"#, status: 404)
-    private static let apiKey = AppleAPIKey(
+    static let now = AppleFixture.now
+    static let id = "420001010101001"
+    static let host = "https://apple.example/inApps"
+    static let unknown = HTTPResponse.json(#"{"errorCode":4040010}"#, status: 404)
+    static let apiKey = AppleAPIKey(
         issuerID: "3f0b", keyID: "7KQ2",
         privateKeyPEM: Secret(P256.Signing.PrivateKey().pemRepresentation))
 
     /// Answers by path and query; all else is not known.
-    private func world(_ answers: [String: String]) -> FakeWorld {
+    func world(_ answers: [String: String]) -> FakeWorld {
         FakeWorld(clock: Self.now) { request async throws(CurlError) in
             let path = request.url.replacing(Self.host, with: "")
             return answers[path].map { .json($0) } ?? Self.unknown
         }
     }
 
-    private func ask(
+    func ask(
         _ world: FakeWorld, token: String = Self.id, offers: Bool = false, secret: String? = nil,
         with change: (inout Facts) -> Void = { _ in }
     ) async throws -> Answer {
@@ -33,7 +33,7 @@ struct AppleEnquiryTests {
         return await (try store(world, offers: offers, secret: secret)).ask(purchase, at: Self.now)
     }
 
-    private func store(
+    func store(
         _ world: FakeWorld, offers: Bool = false, secret: String? = nil
     ) throws -> AppleStore {
         try AppleStore(
@@ -49,7 +49,7 @@ struct AppleEnquiryTests {
             transport: world.transport)
     }
 
-    private func observation(_ answer: Answer) throws -> Observation {
+    func observation(_ answer: Answer) throws -> Observation {
         guard case .verdict(let observation) = answer else {
             Issue.record("\(summary(answer))")
             throw CancellationError()
@@ -57,12 +57,12 @@ struct AppleEnquiryTests {
         return observation
     }
 
-    private func info(_ change: String) throws -> String {
+    func info(_ change: String) throws -> String {
         #"{"signedTransactionInfo":"\#(try AppleFixture.signed(change))"}"#
     }
 
     /// A transaction of a one-time product.
-    private static func oneTime(_ type: String, _ change: String = "") -> String {
+    static func oneTime(_ type: String, _ change: String = "") -> String {
         #"""
         {"type":"\#(type)","productId":"lifetime","transactionId":"420001010101001",
         "expiresDate":null,"subscriptionGroupIdentifier":null,"webOrderLineItemId":null,
@@ -257,7 +257,7 @@ struct AppleEnquiryTests {
         #expect(world.requests.count == 1)
     }
 
-    private static let history =
+    static let history =
         "/v2/history/\(Self.id)?productType=AUTO_RENEWABLE&subscriptionGroupIdentifier=21098765"
 
     /// The pages of the history of a group, whether an offer was used, and the calls.
@@ -323,94 +323,5 @@ struct AppleEnquiryTests {
         #expect(found.standing == .active)
         #expect(found.signals.contains(.pastPeriodRefunded) == isTold)
         #expect(world.requests.count == calls)
-    }
-}
-
-extension AppleEnquiryTests {
-    /// What is stored, and what is asked with. The new form is to be stored in its place.
-    @Test(arguments: [
-        AppleReceiptFixture.base64(AppleReceiptFixture.app()), AppleReceiptFixture.transaction(),
-        AppleReceiptFixture.base64(AppleReceiptFixture.app([.init(product: "other")])),
-    ])
-    func movesAReceiptToItsTransaction(token: String) async throws {
-        let world = world(["/v1/subscriptions/\(Self.id)": try AppleFixture.active()])
-        let found = try observation(await ask(world, token: token, secret: "5e0c"))
-        #expect(found.nextToken == Self.id && found.isMigrated)
-        #expect(world.requests.map(\.url) == [Self.host + "/v1/subscriptions/\(Self.id)"])
-        let next = try observation(await ask(world, token: try #require(found.nextToken)))
-        #expect(next.nextToken == nil && !next.isMigrated)
-        #expect(world.requests.count == 2)
-    }
-
-    @Test func asksVerifyReceiptOnceAboutAReceiptWithoutAnId() async throws {
-        let active = try AppleFixture.active()
-        let world = FakeWorld(clock: Self.now) { request async throws(CurlError) in
-            request.url == "https://buy.example/v"
-                ? .json(
-                    #"""
-                    {"status":0,"receipt":{"bundle_id":"com.example.reader","in_app":[]},
-                    "latest_receipt_info":[\#(AppleVerifyReceiptTests.month)],
-                    "latest_receipt":"\#(AppleReceiptFixture.transaction())"}
-                    """#) : .json(active)
-        }
-        let empty = AppleReceiptFixture.base64(AppleReceiptFixture.app([]))
-        let found = try observation(await ask(world, token: empty, secret: "5e0c"))
-        #expect(found.standing == .active)
-        #expect(found.nextToken == Self.id && found.isMigrated)
-        #expect(world.requests.map(\.url) == ["https://buy.example/v"])
-        _ = try await ask(world, token: try #require(found.nextToken), secret: "5e0c")
-        #expect(world.requests.count { $0.url == "https://buy.example/v" } == 1)
-    }
-
-    @Test func asksNothingAboutAReceiptWithoutAnIdWhereThereIsNoSecret() async throws {
-        let world = world([:])
-        let tokens = [
-            AppleReceiptFixture.base64(AppleReceiptFixture.app([])),
-            AppleReceiptFixture.base64(
-                AppleReceiptFixture.xcode([.init(transaction: "0", original: "0")])), "MIAAAA==",
-        ]
-        for token in tokens {
-            #expect(summary(try await ask(world, token: token)) == "rejected")
-        }
-        #expect(world.requests.isEmpty)
-    }
-
-    @Test func refusesAReceiptOfAnotherApp() async throws {
-        let world = world([:])
-        let foreign = AppleReceiptFixture.app(bundle: "com.example.other")
-        for secret in [nil, "5e0c"] {
-            let answer = try await ask(
-                world, token: AppleReceiptFixture.base64(foreign), secret: secret)
-            #expect(summary(answer) == "mismatch app")
-        }
-        #expect(world.requests.isEmpty)
-    }
-
-    /// A receipt may be forged: it picks what to ask, and Apple's answer decides.
-    @Test func believesTheAnswerAndNotTheReceipt() async throws {
-        let expired = try AppleFixture.entry(
-            2, #"{"expiresDate":1773937200000,"productId":"mini"}"#, original: Self.id)
-        let world = world(["/v1/subscriptions/\(Self.id)": AppleFixture.answer([expired])])
-        let token = AppleReceiptFixture.base64(AppleReceiptFixture.app())
-        let found = try observation(await ask(world, token: token))
-        #expect(found.items.map(\.names) == [["mini"]])
-        #expect(found.standing != .active)
-    }
-
-    /// The receipt does not hold the product, but the customer's history does.
-    @Test func findsAProductThatTheReceiptDoesNotHold() async throws {
-        let world = world([
-            "/v1/subscriptions/\(Self.id)": try AppleFixture.active(),
-            "/v2/history/\(Self.id)?sort=DESCENDING&productId=lifetime": try AppleFixture.page([
-                Self.oneTime("Non-Consumable").replacing(Self.id, with: "55")
-            ]),
-        ])
-        var purchase = purchase(
-            .apple, token: AppleReceiptFixture.base64(AppleReceiptFixture.app()),
-            product: "lifetime")
-        purchase.facts.originalID = nil
-        let found = try observation(await store(world).ask(purchase, at: Self.now))
-        #expect(found.kind == .nonConsumable && found.nextToken == found.originalID)
-        #expect(world.requests.count == 2)
     }
 }

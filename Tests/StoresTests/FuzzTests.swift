@@ -14,10 +14,9 @@ struct FuzzTests {
         var mutator = Mutator(seed: Self.seed, of: GoogleObservationTests.base)
         for _ in 0..<Self.inputs {
             let body = mutator.next()
-            guard let wire = try? JSON.decode(GoogleSubscription.self, from: body),
-                let snapshot = try? wire.snapshot(at: now),
+            guard let wire = try? GoogleSubscription(body, at: now),
                 let read = try? GoogleObservation(
-                    snapshot, facts: Facts(product: "plus"), at: now)
+                    wire.snapshot, facts: Facts(product: "plus"), at: now)
             else { continue }
             #expect(read.observation.originalID != nil || !read.observation.words.isEmpty)
         }
@@ -115,12 +114,16 @@ struct FuzzTests {
 }
 
 /// Flips, cuts, repeats and replaces pieces of a text; the same seed gives the same texts.
-private struct Mutator {
+struct Mutator {
     private let original: [UInt8]
     private var state: UInt64
 
     init(seed: UInt64, of text: String) {
-        original = Array(text.utf8)
+        self.init(seed: seed, of: Array(text.utf8))
+    }
+
+    init(seed: UInt64, of bytes: [UInt8]) {
+        original = bytes
         state = seed
     }
 

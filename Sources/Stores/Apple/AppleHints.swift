@@ -132,7 +132,7 @@ struct AppleHints: Sendable {
         after mark: Int64, _ environment: StoreEnvironment, _ present: Int64
     ) -> AppleHintWindow {
         let earliest = present - memoryOfApple(environment)
-        let start = max(min(mark, present) - overlap, earliest)
+        let start = max(min(max(mark, earliest), present) - overlap, earliest)
         return AppleHintWindow(start: start, end: min(start + day, present))
     }
 

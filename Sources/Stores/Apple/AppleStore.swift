@@ -12,7 +12,7 @@ package final class AppleStore: Sendable {
     private let verifyReceipt: AppleVerifyReceipt?
     private let readsOffers: Bool
     /// Subscriptions of which a refund was heard of, to be looked into at the next check.
-    private let refunded = Mutex<[String]>([])
+    private let refunded = Mutex<Set<String>>([])
 
     /// - Parameters:
     ///   - credentials: a key, a shared secret, or both.
@@ -74,7 +74,9 @@ package final class AppleStore: Sendable {
         let pull = try await AppleHints(
             verifier: verifier, bundleID: bundleID, api: api, now: now
         ).pull(after: position)
-        refunded.withLock { $0 = Array(($0 + pull.refunded).suffix(Self.refundLimit)) }
+        refunded.withLock { ids in
+            for id in pull.refunded where ids.count < Self.refundLimit { ids.insert(id) }
+        }
         return pull.page
     }
 
@@ -131,20 +133,20 @@ extension AppleStore {
     ) async throws(StoreFailure) -> Answer {
         guard let api else { throw Self.needsKey }
         let options = AppleEnquiry.Options(
-            readsOffers: readsOffers, suspectsRefund: takeSuspicion(of: facts.originalID))
+            readsOffers: readsOffers, suspectsRefund: isSuspected(facts.originalID))
         var enquiry = AppleEnquiry(
             about: subject, facts: facts, bundleID: bundleID, verifier: verifier,
             calls: AppleCalls(api, at: now), options: options, at: now)
-        return try await enquiry.answer()
+        let answer = try await enquiry.answer()
+        if options.suspectsRefund, let id = facts.originalID {
+            _ = refunded.withLock { $0.remove(id) }
+        }
+        return answer
     }
 
-    private func takeSuspicion(of id: String?) -> Bool {
+    private func isSuspected(_ id: String?) -> Bool {
         guard let id else { return false }
-        return refunded.withLock { ids in
-            guard !ids.isEmpty, ids.contains(id) else { return false }
-            ids.removeAll { $0 == id }
-            return true
-        }
+        return refunded.withLock { $0.contains(id) }
     }
 
     private func subject(

@@ -1,0 +1,95 @@
+import Curl
+import Renewal
+import Testing
+
+@testable import Stores
+
+// Receipts that leave verifyReceipt for good.
+extension AppleEnquiryTests {
+    /// What is stored, and what is asked with. The new form is to be stored in its place.
+    @Test(arguments: [
+        AppleReceiptFixture.base64(AppleReceiptFixture.app()), AppleReceiptFixture.transaction(),
+        AppleReceiptFixture.base64(AppleReceiptFixture.app([.init(product: "other")])),
+    ])
+    func movesAReceiptToItsTransaction(token: String) async throws {
+        let world = world(["/v1/subscriptions/\(Self.id)": try AppleFixture.active()])
+        let found = try observation(await ask(world, token: token, secret: "5e0c"))
+        #expect(found.nextToken == Self.id && found.isMigrated)
+        #expect(world.requests.map(\.url) == [Self.host + "/v1/subscriptions/\(Self.id)"])
+        let next = try observation(await ask(world, token: try #require(found.nextToken)))
+        #expect(next.nextToken == nil && !next.isMigrated)
+        #expect(world.requests.count == 2)
+    }
+
+    @Test func asksVerifyReceiptOnceAboutAReceiptWithoutAnId() async throws {
+        let active = try AppleFixture.active()
+        let world = FakeWorld(clock: Self.now) { request async throws(CurlError) in
+            request.url == "https://buy.example/v"
+                ? .json(
+                    #"""
+                    {"status":0,"receipt":{"bundle_id":"com.example.reader","in_app":[]},
+                    "latest_receipt_info":[\#(AppleVerifyReceiptTests.month)],
+                    "latest_receipt":"\#(AppleReceiptFixture.transaction())"}
+                    """#) : .json(active)
+        }
+        let empty = AppleReceiptFixture.base64(AppleReceiptFixture.app([]))
+        let found = try observation(await ask(world, token: empty, secret: "5e0c"))
+        #expect(found.standing == .active)
+        #expect(found.nextToken == Self.id && found.isMigrated)
+        #expect(world.requests.map(\.url) == ["https://buy.example/v"])
+        _ = try await ask(world, token: try #require(found.nextToken), secret: "5e0c")
+        #expect(world.requests.count { $0.url == "https://buy.example/v" } == 1)
+    }
+
+    @Test func asksNothingAboutAReceiptWithoutAnIdWhereThereIsNoSecret() async throws {
+        let world = world([:])
+        let tokens = [
+            AppleReceiptFixture.base64(AppleReceiptFixture.app([])),
+            AppleReceiptFixture.base64(
+                AppleReceiptFixture.xcode([.init(transaction: "0", original: "0")])), "MIAAAA==",
+        ]
+        for token in tokens {
+            #expect(summary(try await ask(world, token: token)) == "rejected")
+        }
+        #expect(world.requests.isEmpty)
+    }
+
+    @Test func refusesAReceiptOfAnotherApp() async throws {
+        let world = world([:])
+        let foreign = AppleReceiptFixture.app(bundle: "com.example.other")
+        for secret in [nil, "5e0c"] {
+            let answer = try await ask(
+                world, token: AppleReceiptFixture.base64(foreign), secret: secret)
+            #expect(summary(answer) == "mismatch app")
+        }
+        #expect(world.requests.isEmpty)
+    }
+
+    /// A receipt may be forged: it picks what to ask, and Apple's answer decides.
+    @Test func believesTheAnswerAndNotTheReceipt() async throws {
+        let expired = try AppleFixture.entry(
+            2, #"{"expiresDate":1773937200000,"productId":"mini"}"#, original: Self.id)
+        let world = world(["/v1/subscriptions/\(Self.id)": AppleFixture.answer([expired])])
+        let token = AppleReceiptFixture.base64(AppleReceiptFixture.app())
+        let found = try observation(await ask(world, token: token))
+        #expect(found.items.map(\.names) == [["mini"]])
+        #expect(found.standing != .active)
+    }
+
+    /// The receipt does not hold the product, but the customer's history does.
+    @Test func findsAProductThatTheReceiptDoesNotHold() async throws {
+        let world = world([
+            "/v1/subscriptions/\(Self.id)": try AppleFixture.active(),
+            "/v2/history/\(Self.id)?sort=DESCENDING&productId=lifetime": try AppleFixture.page([
+                Self.oneTime("Non-Consumable").replacing(Self.id, with: "55")
+            ]),
+        ])
+        var purchase = purchase(
+            .apple, token: AppleReceiptFixture.base64(AppleReceiptFixture.app()),
+            product: "lifetime")
+        purchase.facts.originalID = nil
+        let found = try observation(await store(world).ask(purchase, at: Self.now))
+        #expect(found.kind == .nonConsumable && found.nextToken == found.originalID)
+        #expect(world.requests.count == 2)
+    }
+}
