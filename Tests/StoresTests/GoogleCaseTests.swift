@@ -354,10 +354,9 @@ struct GoogleCaseTests {
     @Test(arguments: cases)
     func hears(_ row: Case) throws {
         let read = try GoogleRead(row) { facts, now throws(StoreFailure) in
-            let wire = try JSON.decode(
-                GoogleSubscription.self,
-                from: merged(orEmpty: GoogleObservationTests.base, row["wire"]))
-            let read = try GoogleObservation(wire.snapshot(at: now), facts: facts, at: now)
+            let wire = try GoogleSubscription(
+                merged(orEmpty: GoogleObservationTests.base, row["wire"]), at: now)
+            let read = try GoogleObservation(wire.snapshot, facts: facts, at: now)
             return (read.observation, read.foreignOrder)
         }
         #expect(summary(read.answer) == row["hear"])
@@ -373,9 +372,9 @@ struct GoogleCaseTests {
         let item = details + #""productId":"plus","expiryTime":"2026-03-15T10:20:28Z"}"#
         let body = try merged(GoogleObservationTests.base, #"{"lineItems":[\#(item)]}"#)
         let now = try time("2026-02-20T12:00:00Z")
-        let wire = try JSON.decode(GoogleSubscription.self, from: body)
+        let wire = try GoogleSubscription(body, at: now)
         let read = try GoogleObservation(
-            wire.snapshot(at: now), facts: Facts(product: "plus"), at: now)
+            wire.snapshot, facts: Facts(product: "plus"), at: now)
         #expect(read.observation.usedIntroductory == used)
     }
 }

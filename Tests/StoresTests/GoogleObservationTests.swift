@@ -345,10 +345,9 @@ struct GoogleObservationTests {
 
     private func read(_ row: Case) throws -> GoogleRead {
         try GoogleRead(row) { facts, now throws(StoreFailure) in
-            let wire = try JSON.decode(
-                GoogleSubscription.self, from: merged(orEmpty: Self.base, row["wire"]))
-            let read = try GoogleObservation(
-                wire.snapshot(at: now), facts: facts, at: now)
+            let wire = try GoogleSubscription(
+                merged(orEmpty: Self.base, row["wire"]), at: now)
+            let read = try GoogleObservation(wire.snapshot, facts: facts, at: now)
             return (read.observation, read.foreignOrder)
         }
     }

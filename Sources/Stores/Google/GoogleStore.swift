@@ -75,7 +75,7 @@ package final class GoogleStore: Sendable {
         case .subscription, .legacySubscription:
             let snapshot =
                 question == .subscription
-                ? try JSON.decode(GoogleSubscription.self, from: body).snapshot(at: now)
+                ? try GoogleSubscription(body, at: now).snapshot
                 : try JSON.decode(GoogleLegacySubscription.self, from: body)
                     .snapshot(of: facts, at: now)
             let read = try GoogleObservation(snapshot, facts: facts, at: now)

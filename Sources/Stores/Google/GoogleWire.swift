@@ -1,184 +1,116 @@
 import Renewal
 
-/// The answer of `purchases.subscriptionsv2.get`. Members with a default value are left out by
-/// Google; enumerations are kept as text, so that an unknown value does not spoil the rest.
+/// Reads the answer of `purchases.subscriptionsv2.get`. Members with a default value are left out
+/// by Google, and an unknown value of an enumeration does not spoil the rest.
 ///
 /// <https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2>
-struct GoogleSubscription: Decodable, Sendable {
-    /// RFC 3339; missing while the first payment is pending.
-    let startTime: String?
-    let subscriptionState: String?
-    let lineItems: [LineItem]?
-    /// The last order whatever its outcome: paid, pending or declined. Deprecated.
-    let latestOrderId: String?
-    let linkedPurchaseToken: String?
-    let pausedStateContext: Paused?
-    let canceledStateContext: Canceled?
-    let inGracePeriodStateContext: Declined?
-    let onHoldStateContext: Declined?
-    let testPurchase: Presence?
-    let acknowledgementState: String?
-    let outOfAppPurchaseContext: OutOfApp?
+struct GoogleSubscription: Sendable {
+    let snapshot: GoogleSnapshot
 
-    struct Paused: Decodable, Sendable {
-        let autoResumeTime: String?
-    }
-
-    /// Exactly one member is present.
-    struct Canceled: Decodable, Sendable {
-        let userInitiatedCancellation: Presence?
-        let systemInitiatedCancellation: Presence?
-        let developerInitiatedCancellation: Presence?
-        let replacementCancellation: Presence?
-    }
-
-    struct Declined: Decodable, Sendable {
-        let renewalDeclined: Order?
-
-        struct Order: Decodable, Sendable {
-            let pendingOrderId: String?
-        }
-    }
-
-    /// Subscribed again in Play after the old one had lapsed. Gone once it is acknowledged.
-    struct OutOfApp: Decodable, Sendable {
-        let expiredPurchaseToken: String?
-    }
-
-    struct LineItem: Decodable, Sendable {
-        let productId: String?
-        /// RFC 3339; missing on an item that is not owned yet.
-        let expiryTime: String?
-        /// The last paid order of this item.
-        let latestSuccessfulOrderId: String?
-        let autoRenewingPlan: AutoRenewingPlan?
-        let prepaidPlan: Presence?
-        let offerDetails: Offer?
-        let offerPhase: OfferPhase?
-        let deferredItemReplacement: Replacement?
-    }
-
-    struct AutoRenewingPlan: Decodable, Sendable {
-        let autoRenewEnabled: Bool?
-        let priceChangeDetails: PriceChange?
-        let priceStepUpConsentDetails: StepUp?
-        let installmentDetails: Installments?
-    }
-
-    struct PriceChange: Decodable, Sendable {
-        let priceChangeMode: String?
-        let priceChangeState: String?
-    }
-
-    /// South Korea: a price that rises after an offer needs consent.
-    struct StepUp: Decodable, Sendable {
-        let state: String?
-    }
-
-    struct Installments: Decodable, Sendable {
-        /// The subscription ends with its commitment.
-        let pendingCancellation: Presence?
-    }
-
-    struct Offer: Decodable, Sendable {
-        /// Only of discounted offers. It stays after the discount.
-        let offerId: String?
-    }
-
-    struct OfferPhase: Decodable, Sendable {
-        let basePrice: Presence?
-        let freeTrial: Presence?
-        let introductoryPrice: Presence?
-        let prorationPeriod: Proration?
-    }
-
-    struct Proration: Decodable, Sendable {
-        let originalOfferPhaseType: String?
-    }
-
-    struct Replacement: Decodable, Sendable {
-        let productId: String?
-    }
-}
-
-extension GoogleSubscription {
     /// - Throws: `.malformed` with the field that is missing or makes no sense.
-    func snapshot(at now: Timestamp) throws(StoreFailure) -> GoogleSnapshot {
+    init(_ body: [UInt8], at now: Timestamp) throws(StoreFailure) {
         let window = DateWindow(now: now)
-        guard let state = GoogleState(subscriptionState) else {
+        let json = try JSONObject(try JSONTree(body))
+        guard let state = GoogleState(try json.text("subscriptionState")) else {
             throw .malformed(field: "subscriptionState")
         }
         var items: [GoogleItem] = []
-        for item in lineItems ?? [] { items.append(try item.checked(window)) }
+        for item in try json.objects("lineItems") ?? [] {
+            items.append(try GoogleItem(item, window))
+        }
         var snapshot = GoogleSnapshot(state: state, items: items)
-        snapshot.latestOrder = latestOrderId
-        snapshot.declinedOrder =
-            (inGracePeriodStateContext ?? onHoldStateContext)?.renewalDeclined?.pendingOrderId
-        snapshot.predecessorToken =
-            linkedPurchaseToken ?? outOfAppPurchaseContext?.expiredPurchaseToken
-        snapshot.startedAt = try window.date(rfc3339: startTime, field: "startTime")
+        snapshot.latestOrder = try json.text("latestOrderId")
+        snapshot.declinedOrder = try Self.declinedOrder(json)
+        // The second of a subscription that was bought again in Play after the old one had lapsed;
+        // it is gone once it is acknowledged.
+        snapshot.predecessorToken = try json.text("linkedPurchaseToken")
+        if let context = try json.object("outOfAppPurchaseContext"),
+            snapshot.predecessorToken == nil
+        {
+            snapshot.predecessorToken = try context.text("expiredPurchaseToken")
+        }
+        // Missing while the first payment is pending.
+        snapshot.startedAt = try window.date(
+            rfc3339: try json.text("startTime"), field: "startTime")
         snapshot.resumesAt = try window.date(
-            rfc3339: pausedStateContext?.autoResumeTime,
+            rfc3339: try json.object("pausedStateContext")?.text("autoResumeTime"),
             field: "pausedStateContext.autoResumeTime")
-        snapshot.cancellation = canceledStateContext?.who
-        snapshot.isTest = testPurchase != nil
+        snapshot.cancellation = try json.object("canceledStateContext").map(Self.who)
+        snapshot.isTest = try json.has("testPurchase")
         snapshot.awaitsAcknowledgement =
-            acknowledgementState == "ACKNOWLEDGEMENT_STATE_PENDING"
-        return snapshot
+            try json.text("acknowledgementState") == "ACKNOWLEDGEMENT_STATE_PENDING"
+        self.snapshot = snapshot
+    }
+
+    private static func declinedOrder(_ json: JSONObject) throws(StoreFailure) -> String? {
+        for name in ["inGracePeriodStateContext", "onHoldStateContext"] {
+            guard let context = try json.object(name) else { continue }
+            return try context.object("renewalDeclined")?.text("pendingOrderId")
+        }
+        return nil
+    }
+
+    /// Exactly one member is present.
+    private static func who(
+        _ canceled: JSONObject
+    ) throws(StoreFailure) -> GoogleCancellation {
+        if try canceled.has("userInitiatedCancellation") { return .user }
+        if try canceled.has("systemInitiatedCancellation") { return .system }
+        if try canceled.has("developerInitiatedCancellation") { return .developer }
+        return try canceled.has("replacementCancellation") ? .replacement : .other
     }
 }
 
-extension GoogleSubscription.LineItem {
-    fileprivate func checked(_ window: DateWindow) throws(StoreFailure) -> GoogleItem {
-        guard let productId, !productId.isEmpty else {
+extension GoogleItem {
+    fileprivate init(_ json: JSONObject, _ window: DateWindow) throws(StoreFailure) {
+        guard let product = try json.text("productId"), !product.isEmpty else {
             throw .malformed(field: "lineItems.productId")
         }
-        let plan = autoRenewingPlan
-        var item = GoogleItem(
-            product: productId,
-            expires: try window.date(rfc3339: expiryTime, field: "lineItems.expiryTime"),
-            paidOrder: latestSuccessfulOrderId,
-            renews: plan?.autoRenewEnabled == true
-                && plan?.installmentDetails?.pendingCancellation == nil)
-        item.isPrepaid = prepaidPlan != nil
-        item.phase = offerPhase?.phase
-        item.usedOffer = offerDetails.map { $0.offerId != nil }
-        item.isToBeReplaced = deferredItemReplacement != nil
-        item.replacement = deferredItemReplacement?.productId
-        item.hasPriceIncreasePending =
-            plan?.priceChangeDetails?.isIncreasePending == true
-            || plan?.priceStepUpConsentDetails?.state?.hasSuffix("PENDING") == true
-        return item
+        let plan = try json.object("autoRenewingPlan")
+        let endsWithCommitment =
+            try plan?.object("installmentDetails")?.has("pendingCancellation") ?? false
+        self.init(
+            product: product,
+            expires: try window.date(
+                rfc3339: try json.text("expiryTime"), field: "lineItems.expiryTime"),
+            paidOrder: try json.text("latestSuccessfulOrderId"),
+            renews: try plan?.flag("autoRenewEnabled") == true && !endsWithCommitment)
+        isPrepaid = try json.has("prepaidPlan")
+        phase = try json.object("offerPhase").flatMap(Self.phase)
+        // The offer stays after its discount.
+        usedOffer = try json.object("offerDetails").map { offer throws(StoreFailure) in
+            try offer.has("offerId")
+        }
+        let replacement = try json.object("deferredItemReplacement")
+        isToBeReplaced = replacement != nil
+        self.replacement = try replacement?.text("productId")
+        hasPriceIncreasePending = try plan.map(Self.hasPriceIncreasePending) ?? false
     }
-}
 
-extension GoogleSubscription.OfferPhase {
-    fileprivate var phase: Phase? {
-        if freeTrial != nil { return .trial }
-        if introductoryPrice != nil { return .introductory }
-        if basePrice != nil { return .regular }
-        return switch prorationPeriod?.originalOfferPhaseType {
+    private static func phase(_ json: JSONObject) throws(StoreFailure) -> Phase? {
+        if try json.has("freeTrial") { return .trial }
+        if try json.has("introductoryPrice") { return .introductory }
+        if try json.has("basePrice") { return .regular }
+        return switch try json.object("prorationPeriod")?.text("originalOfferPhaseType") {
         case "FREE_TRIAL": .trial
         case "INTRODUCTORY": .introductory
         case "BASE": .regular
         default: nil
         }
     }
-}
 
-extension GoogleSubscription.PriceChange {
-    fileprivate var isIncreasePending: Bool {
-        priceChangeState == "OUTSTANDING"
-            && (priceChangeMode == "PRICE_INCREASE" || priceChangeMode == "OPT_OUT_PRICE_INCREASE")
-    }
-}
-
-extension GoogleSubscription.Canceled {
-    fileprivate var who: GoogleCancellation {
-        if userInitiatedCancellation != nil { return .user }
-        if systemInitiatedCancellation != nil { return .system }
-        if developerInitiatedCancellation != nil { return .developer }
-        return replacementCancellation != nil ? .replacement : .other
+    /// A higher price that waits for consent, or, in South Korea, a step after an offer.
+    private static func hasPriceIncreasePending(
+        _ plan: JSONObject
+    ) throws(StoreFailure) -> Bool {
+        if let change = try plan.object("priceChangeDetails"),
+            try change.text("priceChangeState") == "OUTSTANDING"
+        {
+            let mode = try change.text("priceChangeMode")
+            if mode == "PRICE_INCREASE" || mode == "OPT_OUT_PRICE_INCREASE" { return true }
+        }
+        let step = try plan.object("priceStepUpConsentDetails")?.text("state")
+        return step?.hasSuffix("PENDING") == true
     }
 }
 

@@ -1,0 +1,86 @@
+import Foundation
+import Renewal
+import Testing
+
+@testable import Stores
+
+/// The reader of answers that are read at each check.
+struct GoogleJSONTests {
+    @Test(arguments: [
+        "", " ", "{", "{}}", "{} x", "[1,]", "{,}", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#,
+        #"{a:1}"#, "'a'", "nul", "tru", "True", "NaN", "-", "01", "1.", ".5", "1e", "+1",
+        #""a"#, "\"\n\"", #""\x""#, #""\u12g4""#, #""\"#, #""\u1"#, "\u{FEFF}{}", "[1 2]",
+        "[[[[[[[[[[", #"{"a":"b" "c":1}"#,
+    ])
+    func refusesWhatIsNoJSON(text: String) {
+        #expect(throws: StoreFailure.malformed(field: "body")) {
+            try JSONTree(Array(text.utf8))
+        }
+    }
+
+    @Test func refusesWhatIsNoUTF8() {
+        for bytes: [UInt8] in [
+            [0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80],
+        ] {
+            #expect(throws: StoreFailure.self) {
+                try JSONTree(Array(#"{"a":""#.utf8) + bytes + Array(#""}"#.utf8))
+            }
+        }
+    }
+
+    @Test func refusesDeepNesting() throws {
+        let nested = { (depth: Int) in
+            Array(
+                (String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
+        }
+        _ = try JSONTree(nested(64))
+        #expect(throws: StoreFailure.malformed(field: "body")) { try JSONTree(nested(65)) }
+        #expect(throws: StoreFailure.malformed(field: "body")) { try JSONTree(nested(100_000)) }
+    }
+
+    @Test(arguments: [
+        "plain", "", #"a\"b\\c\/d\b\f\n\r\t"#, #"\u00e4\u20AC\ud83d\ude00"#, "äöü 😀", #"\u0000"#,
+    ])
+    func readsTextsAsFoundationDoes(text: String) throws {
+        let body = #" { "other" : [ -1.5e+3 , null , true , { } ] , "a" : "\#(text)" } "#
+        let expected = try JSONDecoder().decode(
+            [String: String].self,
+            from: Data(
+                #"{"a":"\#(text)"}"#.utf8))
+        let json = try JSONObject(try JSONTree(Array(body.utf8)))
+        #expect(try json.text("a") == expected["a"])
+    }
+
+    @Test(arguments: [
+        (#"{"a":"\ud800"}"#, "a"), (#"{"a":"\ud800x"}"#, "a"), (#"{"a":"\udc00"}"#, "a"),
+        (#"{"a":1}"#, "a"), (#"{"a":{}}"#, "a"), (#"{"a":"1","a":"2"}"#, "a"), ("[]", "body"),
+        ("null", "body"),
+    ])
+    func namesWhatIsWrong(body: String, field: String) throws {
+        #expect(throws: StoreFailure.malformed(field: field)) {
+            _ = try JSONObject(try JSONTree(Array(body.utf8))).text("a")
+        }
+    }
+
+    @Test func findsWhatIsThere() throws {
+        let body =
+            #"{"n":null,"y":true,"no":false,"o":{"p":{"q":"deep"}},"l":[{"x":"1"},{}],"e":[]}"#
+        let json = try JSONObject(try JSONTree(Array(body.utf8)))
+        #expect(try json.text("missing") == nil)
+        #expect(try json.text("n") == nil)
+        #expect(try !json.has("n") && json.has("e"))
+        #expect(try json.flag("y") == true)
+        #expect(try json.flag("no") == false)
+        #expect(try json.object("o")?.object("p")?.text("q") == "deep")
+        #expect(try json.text("q") == nil)
+        #expect(try json.objects("l")?.map { try $0.text("x") } == ["1", nil])
+        #expect(try json.objects("e")?.isEmpty == true)
+        #expect(throws: StoreFailure.malformed(field: "o.p.q")) {
+            _ = try json.object("o")?.object("p")?.flag("q")
+        }
+        #expect(throws: StoreFailure.malformed(field: "l.[0].x")) {
+            _ = try json.objects("l")?.first?.object("x")
+        }
+        #expect(throws: StoreFailure.malformed(field: "o")) { _ = try json.objects("o") }
+    }
+}
