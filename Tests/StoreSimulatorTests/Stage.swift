@@ -157,3 +157,9 @@ func rows(_ table: String) -> [[String]] {
             .filter { !$0.isEmpty }
     }
 }
+
+extension Stage {
+    func purchase(_ number: Int) -> Purchase {
+        reception.world.withLock { $0.purchase(number) }
+    }
+}
