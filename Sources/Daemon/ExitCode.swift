@@ -20,7 +20,7 @@ extension LedgerError {
         switch self {
         case .unavailable: .unavailable
         case .schemaMissing, .schemaVersion: .configuration
-        case .refused(sqlState: "42501", _): .permission
+        case .forbidden: .permission
         case .refused: .software
         }
     }

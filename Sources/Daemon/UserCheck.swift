@@ -7,7 +7,7 @@ package struct CheckedPurchase: Sendable {
     /// What was known before.
     package let claim: Claim
     package let answer: Answer
-    package let decision: Decision
+    package var decision: Decision
     /// Whether it was committed; false in a dry run.
     package var isCommitted = false
     package var events: [Event] = []
@@ -76,18 +76,23 @@ package struct UserCheck: Sendable {
     ) async throws(LedgerError) -> [CheckedPurchase] {
         guard let now = checked.map(\.claim.claimedAt).max() else { return [] }
         let outcomes = checked.map { Outcome(claim: $0.claim, decision: $0.decision) }
-        var committed = Set(outcomes.map(\.claim.purchase.id))
+        var committed = Dictionary(
+            uniqueKeysWithValues: outcomes.map { ($0.claim.purchase.id, $0.decision) })
         let events: [Event]
         if isDryRun {
             events = try await workshop.ledger.preview(outcomes, at: now)
         } else {
             let report = try await workshop.ledger.commit(outcomes, under: nil, at: now)
-            committed = Set(report.committed.map(\.claim.purchase.id))
+            // What the ledger knows of the user's other purchases may change a decision.
+            committed = Dictionary(
+                uniqueKeysWithValues: report.committed.map { ($0.claim.purchase.id, $0.decision) })
             events = report.events
         }
         return checked.map { one in
             var one = one
-            one.isCommitted = committed.contains(one.claim.purchase.id)
+            let decision = committed[one.claim.purchase.id]
+            one.isCommitted = decision != nil
+            one.decision = decision ?? one.decision
             one.events = events.filter { $0.purchaseID == one.claim.purchase.id }
             return one
         }

@@ -8,10 +8,15 @@ package enum LedgerError: Error, Hashable, Sendable {
     case schemaMissing
     /// The schema is of another version than this program needs.
     case schemaVersion(found: Int, needed: Int)
-    /// The database refuses a statement: a fault of ours, of the rights or of the schema.
+    /// The user that renewald connects as lacks a right. `message` is the server's.
+    case forbidden(message: String, work: Work)
+    /// The database refuses a statement: a fault of ours or of the schema.
     case refused(sqlState: String, message: String)
 
-    init(_ error: PostgresError) {
+    /// What the rights are needed for.
+    package enum Work: Hashable, Sendable { case migration, daily }
+
+    init(_ error: PostgresError, during work: Work = .daily) {
         self =
             switch error {
             case .unreachable(let reason): .unavailable(reason: reason)
@@ -20,6 +25,8 @@ package enum LedgerError: Error, Hashable, Sendable {
                 .unavailable(reason: "the database is overloaded (SQLSTATE \(state))")
             case .rejected(sqlState: "3F000", _, _), .rejected(sqlState: "42P01", _, _):
                 .schemaMissing
+            case .rejected(sqlState: "42501", let message, _):
+                .forbidden(message: message, work: work)
             case .rejected(let state, let message, _):
                 .refused(sqlState: state, message: message)
             case .decoding(let column):
@@ -41,6 +48,13 @@ package enum LedgerError: Error, Hashable, Sendable {
         case .schemaVersion(let found, let needed):
             "the database's schema is version \(found), newer than the \(needed) of this program: "
                 + "install the newer renewald"
+        case .forbidden(let message, .migration):
+            "the database refuses: \(message): migrate as the owner of the database or as a "
+                + "superuser, such as `sudo -u postgres renewald migrate`, or let the user do it: "
+                + "GRANT CREATE ON DATABASE name TO user"
+        case .forbidden(let message, .daily):
+            "the database refuses: \(message): the user needs the rights of renewald_worker: "
+                + "GRANT renewald_worker TO user"
         case .refused(let state, let message):
             "the database refuses: \(message) (SQLSTATE \(state))"
         }

@@ -69,7 +69,7 @@ package struct Migrator: Sendable {
         } catch let error as LedgerError {
             throw error
         } catch let error as PostgresError {
-            throw LedgerError(error)
+            throw LedgerError(error, during: .migration)
         } catch {
             throw .unavailable(reason: "cancelled")
         }

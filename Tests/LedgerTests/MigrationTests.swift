@@ -60,6 +60,23 @@ import Testing
         #expect(refusal.sentence.contains("run `renewald migrate`"))
     }
 
+    @Test func saysWhoMayMigrateWhereTheUserMayNot() async throws {
+        let conninfo = try await emptyDatabase()
+        let connection = session(conninfo)
+        try await connection.script(
+            """
+            DO $$ BEGIN CREATE ROLE migration_stranger NOLOGIN;
+            EXCEPTION WHEN duplicate_object THEN NULL; END $$;
+            SET ROLE migration_stranger
+            """)
+        let refusal = await #expect(throws: LedgerError.self) {
+            try await Migrator(connection).migrate()
+        }
+        let sentence = refusal?.sentence ?? ""
+        #expect(sentence.hasPrefix("the database refuses: permission denied for database"))
+        #expect(sentence.contains("sudo -u postgres renewald migrate"))
+    }
+
     @Test func leavesNothingBehindWhenItFails() async throws {
         let connection = session(try await emptyDatabase())
         // A table of ours that is in the way in the middle of the migration.

@@ -487,8 +487,8 @@ BEGIN
                 WHEN duplicate_object OR unique_violation THEN NULL;
                 WHEN insufficient_privilege THEN
                     RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege',
-                        MESSAGE = format('the role %s is missing and may not be created by this user', role),
-                        HINT = format('As a superuser: CREATE ROLE %s NOLOGIN;', role);
+                        MESSAGE = format('the role %1$s is missing and may not be created by this user '
+                            '(a superuser may: CREATE ROLE %1$s NOLOGIN)', role);
             END;
         END IF;
     END LOOP;
