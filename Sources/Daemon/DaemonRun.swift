@@ -1,4 +1,5 @@
 import Engine
+import Foundation
 import Ledger
 package import Logging
 import Renewal
@@ -20,39 +21,40 @@ package struct DaemonRun: Sendable {
     }
 
     /// Runs until SIGTERM or SIGINT. SIGHUP reads the configuration again: a good one takes effect
-    /// after the checks in hand are finished, a bad one is told and changes nothing.
+    /// without interrupting a check, a bad one is told and changes nothing.
     ///
     /// - Throws: `ConfigurationFaults` at the start, `ExitReason` where the database forbids it.
     package func run() async throws {
-        var workshop = try Workshop(
+        let workshop = try Workshop(
             configurationFile: configurationFile, environment: environment, log: log,
             telemetry: telemetry)
         log.info(
             "renewald \(Version.text) starts: \(workshop.configuration)",
             metadata: LogField.topic(.started))
-        for warning in workshop.configuration.apps.flatMap(\.secrets).compactMap({ $0.warning() }) {
-            log.warning("\(warning.description)", metadata: LogField.topic(.secretReadable))
-        }
-        for setting in workshop.configuration.withoutEffect {
-            log.warning(
-                "\(setting) has no effect in this version",
-                metadata: LogField.topic(.settingWithoutEffect))
-        }
-        while let next = try await run(workshop) {
+        let manager = ServiceManager(
+            environment: environment, processID: ProcessInfo.processInfo.processIdentifier)
+        let attendant = Attendant(manager, log: log)
+        let engine = workshop.engine(
+            heartbeat: attendant.heartbeat, stallLimit: attendant.stallLimit)
+        let reloader = Reloader(
+            configurationFile: configurationFile, environment: environment, workshop: workshop,
+            engine: engine, stallLimit: attendant.stallLimit)
+        reloader.warn(about: workshop.configuration)
+        attendant.attend(engine, apps: workshop.configuration.apps.count)
+        do {
+            try await run(
+                RunService(
+                    workshop: workshop, engine: engine, attendant: attendant, reloader: reloader))
+        } catch {
             await workshop.close()
-            workshop = next
-            log.info(
-                "the new configuration is in force: \(workshop.configuration)",
-                metadata: LogField.topic(.reloaded))
+            throw error
         }
         await workshop.close()
         log.info("renewald has stopped", metadata: LogField.topic(.stopped))
     }
 
-    /// - Returns: what to go on with after a reload; nil at the end.
-    private func run(_ workshop: Workshop) async throws -> Workshop? {
-        let service = RunService(workshop: workshop, log: log)
-        let server = await listen(workshop.configuration.metrics)
+    private func run(_ service: RunService) async throws {
+        let server = await listen(service.workshop.configuration.metrics)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [
@@ -60,22 +62,18 @@ package struct DaemonRun: Sendable {
                         service: service, successTerminationBehavior: .gracefullyShutdownGroup)
                 ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet))
-        let successor = Successor()
         let reloads = await UnixSignalsSequence(trapping: .sighup)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { await service.attendant.run() }
             tasks.addTask {
                 for await _ in reloads {
-                    guard let next = reloaded() else { continue }
-                    successor.workshop.withLock { $0 = next }
-                    await group.triggerGracefulShutdown()
-                    return
+                    await service.attendant.reload { await service.reloader.reload(&$0) }
                 }
             }
             defer { tasks.cancelAll() }
             try await group.run()
         }
         await server?.close()
-        return successor.workshop.withLock { $0 }
     }
 
     /// The work does not depend on the figures: an address that cannot be had is told, no more.
@@ -93,27 +91,6 @@ package struct DaemonRun: Sendable {
         }
     }
 
-    /// What a reload has made.
-    private final class Successor: Sendable {
-        let workshop = Mutex<Workshop?>(nil)
-    }
-
-    private func reloaded() -> Workshop? {
-        do throws(ConfigurationFaults) {
-            return try Workshop(
-                configurationFile: configurationFile, environment: environment, log: log,
-                telemetry: telemetry)
-        } catch {
-            for fault in error.faults {
-                log.error("\(fault.description)", metadata: LogField.topic(.configurationFault))
-            }
-            log.error(
-                "the configuration is not reloaded; the old one stays in force",
-                metadata: LogField.topic(.reloadRefused))
-            return nil
-        }
-    }
-
     /// The group's own lines say nothing that ours do not.
     private static let quiet = Logger(label: "renewald.services") { _ in SwiftLogNoOpLogHandler() }
 }
@@ -121,7 +98,9 @@ package struct DaemonRun: Sendable {
 /// Waits for the database, then lets the engine run.
 private struct RunService: Service {
     let workshop: Workshop
-    let log: Logger
+    let engine: RenewalEngine
+    let attendant: Attendant
+    let reloader: Reloader
 
     func run() async throws {
         let telemetry = workshop.telemetry
@@ -130,23 +109,35 @@ private struct RunService: Service {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await watch.run() }
             defer { tasks.cancelAll() }
-            let isReady = try await cancelWhenGracefulShutdown {
-                try await waitForSchema()
-            }
-            guard isReady else { return }
-            telemetry.health.enter(.working)
-            try await withGracefulShutdownHandler {
-                try await workshop.engine().run()
-            } onGracefulShutdown: {
-                telemetry.health.enter(.stopping)
-            }
+            try await work()
         }
     }
 
+    private func work() async throws {
+        try await withGracefulShutdownHandler {
+            let isReady = try await cancelWhenGracefulShutdown {
+                try await waitForSchema()
+            }
+            attendant.heartbeat.rest(.start)
+            guard isReady else { return }
+            workshop.telemetry.health.enter(.working)
+            await attendant.ready(.working)
+            try await engine.run()
+        } onGracefulShutdown: {
+            workshop.telemetry.health.enter(.stopping)
+            attendant.stopping(within: reloader.configuration.engine.stopLimit)
+        }
+    }
+
+    /// The service counts as started when the database has been tried: one that is away is waited
+    /// for, since neither a restart nor a person at this machine would bring it back.
+    ///
     /// - Returns: false when it was told to stop meanwhile.
     private func waitForSchema() async throws -> Bool {
+        let log = workshop.log
         var attempts = 0
         while !Task.isCancelled {
+            attendant.heartbeat.expect(.start, within: attendant.stallLimit)
             do throws(LedgerError) {
                 try await workshop.ledger.requireCurrentSchema()
                 if attempts > 0 {
@@ -161,6 +152,7 @@ private struct RunService: Service {
                 if attempts == 0 {
                     log.warning(
                         "waiting: \(error.sentence)", metadata: LogField.topic(.databaseWaits))
+                    await attendant.ready(.waiting(error.sentence))
                 }
                 attempts += 1
                 let delay = retryDelay(attempts: 1, jitter: .random(in: 0..<1)) / 10

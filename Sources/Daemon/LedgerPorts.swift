@@ -8,17 +8,17 @@ extension Ports {
     ///
     /// - Parameters:
     ///   - ledger: the database side.
-    ///   - apps: those that are configured: each gets its lane.
+    ///   - apps: those that are configured at the time: each gets its lane.
     ///   - workerName: for people.
     ///   - ask: asks the store of a claim's app.
     package init(
-        _ ledger: PostgresLedger, apps: [AppKey], workerName: String,
+        _ ledger: PostgresLedger, apps: @escaping @Sendable () -> [AppKey], workerName: String,
         ask: @escaping @Sendable (Claim) async -> Answer
     ) {
         self.init(
             ask: ask,
             lanes: { () throws(PortError) in
-                try await opened { try await ledger.registerLanes(apps) }
+                try await opened { try await ledger.registerLanes(apps()) }
             },
             claim: { lane, places, perShard, limit throws(PortError) in
                 try await opened {

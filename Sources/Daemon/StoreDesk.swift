@@ -10,7 +10,10 @@ package final class StoreDesk: Sendable {
     private typealias Ask = @Sendable (Purchase, Timestamp) async -> Answer
 
     private let client: CurlClient
-    private let asks: [AppKey: Ask]
+    private let asks: Mutex<[AppKey: Ask]>
+    private let metrics: DaemonMetrics
+    /// Most requests that are served at once.
+    package let capacity: Int
     private let extraCall = Mutex<@Sendable (AppKey) async -> Void>({ _ in })
 
     /// Reads every credential.
@@ -31,26 +34,38 @@ package final class StoreDesk: Sendable {
                 ConfigurationFault(file: "libcurl", sentence: "cannot be used: \(error)")
             ])
         }
-        let maker = StoreMaker(settings, self.client, environment, metrics)
+        capacity = client.maximumConnectionsPerHost * client.maximumStreamsPerConnection
+        asks = Mutex([:])
+        self.metrics = metrics
+        try reload(apps, settings, environment: environment)
+    }
+
+    /// Reads every credential again; checks that begin from now on use them. With a fault nothing is
+    /// changed.
+    ///
+    /// - Throws: all that is wrong with them, together.
+    package func reload(
+        _ apps: [App], _ settings: StoreSettings, environment: [String: String]
+    ) throws(ConfigurationFaults) {
+        let maker = StoreMaker(settings, client, environment, metrics)
         var asks: [AppKey: Ask] = [:]
         var faults: [ConfigurationFault] = []
-        let holder = ExtraCallHolder()
         for app in apps {
             do throws(ConfigurationFault) {
-                asks[app.key] = try maker.ask(app, beforeExtraCall: { await holder.call(app.key) })
+                asks[app.key] = try maker.ask(
+                    app, beforeExtraCall: { [weak self] in await self?.waitForExtraCall(app.key) })
             } catch {
                 faults.append(error)
             }
         }
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
-        self.asks = asks
-        holder.desk.withLock { $0 = self }
+        self.asks.withLock { $0 = asks }
     }
 
     /// Asks the store of the purchase's app. Never fails: a failure is an answer.
     package func ask(_ claim: Claim) async -> Answer {
         let app = claim.purchase.app
-        guard let ask = asks[app] else {
+        guard let ask = asks.withLock({ $0[app] }) else {
             return .failure(
                 .unsupported(
                     reason:
@@ -71,7 +86,12 @@ package final class StoreDesk: Sendable {
     /// - Returns: whether the store has heard it, or does not wait for it any more.
     package func acknowledge(_ claim: Claim) async -> Bool { false }
 
-    package func knows(_ app: AppKey) -> Bool { asks[app] != nil }
+    package func knows(_ app: AppKey) -> Bool { asks.withLock { $0[app] != nil } }
+
+    /// All that it can ask about, always in the same order.
+    package var apps: [AppKey] {
+        asks.withLock { $0.keys.sorted { ($0.store.rawValue, $0.id) < ($1.store.rawValue, $1.id) } }
+    }
 
     /// What is awaited before each call beyond the first of a check.
     package func beforeExtraCalls(_ wait: @escaping @Sendable (AppKey) async -> Void) {
@@ -80,13 +100,8 @@ package final class StoreDesk: Sendable {
 
     package func close() async { await client.close() }
 
-    /// Lets the stores, which are made before the desk stands, reach what the desk is told later.
-    private final class ExtraCallHolder: Sendable {
-        let desk = Mutex<StoreDesk?>(nil)
-
-        func call(_ app: AppKey) async {
-            await desk.withLock { $0?.extraCall.withLock { $0 } }?(app)
-        }
+    private func waitForExtraCall(_ app: AppKey) async {
+        await extraCall.withLock { $0 }(app)
     }
 }
 

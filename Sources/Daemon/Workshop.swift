@@ -43,7 +43,9 @@ package struct Workshop: Sendable {
         }
     }
 
-    package var rules: Rules {
+    package var rules: Rules { Self.rules(of: configuration) }
+
+    private static func rules(of configuration: Configuration) -> Rules {
         var policy = configuration.policy
         policy.keepsOffers = configuration.keepsOffers
         return Rules(policy: policy, catalog: configuration.catalog)
@@ -70,8 +72,16 @@ package struct Workshop: Sendable {
 
     package func news(of channel: String) -> News { News(database, channel: channel) }
 
-    package func engine(stores: Set<Store> = []) -> RenewalEngine {
-        let engine = RenewalEngine(settings(stores), ports(), log: log)
+    /// An engine that works by the configuration. Of the stores only the given are asked, empty is
+    /// all; the heartbeat shows whether the work advances, and a step of it may take the stall limit.
+    package func engine(
+        stores: Set<Store> = [], heartbeat: Heartbeat = Heartbeat(),
+        stallLimit: Duration = EngineSettings().stallLimit
+    ) -> RenewalEngine {
+        var settings = settings(following: configuration)
+        settings.stores = stores
+        settings.stallLimit = stallLimit
+        let engine = RenewalEngine(settings, ports(), log: log, heartbeat: heartbeat)
         desk.beforeExtraCalls { [weak engine] app in await engine?.extraCall(app) }
         return engine
     }
@@ -81,18 +91,19 @@ package struct Workshop: Sendable {
         await ledger.close()
     }
 
-    private func settings(_ stores: Set<Store>) -> EngineSettings {
+    /// How the engine works by a configuration, which may be newer than the workshop's own.
+    func settings(following configuration: Configuration) -> EngineSettings {
         var settings = EngineSettings()
-        settings.inFlight = configuration.engine.inFlight
+        settings.inFlight = min(configuration.engine.inFlight, desk.capacity)
         settings.poll = configuration.engine.poll
         settings.lease = configuration.engine.lease
         settings.batchLimit = configuration.engine.batch
         settings.batchAge = configuration.engine.batchAge
         settings.stopLimit = configuration.engine.stopLimit
-        settings.rules = rules
-        settings.stores = stores
+        settings.rules = Self.rules(of: configuration)
         for app in configuration.apps {
-            settings.callsPerSecond[app.key] = Quota.background(rate(app.key))
+            settings.callsPerSecond[app.key] = Quota.background(
+                configuration.stores.requestsPerSecond(app.key.store))
         }
         return settings
     }
@@ -104,7 +115,7 @@ package struct Workshop: Sendable {
     private func ports() -> Ports {
         let (desk, log) = (self.desk, self.log)
         var ports = Ports(
-            ledger, apps: configuration.apps.map(\.key), workerName: workerName,
+            ledger, apps: { desk.apps }, workerName: workerName,
             ask: { await desk.ask($0) })
         ports.hints = desk.hintSources
         if desk.acknowledges { ports.acknowledge = { await desk.acknowledge($0) } }

@@ -19,17 +19,19 @@ final class Committer: Sendable {
     private let leases: LeaseBook
     private let inHand: InHand
     private let tally: Tally
+    private let heartbeat: Heartbeat
     private let log: Logger
 
     init(
         _ settings: EngineSettings, _ ports: Ports, _ leases: LeaseBook, _ inHand: InHand,
-        _ tally: Tally, _ log: Logger
+        _ tally: Tally, _ log: Logger, heartbeat: Heartbeat = Heartbeat()
     ) {
         self.settings = settings
         self.ports = ports
         self.leases = leases
         self.inHand = inHand
         self.tally = tally
+        self.heartbeat = heartbeat
         self.log = log
     }
 
@@ -110,12 +112,16 @@ final class Committer: Sendable {
 
     /// Commits a batch, again and again while the database is away and the lease may still hold:
     /// an answer is worth keeping as long as no other worker can have asked again.
-    func commit(_ batch: [Outcome]) async {
-        defer { inHand.remove(batch.map(\.claim)) }
+    func commit(_ batch: [Outcome], as part: Heartbeat.Part = .commits) async {
+        defer {
+            inHand.remove(batch.map(\.claim))
+            heartbeat.rest(part)
+        }
         guard let now = batch.map(\.claim.claimedAt).max() else { return }
         let giveUpAt = ContinuousClock.now + settings.lease
         var attempts = 0
         while true {
+            heartbeat.expect(part, within: settings.stallLimit)
             do {
                 let report = try await ports.commit(batch, leases.lease, now)
                 if attempts > 0 {

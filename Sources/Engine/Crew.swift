@@ -5,7 +5,7 @@ import Synchronization
 /// The lanes at work, and those who tell them that something is due.
 final class Crew: Sendable {
     private let mode: RunMode
-    private let settings: EngineSettings
+    private let controls: Controls
     private let ports: Ports
     private let leases: LeaseBook
     private let inHand: InHand
@@ -19,18 +19,26 @@ final class Crew: Sendable {
     private let (stopped, stopTeller) = AsyncStream.makeStream(of: Void.self)
 
     init(
-        mode: RunMode, settings: EngineSettings, ports: Ports, leases: LeaseBook,
+        mode: RunMode, controls: Controls, ports: Ports, leases: LeaseBook,
         inHand: InHand, committer: Committer, log: Logger
     ) {
         self.mode = mode
-        self.settings = settings
+        self.controls = controls
         self.ports = ports
         self.leases = leases
         self.inHand = inHand
         self.committer = committer
         self.log = log
-        slots = Slots(limit: settings.inFlight)
+        slots = Slots(limit: controls.settings.inFlight)
         budget = Budget(mode)
+    }
+
+    private var settings: EngineSettings { controls.settings }
+
+    /// Every lane follows the settings as they are now.
+    func adapt() async {
+        slots.allow(settings.inFlight)
+        for runner in lanes.withLock({ Array($0.values) }) { await runner.adapt() }
     }
 
     /// Makes a runner for each lane that has none yet.
@@ -40,7 +48,7 @@ final class Crew: Sendable {
             for lane in all where wanted.isEmpty || wanted.contains(lane.app.store) {
                 guard lanes[lane.number] == nil else { continue }
                 let runner = LaneRunner(
-                    lane, mode: mode, settings: settings, ports: ports, slots: slots,
+                    lane, mode: mode, controls: controls, ports: ports, slots: slots,
                     leases: leases, inHand: inHand, committer: committer, budget: budget,
                     log: log)
                 lanes[lane.number] = runner

@@ -14,6 +14,9 @@ package struct EngineSettings: Sendable {
     package var batchAge = Duration.milliseconds(10)
     /// How long a stop waits for the checks in hand.
     package var stopLimit = Duration.seconds(20)
+    /// How long a step of the work may take before the heartbeat says that it is stuck: longer than
+    /// any call's deadline.
+    package var stallLimit = Duration.seconds(60)
     /// Calls per second of each app; an app without one is not paced.
     package var callsPerSecond: [AppKey: Double] = [:]
     package var rules = Rules()

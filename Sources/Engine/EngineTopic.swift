@@ -38,3 +38,23 @@ package enum LogField {
     package static let purchase = "purchase"
     package static let problem = "problem"
 }
+
+extension StoreFailure {
+    /// How grave it is when it opens a circuit: refused credentials are for a person to mend.
+    var circuitLevel: Logger.Level {
+        switch self {
+        case .throttled: .notice
+        case .refused: .error
+        case .unreachable, .malformed, .signature, .mismatch, .rejected, .unsupported: .warning
+        }
+    }
+
+    var circuitTopic: EngineTopic {
+        switch self {
+        case .throttled: .storeThrottles
+        case .refused: .credentialsRefused
+        case .unreachable, .malformed, .signature, .mismatch, .rejected, .unsupported:
+            .circuitOpened
+        }
+    }
+}

@@ -49,5 +49,8 @@ final class InHand: Sendable {
         state.withLock { $0.ids[shard]?.count ?? 0 }
     }
 
+    /// How many claims are in hand.
+    var count: Int { state.withLock { $0.ids.values.reduce(0) { $0 + $1.count } } }
+
     var isEmpty: Bool { state.withLock(\.ids.isEmpty) }
 }

@@ -9,7 +9,7 @@ import Renewal
 actor LaneRunner {
     nonisolated let lane: Lane
     private let mode: RunMode
-    private let settings: EngineSettings
+    private nonisolated let controls: Controls
     private let ports: Ports
     private let slots: Slots
     private let leases: LeaseBook
@@ -34,6 +34,11 @@ actor LaneRunner {
     private var circuit = Circuit()
     private var permits: PermitRow?
     private var interval = Duration.zero
+    /// Workers that run or are about to.
+    private var hired = 0
+    private nonisolated let (hirings, hirer) = AsyncStream.makeStream(of: Int.self)
+    /// Checks that wait for a place in the row of calls.
+    private var inRow = 0
     private var hasEnded = false
     private let startedAt = ContinuousClock.now
 
@@ -41,12 +46,12 @@ actor LaneRunner {
     private static let firstWindow = 8
 
     init(
-        _ lane: Lane, mode: RunMode, settings: EngineSettings, ports: Ports, slots: Slots,
+        _ lane: Lane, mode: RunMode, controls: Controls, ports: Ports, slots: Slots,
         leases: LeaseBook, inHand: InHand, committer: Committer, budget: Budget, log: Logger
     ) {
         self.lane = lane
         self.mode = mode
-        self.settings = settings
+        self.controls = controls
         self.ports = ports
         self.slots = slots
         self.leases = leases
@@ -54,20 +59,19 @@ actor LaneRunner {
         self.committer = committer
         self.budget = budget
         self.log = log
-        if let rate = settings.callsPerSecond[lane.app] {
-            interval = .seconds(1) / rate
-            permits = PermitRow(interval: interval)
-        }
         slots.enter(lane.number)
     }
 
+    private nonisolated var settings: EngineSettings { controls.settings }
+
     /// Runs until `stop`, or until one pass is done.
     func run() async {
+        adapt()
         await withDiscardingTaskGroup { group in
             group.addTask { await self.refillLoop() }
             group.addTask { await self.paceLoop() }
-            for _ in 0..<settings.inFlight {
-                group.addTask { await self.work() }
+            for await count in hirings {
+                for _ in 0..<count { group.addTask { await self.work() } }
             }
         }
         inHand.remove(buffer)
@@ -79,6 +83,22 @@ actor LaneRunner {
         hasEnded = true
         for waiter in waiters { waiter.resume(returning: nil) }
         waiters = []
+        hirer.finish()
+        refillBell.ring()
+        paceBell.ring()
+    }
+
+    /// Follows the settings as they are now. Checks under way are not touched.
+    func adapt() {
+        let interval = settings.callsPerSecond[lane.app].map { .seconds(1) / $0 } ?? Duration.zero
+        if interval != self.interval {
+            self.interval = interval
+            permits = interval == .zero ? nil : PermitRow(interval: interval)
+        }
+        if settings.inFlight > hired {
+            hirer.yield(settings.inFlight - hired)
+            hired = settings.inFlight
+        }
         refillBell.ring()
         paceBell.ring()
     }
@@ -88,9 +108,19 @@ actor LaneRunner {
 
     /// Waits for a place in the row of calls, for a call beyond the first of a check.
     func extraCall() async {
+        inRow += 1
+        beat()
         while permits?.take(at: .now) == false, !hasEnded {
             await waitForPermit(wanted: 1)
         }
+        inRow -= 1
+        beat()
+    }
+
+    /// A check that waits for its turn to call is not stuck, however long that takes.
+    private func beat() {
+        controls.heartbeat.expect(
+            .checks(lane.app), within: settings.stallLimit, unless: inFlight <= inRow)
     }
 
     // MARK: Checking
@@ -150,6 +180,7 @@ actor LaneRunner {
         _ = permits?.take(at: now)
         _ = circuit.admits(at: engineTime)
         inFlight += 1
+        beat()
         unsettled += 1
         if buffer.count <= lowWater { refillBell.ring() }
         return buffer.removeLast()
@@ -166,6 +197,7 @@ actor LaneRunner {
 
     private func finish(_ answer: Answer, jitter: Double) {
         inFlight -= 1
+        beat()
         slots.give(lane.number)
         let before = circuit.position
         switch answer {
@@ -188,17 +220,10 @@ actor LaneRunner {
 
     /// Says that the circuit has opened: refused credentials are for a person to mend.
     private func tell(_ failure: StoreFailure) {
-        let (level, topic): (Logger.Level, EngineTopic) =
-            switch failure {
-            case .throttled: (.notice, .storeThrottles)
-            case .refused: (.error, .credentialsRefused)
-            case .unreachable, .malformed, .signature, .mismatch, .rejected, .unsupported:
-                (.warning, .circuitOpened)
-            }
-        var fields = LogField.topic(topic, of: lane.app)
+        var fields = LogField.topic(failure.circuitTopic, of: lane.app)
         fields[LogField.problem] = "\(failure.problem.code.rawValue)"
         log.log(
-            level: level,
+            level: failure.circuitLevel,
             "\(lane.title): \(failure.problem.sentence); asking rarely until it answers",
             metadata: fields)
     }
@@ -215,8 +240,13 @@ actor LaneRunner {
 
     private func refillLoop() async {
         // Also a cancelled task must let go of who waits for a claim.
-        defer { stop() }
+        defer {
+            stop()
+            controls.heartbeat.rest(.queue(lane.app))
+        }
         while !hasEnded, !Task.isCancelled {
+            controls.heartbeat.expect(
+                .queue(lane.app), within: settings.poll + settings.stallLimit)
             guard buffer.count <= lowWater, mayAsk else {
                 if mode != .forever, passIsDone(.fault) { return }
                 await refillBell.wait(upTo: settings.poll)
@@ -360,8 +390,4 @@ actor LaneRunner {
     private var engineTime: Timestamp {
         Timestamp(microsecondsSinceEpoch: (ContinuousClock.now - startedAt).microseconds)
     }
-}
-
-extension Lane {
-    var title: String { "\(app.store.rawValue) \(app.id)" }
 }

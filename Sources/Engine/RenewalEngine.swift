@@ -6,14 +6,23 @@ import Synchronization
 /// Carries each claim through the stages: claim, ask, decide, commit. Paces, retries, leases,
 /// stops.
 package final class RenewalEngine: Service {
-    private let settings: EngineSettings
+    private let controls: Controls
     private let ports: Ports
     private let log: Logger
     private let tally = Tally()
     private let crew = Mutex<Crew?>(nil)
+    private let inHand = Mutex<InHand?>(nil)
 
-    package init(_ settings: EngineSettings, _ ports: Ports, log: Logger) {
-        self.settings = settings
+    /// - Parameters:
+    ///   - settings: may be changed later by `adapt`.
+    ///   - ports: the doors to the world.
+    ///   - log: where to say what happens.
+    ///   - heartbeat: shows whether the work advances.
+    package init(
+        _ settings: EngineSettings, _ ports: Ports, log: Logger,
+        heartbeat: Heartbeat = Heartbeat()
+    ) {
+        controls = Controls(settings, heartbeat)
         self.ports = ports
         self.log = log
     }
@@ -32,16 +41,18 @@ package final class RenewalEngine: Service {
         let worker = WorkerID.random()
         let leases = LeaseBook(worker: worker)
         let inHand = InHand()
-        let hints = HintRunner(settings, ports, worker: worker, log: log)
+        let hints = HintRunner(controls.settings, ports, worker: worker, log: log)
         let acknowledger = Acknowledger(ports, log: log)
         let ports = ports.telling(acknowledger)
-        let committer = Committer(settings, ports, leases, inHand, tally, log)
+        let committer = Committer(
+            controls.settings, ports, leases, inHand, tally, log, heartbeat: controls.heartbeat)
         let crew = Crew(
-            mode: mode, settings: settings, ports: ports, leases: leases, inHand: inHand,
+            mode: mode, controls: controls, ports: ports, leases: leases, inHand: inHand,
             committer: committer, log: log)
         self.crew.withLock { $0 = crew }
+        self.inHand.withLock { $0 = inHand }
         let keeper = ShardKeeper(
-            worker, mode: mode, settings: settings, ports: ports, leases: leases,
+            worker, mode: mode, controls: controls, ports: ports, leases: leases,
             inHand: inHand, log: log, crew: crew)
         if mode != .forever {
             let taken = try await keeper.join()
@@ -85,6 +96,16 @@ package final class RenewalEngine: Service {
     package func extraCall(_ app: AppKey) async {
         await crew.withLock { $0?.runner(of: app) }?.extraCall()
     }
+
+    /// Takes other settings while it runs, without interrupting a check: rates, limits and rules hold
+    /// for what starts from now on. The sizes of batches and the choice of stores stay as they were.
+    package func adapt(to settings: EngineSettings) async {
+        controls.turn(to: settings)
+        await crew.withLock { $0 }?.adapt()
+    }
+
+    /// Claims that are in hand: waiting, asked about, or about to be committed.
+    package var claimsInHand: Int { inHand.withLock { $0?.count ?? 0 } }
 
     /// What the run has come to so far.
     package var progress: RunReport { tally.current }

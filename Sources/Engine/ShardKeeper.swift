@@ -4,7 +4,7 @@ import Renewal
 /// Keeps this worker's share of the shards: takes free ones, renews, gives back what others shall
 /// have. After a crash it first clears the suspects of a shard, then opens it.
 actor ShardKeeper {
-    private let settings: EngineSettings
+    private let controls: Controls
     private let mode: RunMode
     private let ports: Ports
     private let leases: LeaseBook
@@ -23,12 +23,12 @@ actor ShardKeeper {
     static let shardCount = 256
 
     init(
-        _ worker: WorkerID, mode: RunMode, settings: EngineSettings, ports: Ports,
+        _ worker: WorkerID, mode: RunMode, controls: Controls, ports: Ports,
         leases: LeaseBook, inHand: InHand, log: Logger, crew: Crew
     ) {
         self.worker = worker
         self.mode = mode
-        self.settings = settings
+        self.controls = controls
         self.ports = ports
         self.leases = leases
         self.inHand = inHand
@@ -47,6 +47,7 @@ actor ShardKeeper {
     /// Keeps the leases until `stop`, then gives them back.
     func run() async {
         while !hasEnded {
+            controls.heartbeat.expect(.leases, within: settings.poll + settings.stallLimit)
             do {
                 if renewalIsDue { try await renew() }
                 if mode == .forever { crew.clearLater(try await take()) }
@@ -66,8 +67,11 @@ actor ShardKeeper {
             }
             if await leases.doubt.wait(upTo: settings.poll) { renewedAt = nil }
         }
+        controls.heartbeat.rest(.leases)
         await giveBack()
     }
+
+    private var settings: EngineSettings { controls.settings }
 
     func stop() {
         hasEnded = true

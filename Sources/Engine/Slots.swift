@@ -4,19 +4,22 @@ import Synchronization
 /// that a store that hangs cannot take them all.
 final class Slots: Sendable {
     private struct State {
+        var limit: Int
         var total = 0
         var byLane: [Int16: Int] = [:]
         var starved: [Int16: @Sendable () -> Void] = [:]
     }
 
-    private let limit: Int
     /// Slots that no other lane may take.
     private static let reservePerLane = 4
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     init(limit: Int) {
-        self.limit = limit
+        state = Mutex(State(limit: limit))
     }
+
+    /// Changes the limit; slots beyond a lower one are given back as checks end.
+    func allow(_ limit: Int) { state.withLock { $0.limit = limit } }
 
     func enter(_ lane: Int16) {
         state.withLock { $0.byLane[lane] = $0.byLane[lane] ?? 0 }
@@ -26,11 +29,13 @@ final class Slots: Sendable {
     func take(_ lane: Int16, orCall whenFree: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             let own = state.byLane[lane] ?? 0
-            let reserve = min(Self.reservePerLane, limit / max(state.byLane.count, 1))
+            let reserve = min(Self.reservePerLane, state.limit / max(state.byLane.count, 1))
             let reservedForOthers = state.byLane.reduce(0) { sum, other in
                 other.key == lane ? sum : sum + max(0, reserve - other.value)
             }
-            guard state.total + reservedForOthers < limit || (own == 0 && state.total < limit)
+            guard
+                state.total + reservedForOthers < state.limit
+                    || (own == 0 && state.total < state.limit)
             else {
                 state.starved[lane] = whenFree
                 return false

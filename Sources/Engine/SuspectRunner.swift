@@ -46,7 +46,7 @@ struct SuspectRunner {
             }
             return await tasks.reduce(into: [Outcome]()) { $0.append($1) }
         }
-        await committer.commit(outcomes)
+        await committer.commit(outcomes, as: .suspects)
         let emptied = Dictionary(uniqueKeysWithValues: owned.map { ($0, [Int64]()) })
         _ = try await ports.mark(emptied, leases.lease)
     }

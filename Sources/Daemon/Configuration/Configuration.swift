@@ -19,6 +19,8 @@ package struct Configuration: Sendable, CustomStringConvertible, CustomReflectab
     package let userNames: UserNames
     /// How many products are configured.
     let productCount: Int
+    /// What the file says, key by key, to be compared with a later one. It may hold a password.
+    var written: [String: TOMLNode] = [:]
 
     package struct Database: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
         /// A libpq connection string. It may hold a password: never print it.

@@ -48,7 +48,8 @@ extension Configuration {
             ])
         }
         var builder = ConfigurationBuilder(root: root, lines: TOMLLines(text), file: file)
-        let configuration = builder.build(environment: environment)
+        var configuration = builder.build(environment: environment)
+        configuration.written = root
         guard builder.faults.isEmpty else { throw ConfigurationFaults(builder.faults) }
         return configuration
     }

@@ -14,7 +14,8 @@ extension CatalogMessage {
         Nothing is to be done.
         == reloaded 1371c62c5d7682e2d302ec57dff8eaba
         The new configuration is in force
-        The checks in hand were finished under the old one.
+        Rates, limits, rules and credentials hold for the checks that begin from now on; those
+        under way were not interrupted. What waits for a restart is told in lines of its own.
 
         Nothing is to be done.
         == reload_refused f40c63e3818fce978c7c436faedd37e1
@@ -38,6 +39,23 @@ extension CatalogMessage {
         It is read and checked, and not acted upon.
 
         Do not rely on it.
+        == restart_needed d177bd9c77464981b767a5d5a3b61fbc
+        A changed setting takes effect after a restart
+        The line names it. Until then the old value holds.
+
+        Restart at a time that suits: systemctl restart renewald. Nothing is lost by it.
+        == work_stuck baec966cad7e410895ddd6c85757b14a
+        The work does not advance
+        The parts that the line names have not made a step for longer than any call may take. The
+        service manager is told nothing more, ends the service at the end of WatchdogSec= and
+        starts it again; what was in hand is asked about again.
+
+        If it happens again, keep the core (coredumpctl) and report it.
+        == work_advances 3bcf1932d64345f1bcd2db8b42a80e98
+        The work advances again
+        What was stuck has made a step.
+
+        Nothing is to be done, unless it happens again.
         == database_waits 310f7fe560c6f50591eba9f6c2b81ce7
         The service waits for the database
         It starts to work as soon as PostgreSQL answers.

@@ -1,0 +1,86 @@
+import Engine
+import Logging
+import Renewal
+import Synchronization
+
+/// Reads the configuration and every credential again, and lets the engine go on with them.
+final class Reloader: Sendable {
+    private let configurationFile: String
+    private let environment: [String: String]
+    private let workshop: Workshop
+    private let engine: RenewalEngine
+    private let stallLimit: Duration
+    private let current: Mutex<Configuration>
+
+    init(
+        configurationFile: String, environment: [String: String], workshop: Workshop,
+        engine: RenewalEngine, stallLimit: Duration
+    ) {
+        self.configurationFile = configurationFile
+        self.environment = environment
+        self.workshop = workshop
+        self.engine = engine
+        self.stallLimit = stallLimit
+        current = Mutex(workshop.configuration)
+    }
+
+    /// The one that holds, after any number of reloads.
+    var configuration: Configuration { current.withLock { $0 } }
+
+    /// Reloads. What holds from now on, or why the old one stays, is told in the log and in the state.
+    func reload(_ state: inout DaemonState) async {
+        do throws(ConfigurationFaults) {
+            let next = try Configuration.load(file: configurationFile, environment: environment)
+            try workshop.desk.reload(next.apps, next.stores, environment: environment)
+            await follow(next, &state)
+        } catch {
+            for fault in error.faults {
+                log.error("\(fault.description)", metadata: LogField.topic(.configurationFault))
+            }
+            log.error(
+                "the configuration is not reloaded; the old one stays in force",
+                metadata: LogField.topic(.reloadRefused))
+            state.refusedFaults = error.faults.count
+        }
+    }
+
+    private func follow(_ next: Configuration, _ state: inout DaemonState) async {
+        var settings = workshop.settings(following: next)
+        settings.stallLimit = stallLimit
+        await engine.adapt(to: settings)
+        for app in next.apps.map(\.key) {
+            workshop.telemetry.metrics.begin(
+                app, rate: Quota.background(next.stores.requestsPerSecond(app.store)))
+        }
+        current.withLock { $0 = next }
+        log.info(
+            "the new configuration is in force: \(next)", metadata: LogField.topic(.reloaded))
+        warn(about: next)
+        var waiting = Reload.waitingForRestart(from: workshop.configuration, to: next)
+        if next.engine.inFlight > workshop.desk.capacity {
+            waiting.append("engine.in_flight above \(workshop.desk.capacity)")
+        }
+        for name in waiting {
+            log.notice(
+                "\(name) has changed and takes effect after a restart",
+                metadata: LogField.topic(.restartNeeded))
+        }
+        state.apps = next.apps.count
+        state.refusedFaults = 0
+        state.waitingForRestart = waiting
+    }
+
+    /// Says what works but is unwise or useless.
+    func warn(about configuration: Configuration) {
+        for warning in configuration.apps.flatMap(\.secrets).compactMap({ $0.warning() }) {
+            log.warning("\(warning.description)", metadata: LogField.topic(.secretReadable))
+        }
+        for setting in configuration.withoutEffect {
+            log.warning(
+                "\(setting) has no effect in this version",
+                metadata: LogField.topic(.settingWithoutEffect))
+        }
+    }
+
+    private var log: Logger { workshop.log }
+}

@@ -1,0 +1,62 @@
+package import Renewal
+import Synchronization
+
+/// Shows from outside whether the work advances. Each part of it says, again and again, by when it
+/// will have made its next step; a part whose time has passed is stuck.
+package final class Heartbeat: Sendable {
+    package enum Part: Hashable, Sendable {
+        /// The daemon before the engine runs.
+        case start
+        /// Looking for what is due, for one app.
+        case queue(AppKey)
+        /// The checks of one app that are under way.
+        case checks(AppKey)
+        case leases
+        case commits
+        /// Clearing what a crash has left.
+        case suspects
+    }
+
+    private let deadlines = Mutex<[Part: ContinuousClock.Instant]>([:])
+
+    package init() {}
+
+    /// The part has made a step; the next comes within the given time, unless there is none.
+    package func expect(_ part: Part, within limit: Duration, unless isIdle: Bool = false) {
+        deadlines.withLock { $0[part] = isIdle ? nil : .now + limit }
+    }
+
+    /// The part has nothing to do until it says so.
+    package func rest(_ part: Part) {
+        deadlines.withLock { $0[part] = nil }
+    }
+
+    /// The parts that should have made a step by the given time and have not.
+    package func overdue(at now: ContinuousClock.Instant = .now) -> Set<Part> {
+        deadlines.withLock { deadlines in
+            Set(deadlines.lazy.filter { $0.value < now }.map(\.key))
+        }
+    }
+}
+
+extension Heartbeat.Part {
+    /// Such as `the checks of google com.example.reader`.
+    package var title: String {
+        switch self {
+        case .start: "the start"
+        case .queue(let app): "the queue of \(app.title)"
+        case .checks(let app): "the checks of \(app.title)"
+        case .leases: "the leases"
+        case .commits: "the commits"
+        case .suspects: "the checks that a crash left"
+        }
+    }
+}
+
+extension Lane {
+    var title: String { app.title }
+}
+
+extension AppKey {
+    fileprivate var title: String { "\(store.rawValue) \(id)" }
+}
