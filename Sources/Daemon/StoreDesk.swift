@@ -7,11 +7,9 @@ import Synchronization
 
 /// Knows which store to ask about which app, and with what.
 package final class StoreDesk: Sendable {
-    private typealias Ask = @Sendable (Purchase, Timestamp) async -> Answer
-
     private let client: CurlClient
-    private let asks: Mutex<[AppKey: Ask]>
     private let metrics: DaemonMetrics
+    private let doors: Mutex<[AppKey: StoreDoors]>
     /// Most requests that are served at once.
     package let capacity: Int
     private let extraCall = Mutex<@Sendable (AppKey) async -> Void>({ _ in })
@@ -20,8 +18,8 @@ package final class StoreDesk: Sendable {
     ///
     /// - Throws: all that is wrong with them, together.
     package init(
-        _ apps: [App], _ settings: StoreSettings, inFlight: Int, environment: [String: String],
-        metrics: DaemonMetrics
+        _ apps: [App], _ settings: StoreSettings, _ catalog: Catalog, inFlight: Int,
+        environment: [String: String], metrics: DaemonMetrics
     ) throws(ConfigurationFaults) {
         var client = CurlConfiguration(userAgent: "renewald/\(Version.text)")
         // A request that finds no place on a connection waits while its deadline runs.
@@ -35,9 +33,9 @@ package final class StoreDesk: Sendable {
             ])
         }
         capacity = client.maximumConnectionsPerHost * client.maximumStreamsPerConnection
-        asks = Mutex([:])
+        doors = Mutex([:])
         self.metrics = metrics
-        try reload(apps, settings, environment: environment)
+        try reload(apps, settings, catalog, environment: environment)
     }
 
     /// Reads every credential again; checks that begin from now on use them. With a fault nothing is
@@ -45,27 +43,54 @@ package final class StoreDesk: Sendable {
     ///
     /// - Throws: all that is wrong with them, together.
     package func reload(
-        _ apps: [App], _ settings: StoreSettings, environment: [String: String]
+        _ apps: [App], _ settings: StoreSettings, _ catalog: Catalog,
+        environment: [String: String]
     ) throws(ConfigurationFaults) {
-        let maker = StoreMaker(settings, client, environment, metrics)
-        var asks: [AppKey: Ask] = [:]
+        let maker = StoreMaker(settings, catalog, client, environment, metrics)
+        var doors: [AppKey: StoreDoors] = [:]
         var faults: [ConfigurationFault] = []
         for app in apps {
             do throws(ConfigurationFault) {
-                asks[app.key] = try maker.ask(
+                doors[app.key] = try maker.doors(
                     app, beforeExtraCall: { [weak self] in await self?.waitForExtraCall(app.key) })
             } catch {
                 faults.append(error)
             }
         }
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
-        self.asks.withLock { $0 = asks }
+        self.doors.withLock { $0 = doors }
+    }
+
+    private func doors(of app: AppKey) -> StoreDoors? { doors.withLock { $0[app] } }
+
+    /// Where the stores' news comes from. Each follows a reload; a new one needs a restart.
+    package var hintSources: [HintSource] {
+        apps.flatMap { doors(of: $0)?.hintSources ?? [] }.map { source in
+            HintSource(
+                name: source.name, app: source.app, interval: source.interval,
+                patience: source.patience,
+                pull: { [self] position, now throws(StoreFailure) in
+                    try await current(source).pull(position, now)
+                },
+                acknowledge: { [self] receipts, now throws(StoreFailure) in
+                    try await current(source).acknowledge(receipts, now)
+                })
+        }
+    }
+
+    private func current(_ source: HintSource) -> HintSource {
+        doors(of: source.app)?.hintSources.first { $0.name == source.name } ?? source
+    }
+
+    /// Whether a store is told that purchases have arrived: only where an operator wants it.
+    package var acknowledges: Bool {
+        doors.withLock { $0.values.contains { $0.acknowledge != nil } }
     }
 
     /// Asks the store of the purchase's app. Never fails: a failure is an answer.
     package func ask(_ claim: Claim) async -> Answer {
         let app = claim.purchase.app
-        guard let ask = asks.withLock({ $0[app] }) else {
+        guard let ask = doors(of: app)?.ask else {
             return .failure(
                 .unsupported(
                     reason:
@@ -75,22 +100,21 @@ package final class StoreDesk: Sendable {
         return await ask(claim.purchase, claim.claimedAt)
     }
 
-    /// Where the stores' news comes from.
-    package var hintSources: [HintSource] { [] }
-
-    /// Whether a store is told that purchases have arrived: only where an operator wants it.
-    package var acknowledges: Bool { false }
-
     /// Tells the store of the purchase's app that it has arrived.
     ///
     /// - Returns: whether the store has heard it, or does not wait for it any more.
-    package func acknowledge(_ claim: Claim) async -> Bool { false }
+    package func acknowledge(_ claim: Claim) async -> Bool {
+        guard let acknowledge = doors(of: claim.purchase.app)?.acknowledge else { return true }
+        return await acknowledge(claim.purchase, claim.claimedAt)
+    }
 
-    package func knows(_ app: AppKey) -> Bool { asks.withLock { $0[app] != nil } }
+    package func knows(_ app: AppKey) -> Bool { doors(of: app) != nil }
 
     /// All that it can ask about, always in the same order.
     package var apps: [AppKey] {
-        asks.withLock { $0.keys.sorted { ($0.store.rawValue, $0.id) < ($1.store.rawValue, $1.id) } }
+        doors.withLock {
+            $0.keys.sorted { ($0.store.rawValue, $0.id) < ($1.store.rawValue, $1.id) }
+        }
     }
 
     /// What is awaited before each call beyond the first of a check.
@@ -105,26 +129,36 @@ package final class StoreDesk: Sendable {
     }
 }
 
+/// What can be done at the store of one app.
+struct StoreDoors: Sendable {
+    let ask: @Sendable (Purchase, Timestamp) async -> Answer
+    var hintSources: [HintSource] = []
+    /// Nil where the store waits for nothing, or nobody wants to tell it.
+    var acknowledge: (@Sendable (Purchase, Timestamp) async -> Bool)?
+}
+
 /// Makes a store from its configuration.
-private struct StoreMaker {
+struct StoreMaker {
     let settings: StoreSettings
+    let catalog: Catalog
     let client: CurlClient
     let environment: [String: String]
     let metrics: DaemonMetrics
 
     init(
-        _ settings: StoreSettings, _ client: CurlClient, _ environment: [String: String],
-        _ metrics: DaemonMetrics
+        _ settings: StoreSettings, _ catalog: Catalog, _ client: CurlClient,
+        _ environment: [String: String], _ metrics: DaemonMetrics
     ) {
+        self.catalog = catalog
         self.metrics = metrics
         self.settings = settings
         self.client = client
         self.environment = environment
     }
 
-    func ask(
+    func doors(
         _ app: App, beforeExtraCall: @escaping @Sendable () async -> Void
-    ) throws(ConfigurationFault) -> @Sendable (Purchase, Timestamp) async -> Answer {
+    ) throws(ConfigurationFault) -> StoreDoors {
         let (client, metrics, key) = (self.client, self.metrics, app.key)
         let transport = StoreTransport(
             send: { request throws(CurlError) in
@@ -135,13 +169,12 @@ private struct StoreMaker {
         switch app {
         case .apple(let app):
             let store = try apple(app, transport)
-            return { await store.ask($0, at: $1) }
+            return StoreDoors(ask: { await store.ask($0, at: $1) })
         case .google(let app):
-            let store = try google(app, transport)
-            return { await store.ask($0, at: $1) }
+            return try google(app, key, transport)
         case .amazon(let app):
             let store = try amazon(app, transport)
-            return { await store.ask($0, at: $1) }
+            return StoreDoors(ask: { await store.ask($0, at: $1) })
         }
     }
 
@@ -177,19 +210,6 @@ private struct StoreMaker {
             issuerID: key.issuerID, keyID: key.keyID, privateKeyPEM: try secret(key.privateKey))
     }
 
-    private func google(
-        _ app: GoogleApp, _ transport: StoreTransport
-    ) throws(ConfigurationFault) -> GoogleStore {
-        let credentials = GoogleCredentials(
-            packageName: app.id, serviceAccountJSON: try secret(app.serviceAccount),
-            certificateAuthorityFile: settings.tlsCA(.google)?.path)
-        return try made(app.serviceAccount.place) { () throws(CredentialFault) in
-            try GoogleStore(
-                credentials: credentials, host: try host(settings.google.baseURL, .google),
-                transport: transport)
-        }
-    }
-
     private func amazon(
         _ app: AmazonApp, _ transport: StoreTransport
     ) throws(ConfigurationFault) -> AmazonStore {
@@ -203,7 +223,7 @@ private struct StoreMaker {
         }
     }
 
-    private func host(_ url: String, _ store: Store) throws(CredentialFault) -> StoreHost {
+    func host(_ url: String, _ store: Store) throws(CredentialFault) -> StoreHost {
         guard
             let host = StoreHost(
                 baseURL: url, certificateAuthorityFile: settings.tlsCA(store)?.path)
@@ -211,7 +231,7 @@ private struct StoreMaker {
         return host
     }
 
-    private func secret(_ source: SecretSource) throws(ConfigurationFault) -> Stores.Secret {
+    func secret(_ source: SecretSource) throws(ConfigurationFault) -> Stores.Secret {
         guard let text = try source.read(environment: environment).text else {
             throw source.place.fault("the secret is not UTF-8 text")
         }
@@ -232,7 +252,7 @@ private struct StoreMaker {
         return Array(der)
     }
 
-    private func made<Made>(
+    func made<Made>(
         _ place: ConfigurationPlace, _ make: () throws(CredentialFault) -> Made
     ) throws(ConfigurationFault) -> Made {
         do throws(CredentialFault) {

@@ -35,7 +35,7 @@ package struct Workshop: Sendable {
         database = PostgresSettings(conninfo: configuration.database.url)
         ledger = PostgresLedger(database, notifies: configuration.engine.notify)
         desk = try StoreDesk(
-            asksStores ? configuration.apps : [], configuration.stores,
+            asksStores ? configuration.apps : [], configuration.stores, configuration.catalog,
             inFlight: configuration.engine.inFlight, environment: environment,
             metrics: telemetry.metrics)
         for app in configuration.apps {

@@ -85,11 +85,13 @@ import Testing
         pubsub_url = "https://example.com:0"
         api = "v3"
         tls_ca = "credential:ca"
+        acknowledge = true
         => 2: store.google.requests_per_second: must be between 0.01 and 100000, is -inf
         => 3: store.google.base_url: must not contain a user or password
         => 4: store.google.pubsub_url: must have a port between 1 and 65535
         => 5: store.google.api: must be "v2" or "v1"
         => 6: store.google.tls_ca: must be "file:/path", with an absolute path
+        => 7: store.google.acknowledge: must be "on" or "off", is true or false
         ---
         [store.amazon]
         base_url = "https://"

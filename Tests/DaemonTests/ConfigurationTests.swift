@@ -21,6 +21,7 @@ import Testing
         store = "google"
         id = "com.example.reader"
         service_account = "file:/etc/renewald/google.json"
+        pubsub_subscription = "projects/my-project/subscriptions/play"
 
         [[app]]
         store = "amazon"
@@ -45,6 +46,7 @@ import Testing
 
         [store.google]
         api = "v1"
+        acknowledge = "on"
         base_url = "https://[::1]:8443"
 
         [policy]
@@ -106,6 +108,7 @@ import Testing
         #expect(stores.tlsCA(.apple)?.path == "/tmp/ca.pem")
         #expect(stores.tlsCA(.google) == nil)
         #expect(stores.google.api == .v1)
+        #expect(stores.google.acknowledges)
         #expect(stores.google.baseURL == "https://[::1]:8443")
         #expect(Store.allCases.map(stores.requestsPerSecond) == [0.5, 40, 8])
     }
@@ -149,6 +152,20 @@ import Testing
         #expect(configuration.engine.lease == .seconds(30))
         #expect(configuration.engine.batchAge == .milliseconds(50))
         #expect(configuration.stores.google.api == .v2)
+        #expect(!configuration.stores.google.acknowledges)
+    }
+
+    @Test func pullsNotificationsOnlyWhereASubscriptionIsNamed() throws {
+        for (text, name) in [
+            (Self.example, "projects/my-project/subscriptions/play"),
+            (Self.example.replacing(#/pubsub_subscription = .*/#, with: ""), nil),
+        ] {
+            let names = try parse(text).apps.map { app -> String? in
+                guard case .google(let google) = app else { return nil }
+                return google.pubsubSubscription
+            }
+            #expect(names.compactMap { $0 } == (name.map { [$0] } ?? []))
+        }
     }
 
     @Test func toleratesAByteOrderMarkAndCarriageReturns() throws {

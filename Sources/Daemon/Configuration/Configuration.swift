@@ -112,6 +112,8 @@ package struct GoogleApp: Hashable, Sendable {
     package let id: String
     /// The service account's key file, JSON.
     package let serviceAccount: SecretSource
+    /// The Pub/Sub subscription of the developer notifications. Nil where none is pulled.
+    package let pubsubSubscription: String?
 }
 
 package struct AmazonApp: Hashable, Sendable {
@@ -172,6 +174,8 @@ package struct GoogleSettings: Hashable, Sendable {
     package let baseURL: String
     package let pubsubURL: String
     package let api: API
+    /// Whether purchases that nobody has acknowledged are.
+    package let acknowledges: Bool
     package let tlsCA: InputFile?
     package let requestsPerSecond: Double
 }

@@ -146,8 +146,12 @@ struct ConfigurationBuilder {
         case .apple:
             return reader.appleApp(id).map(App.apple)
         case .google:
+            let subscription =
+                reader.isWritten("pubsub_subscription")
+                ? reader.text("pubsub_subscription") : nil
             guard let account = reader.secret("service_account") else { return nil }
-            return .google(GoogleApp(id: id, serviceAccount: account))
+            return .google(
+                GoogleApp(id: id, serviceAccount: account, pubsubSubscription: subscription))
         case .amazon:
             let sandbox = reader.boolean("sandbox")
             guard let secret = reader.secret("shared_secret") else { return nil }
@@ -292,7 +296,8 @@ extension GoogleSettings {
     fileprivate init(_ reader: inout SectionReader) {
         self.init(
             baseURL: reader.url("base_url"), pubsubURL: reader.url("pubsub_url"),
-            api: reader.choice("api") ?? .v2, tlsCA: reader.inputFile("tls_ca"),
+            api: reader.choice("api") ?? .v2, acknowledges: reader.isOn("acknowledge"),
+            tlsCA: reader.inputFile("tls_ca"),
             requestsPerSecond: reader.number("requests_per_second"))
     }
 }

@@ -72,6 +72,15 @@ extension ConfigurationSection {
                 required(
                     "service_account", .secret, "credential:google.json",
                     "The service account's key file (JSON)."),
+                ConfigurationKey(
+                    "pubsub_subscription", .text,
+                    .optional(
+                        meaning: "none",
+                        example: .string("projects/my-project/subscriptions/play-renewald")),
+                    """
+                    The Pub/Sub subscription to pull the developer notifications from; its name
+                    alone is of the service account's project. Give it to renewald alone.
+                    """),
             ]),
         ConfigurationSection(
             "app", repeats: true, store: .amazon, "An app in the Amazon Appstore.",

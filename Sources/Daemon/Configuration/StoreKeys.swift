@@ -42,8 +42,16 @@ extension ConfigurationSection {
             ConfigurationKey(
                 "api", .choice(GoogleSettings.API.allCases.map(\.rawValue)),
                 .byDefault(.string(GoogleSettings.API.v2.rawValue)),
-                "Which version is asked about subscriptions; v1 is purchases.subscriptions."
-            ),
+                """
+                Which version is asked about purchases; v1 is purchases.subscriptions and
+                purchases.products.
+                """),
+            ConfigurationKey(
+                "acknowledge", .onOff, .byDefault(.string("off")),
+                """
+                Whether renewald acknowledges what the app has not. Google refunds a purchase that
+                nobody has acknowledged after three days. With off, a day old one is a notice.
+                """),
             authorities, rate(40),
         ])
 

@@ -3,9 +3,5 @@ import Renewal
 extension Configuration {
     /// Settings that differ from their default and that this version does not act upon yet: an
     /// operator must not rely on them in silence.
-    package var withoutEffect: [String] {
-        var settings: [String] = []
-        if stores.google.api == .v1 { settings.append("store.google.api = \"v1\"") }
-        return settings
-    }
+    package var withoutEffect: [String] { [] }
 }

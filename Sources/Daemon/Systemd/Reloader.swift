@@ -31,7 +31,8 @@ final class Reloader: Sendable {
     func reload(_ state: inout DaemonState) async {
         do throws(ConfigurationFaults) {
             let next = try Configuration.load(file: configurationFile, environment: environment)
-            try workshop.desk.reload(next.apps, next.stores, environment: environment)
+            try workshop.desk.reload(
+                next.apps, next.stores, next.catalog, environment: environment)
             await follow(next, &state)
         } catch {
             for fault in error.faults {
