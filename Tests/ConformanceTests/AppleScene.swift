@@ -173,8 +173,8 @@ struct AppleEntry {
         try words.require(
             plain: Set([first]).union([
                 "off", "upgraded", "family", "trial", "intro", "promotional", "retry", "forged",
-                "altered", "unsigned", "expired_leaf", "no_renewal", "winback",
-            ]),
+                "altered", "no_renewal", "winback", "no_app",
+            ]).union(AppleSigning.faults.keys),
             keys: [
                 "product", "original", "tx", "line", "revoked", "reason", "grace", "intent", "next",
                 "price", "group", "signed", "app", "environment", "bought", "share", "type",
@@ -211,7 +211,7 @@ struct AppleEntry {
         var json = JSONText()
         json["transactionId"] = transactionID
         json["originalTransactionId"] = original
-        json["bundleId"] = words["app"] ?? Shop.bundle
+        json["bundleId"] = words.has("no_app") ? nil : words["app"] ?? Shop.bundle
         json["productId"] = product
         json["type"] = words["type"]?.replacing("_", with: " ") ?? type
         json["inAppOwnershipType"] = words.has("family") ? "FAMILY_SHARED" : "PURCHASED"
@@ -272,32 +272,16 @@ struct AppleEntry {
     }
 
     private func sign(_ json: JSONText) throws -> String {
+        if let fault = words.plain.compactMap({ AppleSigning.faults[$0] }).first {
+            return try fault(try json.bytes)
+        }
         let trusted = try AppleAuthority.trusted.get()
-        if words.has("forged") {
-            return try AppleAuthority.foreign.get().sign(try json.bytes)
-        }
-        if words.has("expired_leaf") {
-            return try AppleAuthority.expired.get().sign(try json.bytes)
-        }
-        if words.has("unsigned") { return try trusted.sign(try json.bytes, algorithm: "none") }
         let text = try trusted.sign(try json.bytes)
         guard words.has("altered") else { return text }
         var other = json
         other["revocationDate"] = TestCalendar.start.milliseconds
-        let payload = try trusted.sign(try other.bytes).split(separator: ".")[1]
         var parts = text.split(separator: ".")
-        parts[1] = payload
+        parts[1] = try trusted.sign(try other.bytes).split(separator: ".")[1]
         return parts.joined(separator: ".")
-    }
-}
-
-extension AppleAuthority {
-    /// Its root has the name of the trusted one, and is another.
-    fileprivate static let foreign = Result { try AppleAuthority() }
-    /// Under the trusted root, but the leaf was over before the tables begin.
-    fileprivate static let expired = Result {
-        var variant = AppleAuthority.Variant()
-        variant.leafNotAfter = "2025-12-01T00:00:00Z"
-        return try AppleAuthority(variant, under: AppleAuthority.trusted.get())
     }
 }

@@ -7,13 +7,33 @@ import X509
 package struct AppleAuthority: Sendable {
     /// What is unusual about a chain.
     package struct Variant: Sendable {
-        package var leafPurpose: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 11, 1]
-        package var intermediatePurpose: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 2, 1]
-        package var intermediateIsAuthority = true
-        package var leafNotBefore = "2025-09-19T00:00:00Z"
-        package var leafNotAfter = "2027-10-13T00:00:00Z"
+        package var leafPurpose: ASN1ObjectIdentifier
+        package var intermediatePurpose: ASN1ObjectIdentifier
+        package var intermediateIsAuthority: Bool
+        package var leafNotBefore: String
+        package var leafNotAfter: String
 
-        package init() {}
+        /// Of other certificates of Apple's than those of the App Store.
+        package static let otherLeafPurpose: ASN1ObjectIdentifier = [
+            1, 2, 840, 113635, 100, 6, 11, 2,
+        ]
+        package static let otherIntermediatePurpose: ASN1ObjectIdentifier = [
+            1, 2, 840, 113635, 100, 6, 2, 2,
+        ]
+
+        package init(
+            leafPurpose: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 11, 1],
+            intermediatePurpose: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 2, 1],
+            intermediateIsAuthority: Bool = true,
+            leafNotBefore: String = "2025-09-19T00:00:00Z",
+            leafNotAfter: String = "2027-10-13T00:00:00Z"
+        ) {
+            self.leafPurpose = leafPurpose
+            self.intermediatePurpose = intermediatePurpose
+            self.intermediateIsAuthority = intermediateIsAuthority
+            self.leafNotBefore = leafNotBefore
+            self.leafNotAfter = leafNotAfter
+        }
     }
 
     package let root: [UInt8]

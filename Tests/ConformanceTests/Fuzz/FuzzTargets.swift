@@ -168,7 +168,8 @@ enum FuzzTargets {
             let text = String(decoding: input, as: UTF8.self)
             let date = CalendarTime.timestamp(rfc3339: text)
             if let date, CalendarTime.timestamp(rfc3339: CalendarTime.text(date)) == nil {
-                throw FuzzTarget.Broken(description: "a date that cannot be read again")
+                let text = CalendarTime.text(date)
+                throw FuzzTarget.Broken(description: "a date that cannot be read again: \(text)")
             }
             _ = CalendarTime.timestamp(httpDate: text)
             _ = AppleReceiptTransaction.milliseconds(text)
