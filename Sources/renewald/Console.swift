@@ -16,6 +16,13 @@ enum Console {
     }
 
     static var isErrorTerminal: Bool { isatty(2) == 1 }
+    static var isTerminal: Bool { isatty(1) == 1 }
+
+    /// Puts the lines where those of the last call were, without a flicker.
+    static func redraw(_ lines: [String]) {
+        let text = lines.map { $0 + "\u{1b}[K\n" }.joined()
+        write("\u{1b}[H" + text + "\u{1b}[J", to: .standardOutput)
+    }
 
     /// A reader that has gone away, such as `head`, is no fault.
     private static func write(_ text: String, to handle: FileHandle) {

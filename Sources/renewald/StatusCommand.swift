@@ -8,30 +8,79 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status",
         abstract: "Queue, lag, quota and problems, per store.",
         discussion: """
-            Example: renewald status --json
+            The share of the quota is that of the last second, so the answer takes one.
+
+            Example: renewald status --watch
             """)
 
     @OptionGroup var common: CommonOptions
     @Flag(help: "Print JSON.")
     var json = false
+    @Flag(help: "Look again every two seconds, until interrupted.")
+    var watch = false
+
+    private static let sample = Duration.seconds(1)
+    private static let pause = Duration.seconds(2)
 
     mutating func run() async throws {
-        let json = self.json
+        let (json, watch) = (self.json, self.watch)
         try await common.withWorkshop(asksStores: false) { workshop in
-            let status = try await workshop.ledger.status()
-            if json {
-                try Console.sayJSON(StatusOutput(status))
-            } else {
-                StatusText(status).lines.forEach(Console.say)
-            }
+            var earlier = try await workshop.ledger.buckets()
+            try await Task.sleep(for: Self.sample)
+            repeat {
+                let status = try await workshop.ledger.status()
+                let report = StatusReport(status, earlier: earlier)
+                earlier = status.buckets
+                if json {
+                    try Console.sayJSON(StatusOutput(report))
+                } else if watch, Console.isTerminal {
+                    Console.redraw(StatusText(report).lines)
+                } else {
+                    StatusText(report).lines.forEach(Console.say)
+                }
+                if watch { try await Task.sleep(for: Self.pause) }
+            } while watch && (json || Console.isTerminal)
         }
     }
 }
 
-private struct StatusText {
+/// The state, and what two looks at the quota tell together.
+struct StatusReport {
     let status: QueueStatus
+    private let earlier: [String: QueueStatus.Bucket]
+    private let later: [String: QueueStatus.Bucket]
 
-    init(_ status: QueueStatus) { self.status = status }
+    init(_ status: QueueStatus, earlier: [QueueStatus.Bucket]) {
+        self.status = status
+        self.earlier = Dictionary(earlier.map { ($0.name, $0) }) { first, _ in first }
+        later = Dictionary(status.buckets.map { ($0.name, $0) }) { first, _ in first }
+    }
+
+    /// The share of the calls between the two looks that was given away; nil before the first call.
+    func quotaUsed(by app: AppKey) -> Double? {
+        let name = Quota.backgroundBucket(app)
+        guard let before = earlier[name], let after = later[name] else { return nil }
+        let between = (after.readAt - before.readAt).microseconds
+        let given = (after.freeAt - max(before.freeAt, before.readAt)).microseconds
+        return between > 0 ? max(Double(given) / Double(between), 0) : nil
+    }
+
+    /// The store has asked for no calls until then.
+    func blockedUntil(_ app: AppKey) -> Timestamp? {
+        later[Quota.backgroundBucket(app)]?.blockedUntil
+    }
+
+    /// Whether a worker has found that the store does not answer.
+    func hasOpenCircuit(_ app: AppKey) -> Bool {
+        later[Quota.circuitBucket(app)]?.blockedUntil != nil
+    }
+}
+
+private struct StatusText {
+    let report: StatusReport
+    private var status: QueueStatus { report.status }
+
+    init(_ report: StatusReport) { self.report = report }
 
     var lines: [String] {
         var lines: [String] = []
@@ -48,26 +97,59 @@ private struct StatusText {
     }
 
     private func rows(of app: QueueStatus.App) -> [String] {
-        var due = "\(app.due) due now"
-        if let oldest = app.oldestDueAt {
-            due += ", the oldest for \((status.now - oldest).components.seconds) s"
-        }
         var lines = [
             "",
             "\(app.key.store.rawValue) \(app.key.id)",
             "  purchases     \(app.purchases)",
-            "  queue         \(due)",
+            "  queue         \(queue(of: app))",
             "  next check    \(app.nextDueAt?.text ?? "none")",
             "  last verdict  \(app.lastVerdictAt?.text ?? "none yet")",
+            "  lag           \(lag(of: app))",
+            "  quota used    \(quota(of: app.key))",
+            "  circuit       \(circuit(of: app.key))",
         ]
+        if let blocked = report.blockedUntil(app.key) {
+            lines.append("  blocked       until \(blocked.text): the store has asked for it")
+        }
         for (code, purchases) in app.problems.sorted(by: { $0.key < $1.key }) {
             lines.append("  problem       \(code): \(count(purchases, "purchase"))")
         }
-        for bucket in status.buckets
-        where bucket.name == Quota.backgroundBucket(app.key) && bucket.blockedUntil != nil {
-            lines.append("  blocked       until \(bucket.blockedUntil?.text ?? "")")
+        if app.setAside > 0 {
+            lines.append(
+                "  set aside     \(count(app.setAside, "purchase")), as checking ended the process")
         }
         return lines
+    }
+
+    private func queue(of app: QueueStatus.App) -> String {
+        guard let oldest = app.oldestDueAt else { return "\(app.due) due now" }
+        return "\(app.due) due now, the oldest for \((status.now - oldest).components.seconds) s"
+    }
+
+    private func lag(of app: QueueStatus.App) -> String {
+        guard let lag = app.lag else { return "no access has ended within a day" }
+        return "p50 \(seconds(lag.p50)), p99 \(seconds(lag.p99)) "
+            + "(\(count(lag.revokes, "revoke")) within a day)"
+    }
+
+    /// Such as `0.4 s`, `12 s`, `5 min`, `30 h`.
+    private func seconds(_ duration: Duration) -> String {
+        let tenths = duration.microseconds / 100_000
+        return switch tenths {
+        case ..<100: "\(tenths / 10).\(tenths % 10) s"
+        case ..<1200: "\(tenths / 10) s"
+        case ..<72_000: "\(tenths / 600) min"
+        default: "\(tenths / 36_000) h"
+        }
+    }
+
+    private func quota(of app: AppKey) -> String {
+        report.quotaUsed(by: app).map { "\(Int(($0 * 100).rounded())) %" } ?? "none"
+    }
+
+    private func circuit(of app: AppKey) -> String {
+        report.hasOpenCircuit(app)
+            ? "open: the store does not answer, and is asked rarely" : "closed"
     }
 }
 
@@ -75,6 +157,8 @@ private struct StatusOutput: Encodable {
     let now: String
     let workers: [Worker]
     let apps: [App]
+    /// What holds mass revocations has not tripped: there is none yet.
+    let breaker = Nullable<String>(nil)
 
     struct Worker: Encodable {
         let name: String
@@ -90,12 +174,17 @@ private struct StatusOutput: Encodable {
         let oldest_due_seconds: Nullable<Int64>
         let next_check_at: Nullable<String>
         let last_verdict_at: Nullable<String>
+        let lag_p50_ms: Nullable<Int64>
+        let lag_p99_ms: Nullable<Int64>
+        let quota_used: Nullable<Double>
+        let circuit: String
         let set_aside: Int64
         let problems: [String: Int64]
         let blocked_until: Nullable<String>
     }
 
-    init(_ status: QueueStatus) {
+    init(_ report: StatusReport) {
+        let status = report.status
         now = status.now == .never ? "" : status.now.text
         workers = status.workers.map {
             Worker(name: $0.name, started_at: $0.startedAt.text, shards: $0.shards)
@@ -108,11 +197,12 @@ private struct StatusOutput: Encodable {
                     app.oldestDueAt.map { (status.now - $0).components.seconds }),
                 next_check_at: Nullable(app.nextDueAt?.text),
                 last_verdict_at: Nullable(app.lastVerdictAt?.text),
+                lag_p50_ms: Nullable(app.lag.map { $0.p50.microseconds / 1000 }),
+                lag_p99_ms: Nullable(app.lag.map { $0.p99.microseconds / 1000 }),
+                quota_used: Nullable(report.quotaUsed(by: app.key)),
+                circuit: report.hasOpenCircuit(app.key) ? "open" : "closed",
                 set_aside: app.setAside, problems: app.problems,
-                blocked_until: Nullable(
-                    status.buckets.first {
-                        $0.name == Quota.backgroundBucket(app.key)
-                    }?.blockedUntil?.text))
+                blocked_until: Nullable(report.blockedUntil(app.key)?.text))
         }
     }
 }
