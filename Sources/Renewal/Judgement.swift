@@ -316,6 +316,10 @@ struct Judgement {
             && (facts.period != nil || known.paidThrough == facts.paidThrough)
     }
 
+    private var isReplaced: Bool {
+        if case .replaced = observation.standing { true } else { false }
+    }
+
     private func notices(_ decision: Decision) -> [Decision.Notice] {
         var reasons = facts.signals.subtracting(known.signals).map(\.notice)
             .sorted { $0.rawValue < $1.rawValue }
@@ -328,7 +332,8 @@ struct Judgement {
             if known.state == .grace { reasons.append(.paymentRecovered) }
             if known.state != .grace { reasons += periodNotices() }
         }
-        if wasInForce, isInForce, facts.state == .active || facts.state == .grace {
+        // What is replaced does not renew, but nobody has turned that off.
+        if wasInForce, isInForce, facts.state == .active || facts.state == .grace, !isReplaced {
             if known.autoRenew == true, facts.autoRenew == false { reasons.append(.autoRenewOff) }
             if known.autoRenew == false, facts.autoRenew == true { reasons.append(.autoRenewOn) }
         }
