@@ -44,7 +44,8 @@ enum CalendarTime {
             floorDivide(instant.microsecondsSinceEpoch, 1_000_000).quotient, 86_400)
         let (year, month, day) = civil(days)
         let clock = [second / 3600, second / 60 % 60, second % 60].map(twoDigits)
-        return "\(year)-\(twoDigits(month))-\(twoDigits(day))T"
+        let fourDigits = year < 1000 ? "0" + (year < 100 ? "0" : "") + twoDigits(year) : "\(year)"
+        return "\(fourDigits)-\(twoDigits(month))-\(twoDigits(day))T"
             + clock.joined(separator: ":") + "Z"
     }
 
