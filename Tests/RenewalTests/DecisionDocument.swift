@@ -8,7 +8,9 @@ import Testing
 
     /// `RENEWALD_WRITE_DOCS=1` writes the page anew.
     @Test func showsTheTableThatIsTested() throws {
-        let page = Self.page
+        let old = try String(contentsOf: Self.file, encoding: .utf8)
+        let rest = old.range(of: Self.mark).map { old[$0.lowerBound...] } ?? ""
+        let page = Self.page + rest
         if ProcessInfo.processInfo.environment["RENEWALD_WRITE_DOCS"] == "1" {
             try page.write(to: Self.file, atomically: false, encoding: .utf8)
         }
@@ -22,6 +24,9 @@ import Testing
         #expect(isSame, "docs/decisions.md is old: run the tests with RENEWALD_WRITE_DOCS=1")
     }
 
+    /// The part below it is made by `ConformanceTests`.
+    private static let mark = "<!-- From here on written by ConformanceTests. -->\n"
+
     private static var page: String {
         var page = preface
         for section in DecisionTable.sections {
@@ -30,7 +35,7 @@ import Testing
             page += "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
             page += section.stories.map(rows).joined()
         }
-        return page + OfferTests.page
+        return page + OfferTests.page + "\n"
     }
 
     private static func rows(_ story: Story) -> String {
@@ -84,9 +89,10 @@ import Testing
     private static let preface = """
         # Decisions
 
-        What renewald makes of each answer of a store. `Tests/RenewalTests` plays every row; this page is
-        written from the same table (`RENEWALD_WRITE_DOCS=1 swift test --filter DecisionDocument`), and
-        a test fails when the two differ.
+        What renewald makes of each answer of a store: first in the words that all stores share, then
+        store by store. `Tests/RenewalTests` plays every row of the first part; this page is written from
+        the same tables (`RENEWALD_WRITE_DOCS=1 swift test --no-parallel --filter Document`), and a test
+        fails when they differ.
 
         How to read it:
 
