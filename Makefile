@@ -14,10 +14,10 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test fuzz demo bench lint format clean
+.PHONY: help deps build test fuzz demo conformance bench lint format clean
 
 help: ## Lists what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Installs the Debian packages that are missing
 	@scripts/install-deps
@@ -38,6 +38,10 @@ fuzz: deps ## Feeds every decoder with mutated answers (FUZZ=100000 of them)
 
 demo: build ## Shows a user per store, from purchase to expiry, against the simulator
 	@RENEWALD_BIN="$$($(SWIFT) build -c $(CONFIGURATION) --show-bin-path)" scripts/demo
+
+conformance: deps ## Asks the simulator with the vendors' own clients, from PyPI
+	$(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product storesim
+	@RENEWALD_BIN="$$($(SWIFT) build -c $(CONFIGURATION) --show-bin-path)" scripts/conformance
 
 bench: ## Measures checks per second, CPU, memory and calls per check (release build)
 	@$(MAKE) --no-print-directory build CONFIGURATION=release

@@ -109,7 +109,10 @@ struct ScenarioReader {
         guard let first = words.next() else { return }
         switch first {
         case "title":
-            title = words.rest
+            // As it stands, quotation marks and all.
+            let blank: Set<Character> = [" ", "\t"]
+            let rest = text.drop(while: blank.contains).dropFirst(first.count)
+            title = String(rest.drop(while: blank.contains))
             if words.rest.isEmpty { throw expected("\"title TEXT\"") }
         case "stores": stores = try readStores(&words)
         case "on": try readStep(&words)
