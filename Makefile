@@ -14,7 +14,7 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test fuzz demo conformance bench lint format clean
+.PHONY: help deps build test fuzz demo conformance bench deb install lint format clean
 
 help: ## Lists what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,14 @@ conformance: deps ## Asks the simulator with the vendors' own clients, from PyPI
 bench: ## Measures checks per second, CPU, memory and calls per check (release build)
 	@$(MAKE) --no-print-directory build CONFIGURATION=release
 	@RENEWALD_BIN="$$($(SWIFT) build -c release --show-bin-path)" Benchmarks/run
+
+deb: ## Builds a Debian package, with the Swift runtime linked in
+	@scripts/deb
+
+# What RENEWALD_PROGRAM names, or what `make build CONFIGURATION=release` has built.
+install: ## Installs under DESTDIR what was built for release
+	@scripts/install-files \
+		"$${RENEWALD_PROGRAM:-$$($(SWIFT) build -c release --show-bin-path)/renewald}" "$(DESTDIR)"
 
 lint: ## Checks format and scripts
 	$(SWIFT) format lint --strict -r $(SOURCES)

@@ -51,7 +51,14 @@ package struct SecretSource: Hashable, Sendable {
         while let last = bytes.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") {
             bytes.removeLast()
         }
-        guard !bytes.isEmpty else { throw place.fault("the secret is empty") }
+        guard !bytes.isEmpty else {
+            guard case .credential(let name) = form else {
+                throw place.fault("the secret is empty")
+            }
+            // The units hand on an empty one where the file is not there.
+            throw place.fault(
+                "the credential \(name) is empty: is the file that LoadCredential= names there?")
+        }
         return Secret(bytes: bytes)
     }
 
