@@ -154,7 +154,7 @@ final class Stage: Sendable {
     }
 
     /// The programs lie beside the tests.
-    private static func program(_ name: String) -> String {
+    static func program(_ name: String) -> String {
         if let folder = ProcessInfo.processInfo.environment["RENEWALD_BIN"] {
             return "\(folder)/\(name)"
         }

@@ -7,9 +7,9 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads `127.0.0.1:9464`, `[::1]:9464` or `localhost:9464`; nil for anything else.
     package init?(_ text: String) {
-        guard let colon = text.lastIndex(of: ":"), text[text.index(after: colon)...].count <= 5,
-            let port = UInt16(text[text.index(after: colon)...])
-        else { return nil }
+        guard let colon = text.lastIndex(of: ":") else { return nil }
+        let digits = text[text.index(after: colon)...]
+        guard Self.areDigits(digits), let port = UInt16(digits) else { return nil }
         var host = text[..<colon]
         if host == "localhost" { host = "127.0.0.1" }
         if host.first == "[", host.last == "]" {
@@ -28,7 +28,11 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
 
     private static func isIPv4(_ host: Substring) -> Bool {
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+        return parts.count == 4 && parts.allSatisfy { areDigits($0) && UInt8($0) != nil }
+    }
+
+    private static func areDigits(_ text: Substring) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
     }
 
     private static func isIPv6(_ host: Substring) -> Bool {

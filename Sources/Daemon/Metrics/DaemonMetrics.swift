@@ -101,6 +101,15 @@ package final class DaemonMetrics: Sendable {
         counter(.databaseErrors, [("operation", operation)]).increment(by: 1)
     }
 
+    /// - Parameter shards: that are held more; less than zero when they were given back.
+    package func leasesTaken(_ shards: Int) {
+        if shards < 0 {
+            gauge(.shards).decrement(by: Double(-shards))
+        } else {
+            gauge(.shards).increment(by: Double(shards))
+        }
+    }
+
     package func leasesRenewed(held: Int, lost: Int) {
         gauge(.shards).set(Int64(held))
         counter(.leaseLosses).increment(by: Int64(lost))

@@ -35,9 +35,17 @@ extension Ports {
             }
         }
         measured.take = { worker, limit, lease throws(PortError) in
-            try await telemetry.counting("take") { () throws(PortError) in
+            let taken = try await telemetry.counting("take") { () throws(PortError) in
                 try await ports.take(worker, limit, lease)
             }
+            metrics.leasesTaken(taken.count)
+            return taken
+        }
+        measured.release = { lease throws(PortError) in
+            try await telemetry.counting("release") { () throws(PortError) in
+                try await ports.release(lease)
+            }
+            metrics.leasesTaken(-lease.epochs.count)
         }
         measured.renew = { lease, duration, idle throws(PortError) in
             let owned = try await telemetry.counting("renew") { () throws(PortError) in

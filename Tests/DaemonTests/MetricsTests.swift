@@ -1,0 +1,258 @@
+import CoreMetrics
+import Curl
+import Foundation
+import Renewal
+import Testing
+
+@testable import Daemon
+
+/// The figures as Prometheus reads them.
+@Suite struct MetricsTests {
+    private static let app = AppKey(store: .apple, id: "com.example.reader")
+
+    private static func metrics() -> DaemonMetrics {
+        let metrics = DaemonMetrics(startedAt: Timestamp(microsecondsSinceEpoch: 5_000_000))
+        metrics.begin(app, rate: 47.5)
+        return metrics
+    }
+
+    @Test func beginsEverySeriesAtZero() {
+        let text = Self.metrics().registry.text(.text)
+        #expect(
+            text.contains(
+                #"renewald_checks_total{store="apple",app="com.example.reader",answer="refused"} 0"#
+            ))
+        #expect(
+            text.contains(
+                #"renewald_events_total{store="apple",kind="revoke",reason="unverifiable"} 0"#))
+        #expect(
+            text.contains(
+                #"renewald_quota_calls_per_second{store="apple",app="com.example.reader"} 47.5"#))
+        #expect(text.contains("renewald_start_time_seconds 5\n"))
+    }
+
+    @Test func countsAnAnswerByItsClassAndTime() async {
+        let metrics = Self.metrics()
+        _ = await metrics.asking(Self.app) { .failure(.throttled(retryAfter: nil)) }
+        let text = metrics.registry.text(.text)
+        let labels = #"{store="apple",app="com.example.reader""#
+        #expect(text.contains("renewald_checks_total\(labels),answer=\"throttled\"} 1\n"))
+        #expect(text.contains("renewald_checks_total\(labels),answer=\"verdict\"} 0\n"))
+        #expect(text.contains("renewald_checks_in_flight\(labels)} 0\n"))
+        #expect(text.contains(#"renewald_check_duration_seconds_count{store="apple"} 1"#))
+    }
+
+    @Test func addsUpTheBucketsOfAHistogram() throws {
+        let metrics = Self.metrics()
+        let told = try #require(Told.all.first { $0 == .revoke(.refunded) })
+        for seconds in [0.5, 7, 7, 1_000_000] {
+            metrics.told(event(told), lag: .seconds(seconds))
+        }
+        let text = metrics.registry.text(.openMetrics)
+        let name = "renewald_detection_lag_seconds"
+        #expect(text.contains("\(name)_bucket{store=\"apple\",le=\"1.0\"} 1\n"))
+        #expect(text.contains("\(name)_bucket{store=\"apple\",le=\"5.0\"} 1\n"))
+        #expect(text.contains("\(name)_bucket{store=\"apple\",le=\"10.0\"} 3\n"))
+        #expect(text.contains("\(name)_bucket{store=\"apple\",le=\"+Inf\"} 4\n"))
+        #expect(text.contains("\(name)_count{store=\"apple\"} 4\n"))
+        #expect(text.contains("\(name)_sum{store=\"apple\"} 1000014.5\n"))
+    }
+
+    @Test func showsOneStateOfACircuit() {
+        let metrics = Self.metrics()
+        metrics.circuitMoved(Self.app, .open)
+        let lines = metrics.registry.text(.text).split(separator: "\n")
+            .filter { $0.hasPrefix("renewald_circuit_state{") }
+        #expect(lines.count == 3)
+        #expect(lines.filter { $0.hasSuffix(" 1") }.count == 1)
+        #expect(lines.contains { $0.contains(#"state="open"} 1"#) })
+    }
+
+    @Test func endsOpenMetricsAsItMustEnd() {
+        let text = Self.metrics().registry.text(.openMetrics)
+        #expect(text.hasSuffix("\n# EOF\n"))
+        #expect(text.contains("# TYPE renewald_checks counter\n"))
+        #expect(!Self.metrics().registry.text(.text).contains("# EOF"))
+    }
+
+    @Test func escapesWhatALabelMayHold() {
+        let metrics = DaemonMetrics(startedAt: Timestamp(microsecondsSinceEpoch: 0))
+        metrics.begin(AppKey(store: .google, id: "a\"b\\c\nd"), rate: 1)
+        let text = metrics.registry.text(.text)
+        #expect(text.contains(#"renewald_store_calls_total{store="google",app="a\"b\\c\nd"} 0"#))
+    }
+
+    /// No user, purchase or order ever becomes a label.
+    @Test func hasOnlyLabelsThatAreBounded() async {
+        let metrics = Self.metrics()
+        for purchase in 0..<5000 {
+            metrics.told(event(.notice(.renewed), user: "u-\(purchase)"), lag: .seconds(1))
+        }
+        let text = metrics.registry.text(.text)
+        #expect(!text.contains("u-"))
+        #expect(text.split(separator: "\n").count < 300)
+    }
+
+    @Test func dropsSeriesBeyondTheLimit() {
+        let registry = MetricRegistry()
+        for number in 0..<(MetricRegistry.seriesLimit + 10) {
+            registry.makeMeter(label: "renewald_shards", dimensions: [("n", "\(number)")]).set(1.0)
+        }
+        let lines = registry.text(.text).split(separator: "\n").filter { !$0.hasPrefix("#") }
+        #expect(lines.count == MetricRegistry.seriesLimit)
+    }
+
+    /// A dashboard or rule about a figure that is not there would be empty for ever.
+    @Test(arguments: [
+        "grafana/renewald.json", "prometheus/renewald.rules.yml",
+        "prometheus/renewald.rules.test.yml",
+    ])
+    func isNamedRightBy(_ file: String) throws {
+        let text = try String(contentsOf: Self.etc.appending(path: file), encoding: .utf8)
+        let known = Set(MetricFamily.all.flatMap(\.sampleNames))
+        let named = Set(text.matches(of: /\brenewald_[a-z0-9_]+\b/).map { String($0.output) })
+        #expect(named.count > 8)
+        #expect(named.subtracting(known) == [])
+    }
+
+    /// What is measured is also shown.
+    @Test func isShownWhole() throws {
+        let files = ["grafana/renewald.json", "prometheus/renewald.rules.yml"]
+        let text = try files.map {
+            try String(contentsOf: Self.etc.appending(path: $0), encoding: .utf8)
+        }.joined()
+        let unseen = MetricFamily.all.filter { family in
+            !family.sampleNames.contains { text.contains($0) }
+        }
+        #expect(unseen.map(\.name) == [])
+    }
+
+    private static let etc = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "etc")
+
+    private func event(_ told: Told, user: String = "u") -> Event {
+        Event(
+            told, userID: user, entitlement: nil, purchaseID: 1, app: Self.app, environment: nil,
+            product: "p", orderID: nil, effectiveAt: .never, expiresAt: nil)
+    }
+}
+
+/// The endpoint, asked over HTTP.
+@Suite struct MetricsServerTests {
+    @Test func answersItsPages() async throws {
+        let health = Health()
+        try await onServer(health) { (get: Get) async throws in
+            #expect(try await get("/metrics").status == 200)
+            #expect(try await get("/metrics?name=x").status == 200)
+            #expect(try await get("/healthz").body == "ok\n")
+            #expect(try await get("/readyz").body == "waiting for the database\n")
+            #expect(try await get("/readyz").status == 503)
+            health.enter(.working)
+            #expect(try await get("/readyz").status == 200)
+            health.databaseAnswers(false)
+            #expect(try await get("/readyz").body == "the database does not answer\n")
+            #expect(try await get("/healthz").status == 200)
+            health.databaseAnswers(true)
+            health.enter(.stopping)
+            #expect(try await get("/readyz").body == "stopping\n")
+            #expect(try await get("/").status == 404)
+            #expect(try await get("/../etc/passwd").status == 404)
+        }
+    }
+
+    @Test func speaksTheLanguageThatIsAskedFor() {
+        let telemetry = Telemetry()
+        let open = telemetry.pages.reply(
+            method: "GET", target: "/metrics", accept: "application/openmetrics-text;version=1.0.0")
+        #expect(open.contentType.hasPrefix("application/openmetrics-text"))
+        #expect(open.body.hasSuffix("# EOF\n"))
+        let older = telemetry.pages.reply(method: "GET", target: "/metrics", accept: "*/*")
+        #expect(older.contentType.hasPrefix("text/plain; version=0.0.4"))
+        let post = telemetry.pages.reply(method: "POST", target: "/metrics", accept: "")
+        #expect(post.status == 405)
+    }
+
+    @Test func isIllOnlyWithoutAnySignOfLife() {
+        let health = Health()
+        health.pulse()
+        #expect(health.complaint() == nil)
+        #expect(health.complaint(at: .now + Health.pulseLimit + .seconds(1)) != nil)
+    }
+
+    @Test func saysWhenTheAddressIsTaken() async throws {
+        let pages = Telemetry().pages
+        let first = try await MetricsServer(try address(0), pages)
+        await #expect(throws: (any Error).self) {
+            try await MetricsServer(try address(first.port), pages).close()
+        }
+        await first.close()
+    }
+
+    private func address(_ port: Int) throws -> ListenAddress {
+        try #require(ListenAddress("127.0.0.1:\(port)"))
+    }
+
+    private typealias Get = (String) async throws -> (status: Int, body: String)
+
+    private func onServer(
+        _ health: Health, _ test: (Get) async throws -> Void
+    ) async throws {
+        let pages = MetricsPages(registry: MetricRegistry(), health: health)
+        let server = try await MetricsServer(try address(0), pages)
+        let client = try CurlClient(configuration: CurlConfiguration())
+        do {
+            try await test { path in
+                let response = try await client.send(
+                    HTTPRequest(
+                        method: .get, url: "http://127.0.0.1:\(server.port)\(path)",
+                        allowsPlainHTTP: true))
+                return (response.status, String(decoding: response.body, as: UTF8.self))
+            }
+        } catch {
+            await client.close()
+            await server.close()
+            throw error
+        }
+        await client.close()
+        await server.close()
+    }
+}
+
+@Suite struct ListenAddressTests {
+    @Test(arguments: [
+        ("127.0.0.1:9464", true), ("[::1]:9464", true), ("localhost:1", true), ("0.0.0.0:1", false),
+        ("[::]:1", false), ("10.0.0.1:65535", false),
+    ])
+    func reads(_ text: String, _ isLoopback: Bool) throws {
+        let address = try #require(ListenAddress(text))
+        #expect(address.isLoopback == isLoopback)
+    }
+
+    @Test(arguments: [
+        "", ":1", "9464", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0:1", "256.0.0.1:1",
+        "::1:1", "[::1:1", "[127.0.0.1]:1", "example.com:1", "127.0.0.1:+1", "127.0.0.1:0x1",
+    ])
+    func refuses(_ text: String) {
+        #expect(ListenAddress(text) == nil)
+    }
+
+    @Test func needsAWordToLeaveTheMachine() throws {
+        let open = "[metrics]\nlisten = \"0.0.0.0:9464\"\n"
+        #expect(throws: ConfigurationFaults.self) { try parse(open) }
+        #expect(try parse(open + "beyond_loopback = true\n").metrics.listen?.port == 9464)
+        #expect(try parse("").metrics.listen == nil)
+    }
+
+    private func parse(_ text: String) throws -> Configuration {
+        try Configuration.parse(text: text, file: "renewald.toml", environment: [:])
+    }
+}
+
+@Suite struct UserNamesTests {
+    /// As `printf %s u-1 | sha256sum | cut -c -16` prints it.
+    @Test func givesTheSamePseudonymAsAShell() {
+        #expect(UserNames.hashed.name(of: "u-1") == "a24a7f55f278dd49")
+        #expect(UserNames.plain.name(of: "u-1") == "u-1")
+    }
+}
