@@ -38,7 +38,7 @@ import Testing
         part += "\n# Left out\n\n"
         for source in Source.all {
             guard let reason = source.leftOut else { continue }
-            part += "- \(source): \(reason).\n"
+            part += "- \(source), \(source.about): \(reason).\n"
         }
         return part
     }
@@ -94,8 +94,8 @@ import Testing
 
         How to read it:
 
-        - **Source** is the section and the row of the store's reference that the case is taken from.
-          Every row of these has a case, or a reason below.
+        - **Source** is a row of the list of what a store can say,
+          `Tests/ConformanceTests/Tables/sources.txt`. Every row there has a case, or a reason below.
         - **Known** are the answers that were heard before, each with its day; `new` has never been
           checked. What follows may be set otherwise for the case: `v1` is Google's old
           interface, `no_key` is an Apple app without a key, `token=` is what was submitted, `product=` its

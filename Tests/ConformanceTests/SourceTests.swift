@@ -6,6 +6,8 @@ struct Source: Hashable, CustomStringConvertible {
     let table: String
     /// Such as `8.2 #5`, or `5.1 v1`: the section, and the row or what is meant in it.
     let row: String
+    /// What the row is about.
+    let about: String
     /// Why there is no case for it.
     let leftOut: String?
 
@@ -24,7 +26,9 @@ struct Source: Hashable, CustomStringConvertible {
         let words = halves[0].split(separator: " ").map { String($0) }
         table = words[0]
         let isNumbered = ["rule", "note", "code"].contains(words[2])
-        row = words[1...(isNumbered ? 3 : 2)].joined(separator: " ")
+        let last = isNumbered ? 3 : 2
+        row = words[1...last].joined(separator: " ")
+        about = words[(last + 1)...].joined(separator: " ")
     }
 }
 
