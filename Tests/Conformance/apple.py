@@ -61,7 +61,8 @@ class Apple:
 
     def compare(self, purchase):
         name, token = f"apple {purchase['id']}", purchase["token"]
-        client, verifier = (all_[purchase["environment"]] for all_ in (self.clients, self.verifiers))
+        environment = purchase["environment"]
+        client, verifier = self.clients[environment], self.verifiers[environment]
         described = self.simulator.describe(purchase)
         charges = described["charges"]
         info = client.get_transaction_info(token)

@@ -29,7 +29,8 @@ class Counter:
     def case(self, what, found, expected):
         self.cases[self.client] = self.cases.get(self.client, 0) + 1
         if found != expected:
-            self.differences.append(f"{self.client}: {what}: found {found!r}, expected {expected!r}")
+            difference = f"{what}: found {found!r}, expected {expected!r}"
+            self.differences.append(f"{self.client}: {difference}")
 
     def count_requests(self):
         """Counts at the two HTTP libraries under all clients."""
