@@ -1,6 +1,5 @@
 import Curl
 package import Engine
-import FoundationEssentials
 package import Renewal
 import Stores
 import Synchronization
@@ -168,46 +167,13 @@ struct StoreMaker {
             wallClock: WallClock.now, beforeExtraCall: beforeExtraCall)
         switch app {
         case .apple(let app):
-            let store = try apple(app, transport)
-            return StoreDoors(ask: { await store.ask($0, at: $1) })
+            return try apple(app, key, transport)
         case .google(let app):
             return try google(app, key, transport)
         case .amazon(let app):
             let store = try amazon(app, transport)
             return StoreDoors(ask: { await store.ask($0, at: $1) })
         }
-    }
-
-    private func apple(
-        _ app: AppleApp, _ transport: StoreTransport
-    ) throws(ConfigurationFault) -> AppleStore {
-        var roots = [AppleRoots.g3]
-        if let file = settings.apple.rootCertificate {
-            roots = [try certificate(try file.read(), file.place)]
-        }
-        let credentials = AppleCredentials(
-            bundleID: app.id, apiKey: try app.apiKey.map(key),
-            sharedSecret: try app.sharedSecret.map(secret))
-        let place = (app.apiKey?.privateKey ?? app.sharedSecret)?.place
-        let receipts = [
-            StoreEnvironment.production: settings.apple.verifyReceiptURL,
-            .sandbox: settings.apple.sandboxVerifyReceiptURL,
-        ].compactMapValues { url in
-            AppleReceiptEndpoint(
-                url: url, certificateAuthorityFile: settings.tlsCA(.apple)?.path)
-        }
-        return try made(place ?? ConfigurationPlace(file: "", line: nil, key: "app")) {
-            () throws(CredentialFault) in
-            try AppleStore(
-                credentials: credentials, production: try host(settings.apple.baseURL, .apple),
-                sandbox: try host(settings.apple.sandboxURL, .apple), receipts: receipts,
-                roots: roots, readsOffers: settings.apple.readsOffers, transport: transport)
-        }
-    }
-
-    private func key(_ key: AppleApp.APIKey) throws(ConfigurationFault) -> AppleAPIKey {
-        AppleAPIKey(
-            issuerID: key.issuerID, keyID: key.keyID, privateKeyPEM: try secret(key.privateKey))
     }
 
     private func amazon(
@@ -236,20 +202,6 @@ struct StoreMaker {
             throw source.place.fault("the secret is not UTF-8 text")
         }
         return Stores.Secret(text)
-    }
-
-    /// A certificate in DER, from DER or PEM.
-    private func certificate(
-        _ bytes: [UInt8], _ place: ConfigurationPlace
-    ) throws(ConfigurationFault) -> [UInt8] {
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard text.contains("-----BEGIN CERTIFICATE-----") else { return bytes }
-        let body = text.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("-----") }
-            .joined()
-        guard let der = Data(base64Encoded: body) else {
-            throw place.fault("is not a certificate in PEM or DER")
-        }
-        return Array(der)
     }
 
     func made<Made>(
