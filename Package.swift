@@ -150,6 +150,11 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests", dependencies: ["Curl", "Postgres", "TestSupport"],
             swiftSettings: house),
+        .testTarget(
+            name: "SystemdTests",
+            dependencies: [
+                "Curl", "Daemon", "Engine", "Postgres", "Renewal", "Sockets", "TestSupport", logging,
+            ], swiftSettings: house),
         .testTarget(name: "TidyTests", swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]
