@@ -153,7 +153,8 @@ let package = Package(
         .testTarget(
             name: "SystemdTests",
             dependencies: [
-                "Curl", "Daemon", "Engine", "Postgres", "Renewal", "Sockets", "TestSupport", logging,
+                "Curl", "Daemon", "Engine", "Postgres", "Renewal", "Sockets", "TestSupport",
+                logging,
             ], swiftSettings: house),
         .testTarget(name: "TidyTests", swiftSettings: house),
     ],
