@@ -1,6 +1,7 @@
 import Curl
 import Foundation
 import Renewal
+import StoreFixtures
 import Testing
 
 @testable import Stores

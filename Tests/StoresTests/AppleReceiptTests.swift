@@ -1,5 +1,6 @@
 import Foundation
 import Renewal
+import StoreFixtures
 import Testing
 
 @testable import Stores

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import Renewal
+import StoreFixtures
 import SwiftASN1
 import Testing
 

@@ -2,6 +2,7 @@ import Crypto
 import Curl
 import Foundation
 import Renewal
+import StoreFixtures
 import Testing
 
 @testable import Stores

@@ -1,5 +1,6 @@
 import Curl
 import Renewal
+import StoreFixtures
 import Testing
 
 @testable import Stores

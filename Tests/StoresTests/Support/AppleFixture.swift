@@ -1,4 +1,5 @@
 import Renewal
+import StoreFixtures
 
 @testable import Stores
 
