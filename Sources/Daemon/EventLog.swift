@@ -82,8 +82,9 @@ extension Event {
         return "\(told.kind) \(entitlement) \(towards) \(user): \(told.reason) \(about)"
     }
 
-    /// How long the store knew before we did: for what ended access after the purchase was submitted.
-    /// What is given is dated by its decision, and what was found at first sight is history.
+    /// How long the store knew before we did: for what ended access after the purchase was
+    /// submitted. What is given is dated by its decision, and what was found at first sight is
+    /// history.
     package func detectionLag(of claim: Claim, at now: Timestamp) -> Duration? {
         guard case .revoke(let reason) = told, claim.purchase.id == purchaseID else { return nil }
         switch reason {

@@ -37,8 +37,8 @@ package final class StoreDesk: Sendable {
         try reload(apps, settings, catalog, environment: environment)
     }
 
-    /// Reads every credential again; checks that begin from now on use them. With a fault nothing is
-    /// changed.
+    /// Reads every credential again; checks that begin from now on use them. With a fault nothing
+    /// is changed.
     ///
     /// - Throws: all that is wrong with them, together.
     package func reload(

@@ -73,7 +73,8 @@ package struct Workshop: Sendable {
     package func news(of channel: String) -> News { News(database, channel: channel) }
 
     /// An engine that works by the configuration. Of the stores only the given are asked, empty is
-    /// all; the heartbeat shows whether the work advances, and a step of it may take the stall limit.
+    /// all; the heartbeat shows whether the work advances, and a step of it may take the stall
+    /// limit.
     package func engine(
         stores: Set<Store> = [], heartbeat: Heartbeat = Heartbeat(),
         stallLimit: Duration = EngineSettings().stallLimit

@@ -3,10 +3,10 @@ import Renewal
 /// Calls that may start, one after the other, each at its own time: reserved from the row that all
 /// workers share. Pure arithmetic over one clock.
 ///
-/// No second ever holds more than a second's worth, however late a call starts. A stretch of the row
-/// has at most a second's worth of places, so two calls that are a second's worth of places apart are
-/// in different stretches; between two stretches the row is left free for as long as a place may be
-/// used late.
+/// No second ever holds more than a second's worth, however late a call starts. A stretch of the
+/// row has at most a second's worth of places, so two calls that are a second's worth of places
+/// apart are in different stretches; between two stretches the row is left free for as long as a
+/// place may be used late.
 struct PermitRow {
     private var nextAt: ContinuousClock.Instant
     private var left = 0

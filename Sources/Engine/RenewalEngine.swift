@@ -97,8 +97,9 @@ package final class RenewalEngine: Service {
         await crew.withLock { $0?.runner(of: app) }?.extraCall()
     }
 
-    /// Takes other settings while it runs, without interrupting a check: rates, limits and rules hold
-    /// for what starts from now on. The sizes of batches and the choice of stores stay as they were.
+    /// Takes other settings while it runs, without interrupting a check: rates, limits and rules
+    /// hold for what starts from now on. The sizes of batches and the choice of stores stay as they
+    /// were.
     package func adapt(to settings: EngineSettings) async {
         controls.turn(to: settings)
         await crew.withLock { $0 }?.adapt()

@@ -2,8 +2,8 @@ import Renewal
 
 /// After a crash, what was in hand is suspect: it is checked before anything else of its shard, in
 /// small groups, then alone, so that a purchase whose check ends the process is found while its
-/// neighbours go on. The ledger sets it aside at its limit: once in the crowd and once in a small group
-/// prove nothing, three times alone do.
+/// neighbours go on. The ledger sets it aside at its limit: once in the crowd and once in a small
+/// group prove nothing, three times alone do.
 struct SuspectRunner {
     let settings: EngineSettings
     let ports: Ports

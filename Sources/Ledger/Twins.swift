@@ -1,8 +1,8 @@
 import Postgres
 import Renewal
 
-/// Purchases of a batch that learn their original id, and those among them that another purchase has
-/// been before.
+/// Purchases of a batch that learn their original id, and those among them that another purchase
+/// has been before.
 struct Twins {
     struct Key: Hashable, Comparable {
         let lane: Int16

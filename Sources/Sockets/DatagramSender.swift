@@ -1,7 +1,8 @@
 import CSockets
 import Glibc
 
-/// Sends datagrams to one Unix socket, without ever waiting: to the journal, to the service manager.
+/// Sends datagrams to one Unix socket, without ever waiting: to the journal, to the service
+/// manager.
 ///
 /// The address is looked up anew for each datagram, so that a receiver that was restarted is found.
 package final class DatagramSender: Sendable {

@@ -9,7 +9,8 @@ package enum StandardError {
         return "\(status.st_dev):\(status.st_ino)"
     }
 
-    /// Writes to the stream of the journal: never waits, and a reader that has gone raises no signal.
+    /// Writes to the stream of the journal: never waits, and a reader that has gone raises no
+    /// signal.
     ///
     /// - Returns: whether all was written.
     @discardableResult

@@ -3,8 +3,8 @@ import Testing
 
 @testable import Daemon
 
-/// `systemd/renewald.catalog` says what the program says. After a change of the messages write it anew
-/// with `RENEWALD_WRITE_CATALOG=1 swift test --filter CatalogTests`.
+/// `systemd/renewald.catalog` says what the program says. After a change of the messages write it
+/// anew with `RENEWALD_WRITE_CATALOG=1 swift test --filter CatalogTests`.
 @Suite struct CatalogTests {
     private static let path = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

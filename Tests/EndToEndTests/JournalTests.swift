@@ -9,8 +9,8 @@ import Testing
         if: Tool.isThere("systemd-journald") && Tool.isThere("journalctl") && Tool.hasNamespaces,
         "no journald, or mount namespaces are not permitted"))
 struct JournalTests {
-    /// Starts journald, then the daemon with its standard error as systemd would connect it; runs it
-    /// until the line `ask` comes to standard input, then asks the journal.
+    /// Starts journald, then the daemon with its standard error as systemd would connect it; runs
+    /// it until the line `ask` comes to standard input, then asks the journal.
     private static let script = #"""
         set -eu
         mount --make-rprivate /

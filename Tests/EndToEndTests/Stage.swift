@@ -8,8 +8,8 @@ import TestSupport
 /// clock that the test moves.
 ///
 /// The simulator keeps a file with the distance between its time and the machine's; the database's
-/// server runs under libfaketime, which reads it. The daemon runs as it is: every decision goes by the
-/// database's clock.
+/// server runs under libfaketime, which reads it. The daemon runs as it is: every decision goes by
+/// the database's clock.
 final class Stage: Sendable {
     let folder: String
     let conninfo: String
@@ -269,7 +269,8 @@ final class Stage: Sendable {
                 "SELECT renewald.submit($1, $2, $3, $4, $5, $6) AS id",
                 [
                     .text(user), .text(store), .text(Self.app), .text(purchase.product),
-                    .text(token ?? purchase.token), purchase.store_user_id.map { .text($0) } ?? .null,
+                    .text(token ?? purchase.token),
+                    purchase.store_user_id.map { .text($0) } ?? .null,
                 ]))[0].int64("id")
     }
 

@@ -55,7 +55,8 @@ import Testing
         print("survived \(kills) kills: \(survived) rounds of 80 purchases, \(told) events")
     }
 
-    /// Checks all purchases once: each comes into a new period, so that each version tells something.
+    /// Checks all purchases once: each comes into a new period, so that each version tells
+    /// something.
     private func round(_ stage: Stage, _ lease: Lease, _ number: Int) async throws {
         if number > 0 {
             try await stage.session().script(

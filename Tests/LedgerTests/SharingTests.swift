@@ -94,7 +94,8 @@ import Testing
         #expect(try await stage.broken() == [])
     }
 
-    /// The lease is about the shard of the first user; the other one's account decides by its version.
+    /// The lease is about the shard of the first user; the other one's account decides by its
+    /// version.
     @Test func aMoveIsTakenBackWhenTheOtherUserHasMoved() async throws {
         let stage = try await Stage()
         let (_, lease) = try await claimed(stage)
@@ -159,8 +160,8 @@ import Testing
     }
 
     /// Users who hand in each other's tokens, two workers who check without leases so that only the
-    /// versions decide, and a database that ends their sessions: whatever happens, each user is told
-    /// what is so.
+    /// versions decide, and a database that ends their sessions: whatever happens, each user is
+    /// told what is so.
     @Test(.timeLimit(.minutes(3)), arguments: [Policy.Shared.move, .allow])
     func unionAndStateAgreeForAllUsersThroughKills(_ shared: Policy.Shared) async throws {
         let stage = try await Stage()

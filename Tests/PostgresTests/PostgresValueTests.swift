@@ -8,7 +8,8 @@ import Testing
             PostgresSettings(conninfo: try await ScratchCluster.shared().newDatabase()))
     }
 
-    /// Whether the server sees `value` as the literal says, so that two wrongs of ours cannot agree.
+    /// Whether the server sees `value` as the literal says, so that two wrongs of ours cannot
+    /// agree.
     static func isSame(_ value: PostgresValue, as literal: String) async throws -> Bool {
         let sql = "SELECT $1 IS NOT DISTINCT FROM \(literal) AS same"
         return try await connection().query(PostgresStatement(sql, [value]))[0].bool("same")

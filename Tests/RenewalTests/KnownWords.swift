@@ -15,8 +15,8 @@ let shop = Catalog([
 /// Reads what is known of a purchase: `active 30 off product=gold_month apple`.
 ///
 /// The state comes first, then the day to which it is paid. `off` is auto-renew off, `trial` its
-/// phase, `until=` the end of access where it is another, `checked=` the last verdict. `claimed`: bob
-/// has handed it in as well.
+/// phase, `until=` the end of access where it is another, `checked=` the last verdict. `claimed`:
+/// bob has handed it in as well.
 struct KnownWords {
     private let words: Words
 

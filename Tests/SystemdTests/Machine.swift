@@ -35,8 +35,8 @@ final class Machine: Sendable {
     private static var bootProgram: String { "\(root)/scripts/boot-systemd" }
 
     /// Boots, and waits until everything that belongs to the start has been done. The files of the
-    /// tree, such as `tree/usr/bin/renewald`, are laid over this machine's; both sides see the share,
-    /// and the folders under the names that they have inside in `/run`.
+    /// tree, such as `tree/usr/bin/renewald`, are laid over this machine's; both sides see the
+    /// share, and the folders under the names that they have inside in `/run`.
     init(tree: String, share: String, folders: [String: String] = [:]) async throws {
         self.share = share
         guard mkfifo("\(share)/booted", 0o600) == 0 else { throw SiteFailure("mkfifo: \(errno)") }

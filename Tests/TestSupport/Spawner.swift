@@ -48,8 +48,8 @@ final class Spawner: Sendable {
         }.get()
     }
 
-    /// A pipe that no child inherits: made between two children, because `pipe` and the flag are two
-    /// steps, and a child that got an end would keep the pipe open.
+    /// A pipe that no child inherits: made between two children, because `pipe` and the flag are
+    /// two steps, and a child that got an end would keep the pipe open.
     ///
     /// - Returns: the two ends, to be closed by the caller.
     /// - Throws: `.cannotStart`.

@@ -1,8 +1,8 @@
 import Sockets
 import Synchronization
 
-/// Hands entries to the journal and never waits for it: what it does not take at once is kept, up to
-/// a limit, and tried again; what is beyond that is dropped and counted.
+/// Hands entries to the journal and never waits for it: what it does not take at once is kept, up
+/// to a limit, and tried again; what is beyond that is dropped and counted.
 final class JournalWriter: Sendable {
     /// Why an entry must be told in another way.
     enum Outcome: Hashable, Sendable {

@@ -2,7 +2,8 @@
 package enum Notification: Hashable, Sendable {
     /// The start or a reload is done.
     case ready
-    /// A reload begins, at this time of `CLOCK_MONOTONIC`. Answered by `ready`, also when it failed.
+    /// A reload begins, at this time of `CLOCK_MONOTONIC`. Answered by `ready`, also when it
+    /// failed.
     case reloading(microseconds: UInt64)
     case stopping
     /// One sentence for `systemctl status`.

@@ -27,7 +27,8 @@ final class Reloader: Sendable {
     /// The one that holds, after any number of reloads.
     var configuration: Configuration { current.withLock { $0 } }
 
-    /// Reloads. What holds from now on, or why the old one stays, is told in the log and in the state.
+    /// Reloads. What holds from now on, or why the old one stays, is told in the log and in the
+    /// state.
     func reload(_ state: inout DaemonState) async {
         do throws(ConfigurationFaults) {
             let next = try Configuration.load(file: configurationFile, environment: environment)

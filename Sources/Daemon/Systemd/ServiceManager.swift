@@ -3,8 +3,8 @@ import Sockets
 
 /// The way to the service manager, when there is one: `$NOTIFY_SOCKET` and `$WATCHDOG_USEC`.
 ///
-/// Without them, or with an address that nobody listens on, every message is dropped in silence: the
-/// daemon also runs in a terminal.
+/// Without them, or with an address that nobody listens on, every message is dropped in silence:
+/// the daemon also runs in a terminal.
 package final class ServiceManager: Sendable {
     private let sender: DatagramSender?
     /// How often the manager wants to hear that the work advances; it kills at the end of it. Nil

@@ -8,7 +8,7 @@ extension GoogleStore {
     /// What Google says only until then (`outOfAppPurchaseContext`) must have been stored before.
     /// Saying it twice does no harm.
     ///
-    /// <https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptions/acknowledge>
+    /// <https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptions>
     ///
     /// - Throws: `.rejected` when there is nothing to acknowledge any more.
     package func acknowledge(

@@ -4,8 +4,8 @@ import Renewal
 import Synchronization
 import CryptoExtras
 
-/// Access tokens of one service account for one scope: one at a time, shared by all checks. However many ask,
-/// one request is under way.
+/// Access tokens of one service account for one scope: one at a time, shared by all checks. However
+/// many ask, one request is under way.
 ///
 /// <https://developers.google.com/identity/protocols/oauth2/service-account>
 final class GoogleTokens: Sendable {

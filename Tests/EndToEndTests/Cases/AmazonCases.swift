@@ -38,7 +38,6 @@ extension LifeCase {
             > notice trial_converted
             > notice renewed
             > notice renewed
-            > notice renewed
         a closed account is believed the second time
             day 10: close_account
             > grant monthly purchased

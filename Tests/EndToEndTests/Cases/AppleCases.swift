@@ -83,7 +83,6 @@ extension LifeCase {
             > notice trial_converted
             > notice renewed
             > notice renewed
-            > notice renewed
         a trial is cancelled
             buy {"trial":"P14D"}
             day 2: cancel
@@ -111,7 +110,6 @@ extension LifeCase {
             day 5: extend {"for":"P10D"}
             > grant monthly purchased
             > notice extended
-            > notice renewed
             > notice renewed
             > notice renewed
         an introductory price is the first of many

@@ -96,7 +96,6 @@ extension LifeCase {
             > notice trial_converted
             > notice renewed
             > notice renewed
-            > notice renewed
         a prepaid plan runs out
             buy {"plan":"prepaid"}
             > grant monthly purchased
@@ -117,7 +116,6 @@ extension LifeCase {
             day 5: extend {"for":"P10D"}
             > grant monthly purchased
             > notice extended
-            > notice renewed
             > notice renewed
             > notice renewed
         an add-on comes and goes
