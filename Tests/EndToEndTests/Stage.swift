@@ -27,8 +27,11 @@ final class Stage: Sendable {
     /// - Parameters:
     ///   - start: the simulated time at the beginning; nil is the machine's, not shared.
     ///   - arguments: more of them for the simulator.
+    ///   - logsAnswers: whether the simulator logs every answer, for `answers(of:)`.
     /// - Throws: when one of the programs does not start.
-    init(from start: String? = nil, simulating arguments: [String] = []) async throws {
+    init(
+        from start: String? = nil, simulating arguments: [String] = [], logsAnswers: Bool = false
+    ) async throws {
         var template = Array("/tmp/rw-stage-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template).map({ String(cString: $0) }) else {
             throw StageFailure("mkdtemp: \(errno)")
@@ -38,6 +41,7 @@ final class Stage: Sendable {
         var environment = ProcessInfo.processInfo.environment
         environment["JOURNAL_STREAM"] = nil
         var flags = ["serve", "--directory", "\(made)/stores"] + arguments
+        if logsAnswers { flags += ["--answers", "\(made)/answers"] }
         if let start {
             flags += ["--clock", start, "--clock-file", "\(made)/clock"]
         }
@@ -91,9 +95,12 @@ final class Stage: Sendable {
 
     /// Points the configuration at another database.
     func useDatabase(_ conninfo: String) throws {
+        try editConfiguration { $0.replacingOccurrences(of: self.conninfo, with: conninfo) }
+    }
+
+    func editConfiguration(_ edit: (String) -> String) throws {
         let text = try String(contentsOfFile: configurationFile, encoding: .utf8)
-        try text.replacingOccurrences(of: self.conninfo, with: conninfo)
-            .write(toFile: configurationFile, atomically: true, encoding: .utf8)
+        try edit(text).write(toFile: configurationFile, atomically: true, encoding: .utf8)
     }
 
     /// Stops the database as a crash does, and starts it again.
@@ -200,6 +207,20 @@ final class Stage: Sendable {
         return made.purchases
     }
 
+    private struct Receipt: Decodable {
+        let receipt: String
+    }
+
+    /// A legacy receipt of Apple's, in base64, as it was made at that instant.
+    func receipt(of purchase: Made, style: String, at instant: String? = nil) async throws -> String
+    {
+        let time = instant.map { "&at=\($0)" } ?? ""
+        let reply = try await control("purchases/\(purchase.id)/receipt?style=\(style)\(time)", nil)
+        let receipt = try JSONDecoder().decode(Receipt.self, from: reply).receipt
+        plant([receipt])
+        return receipt
+    }
+
     /// Does something to a purchase, such as `fail_payment`.
     func act(_ purchase: Made, _ action: String, _ body: String = "{}") async throws {
         _ = try await control("purchases/\(purchase.id)/\(action)", body)
@@ -231,6 +252,12 @@ final class Stage: Sendable {
         case "google": calls.google.calls
         default: calls.amazon.calls
         }
+    }
+
+    /// How often an endpoint has answered, by its name in the log of answers.
+    func answers(of endpoint: String) throws -> Int {
+        try String(contentsOfFile: "\(folder)/answers", encoding: .utf8)
+            .split(separator: "\n").count { $0.contains("\"endpoint\":\"\(endpoint)\"") }
     }
 
     /// A control call; the reply's JSON.
@@ -372,10 +399,10 @@ struct StageFailure: Error, CustomStringConvertible {
 
 /// Gives a test its stage, and closes it whatever happens.
 func onStage(
-    from start: String? = nil, simulating arguments: [String] = [],
+    from start: String? = nil, simulating arguments: [String] = [], logsAnswers: Bool = false,
     _ play: (Stage) async throws -> Void
 ) async throws {
-    let stage = try await Stage(from: start, simulating: arguments)
+    let stage = try await Stage(from: start, simulating: arguments, logsAnswers: logsAnswers)
     do {
         try await play(stage)
     } catch {

@@ -119,14 +119,14 @@ extension LifeCase {
             > notice renewed
             > notice renewed
         an app receipt moves to the server API
-            hand in app_receipt
+            hand in app
             > notice migrated
             > grant monthly purchased
             > notice renewed
             > notice renewed
             > notice renewed
         a transaction receipt moves to the server API
-            hand in transaction_receipt
+            hand in transaction
             day 10: cancel
             > notice migrated
             > grant monthly purchased

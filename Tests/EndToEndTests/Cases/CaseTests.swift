@@ -19,7 +19,9 @@ struct CaseTests {
             for one in Self.cases {
                 let made = try await stage.buy(
                     one.store, product: one.product, terms: Self.terms(of: one))[0]
-                let token = try await stage.form(one.form, of: made)
+                let token =
+                    one.form == "token"
+                    ? made.token : try await stage.receipt(of: made, style: one.form)
                 try await stage.submit(made, token: token, one.store, for: one.user)
                 lives.append(Life(purchase: made))
             }
@@ -93,22 +95,6 @@ struct CaseTests {
 }
 
 extension Stage {
-    private struct Forms: Decodable {
-        let app_receipt: String?
-        let transaction_receipt: String?
-    }
-
-    /// What a backend may have stored of a purchase.
-    fileprivate func form(_ form: String, of purchase: Made) async throws -> String {
-        guard form != "token" else { return purchase.token }
-        let forms = try JSONDecoder().decode(
-            Forms.self, from: await control("purchases/\(purchase.id)", nil))
-        let receipt = form == "app_receipt" ? forms.app_receipt : forms.transaction_receipt
-        guard let receipt else { throw StageFailure("there is no \(form)") }
-        plant([receipt])
-        return receipt
-    }
-
     private struct Deed: Decodable {
         let replacement: Made?
     }

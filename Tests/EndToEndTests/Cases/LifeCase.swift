@@ -6,7 +6,8 @@
 ///         > grant monthly purchased
 ///
 /// A line without indentation names the case. `buy` takes more members of the purchase, as the
-/// simulator's control call has them; `hand in` what is submitted instead of the token. A deed is
+/// simulator's control call has them; `hand in` the style of the legacy receipt that is submitted
+/// instead of the token. A deed is
 /// done on the morning of its day; `submit` hands in what the last deed has made new. Lines with
 /// `>` are the events that must be told, in this order, and no others.
 struct LifeCase: Sendable {

@@ -1,0 +1,66 @@
+import TestSupport
+import Testing
+
+/// What is found before it is due: by the stores' own news, and when a second user hands in what
+/// another has.
+@Suite(.serialized)
+struct NewsTests {
+    /// A week before the next regular look.
+    @Test(arguments: ["apple", "google"])
+    func aRefundIsFoundByTheStoresNews(store: String) async throws {
+        try await onStage(from: "2026-01-01T00:00:00Z") { stage in
+            let made = try await stage.buy(store)[0]
+            try await stage.submit(made, store, for: "nia")
+            try await Self.once(stage)
+            try await stage.pass("P1D")
+            try await stage.act(made, "refund")
+            try await stage.pass("PT10M")
+            try await Self.once(stage)
+            #expect(
+                try await stage.story(of: "nia") == [
+                    "grant monthly purchased", "revoke monthly refunded",
+                ])
+            let before = try await stage.calls(store)
+            // The same news again, in the overlap of two readings, costs no question.
+            try await Self.once(stage)
+            let questions = try await stage.calls(store) - before
+            #expect(questions <= 2, "reading the news again is all")
+        }
+    }
+
+    @Test(arguments: ["move", "allow", "keep"])
+    func aTokenOfTwoUsersGoesByThePolicy(policy: String) async throws {
+        try await onStage { stage in
+            try stage.configure("[policy]\nshared = \"\(policy)\"")
+            let made = try await stage.buy("google")[0]
+            let first = try await stage.submit(made, "google", for: "una")
+            try await Self.once(stage)
+            let second = try await stage.submit(made, "google", for: "ben")
+            #expect(first == second)
+            try await Self.once(stage)
+            try await Self.once(stage)
+            let told = [try await stage.story(of: "una"), try await stage.story(of: "ben")]
+            switch policy {
+            case "move":
+                #expect(
+                    told == [
+                        ["grant monthly purchased", "revoke monthly transferred"],
+                        ["grant monthly transferred"],
+                    ])
+                let moments = try await stage.value(
+                    "SELECT count(DISTINCT created_at) FROM renewald.events "
+                        + "WHERE reason = 'transferred'")
+                #expect(moments == "1")
+            case "allow":
+                #expect(told == [["grant monthly purchased"], ["grant monthly purchased"]])
+            default:
+                #expect(told == [["grant monthly purchased", "notice shared_receipt"], []])
+            }
+        }
+    }
+
+    private static func once(_ stage: Stage) async throws {
+        let ended = try await stage.renewald("once")
+        #expect(ended.exit == .code(0), "\(ended.standardError)")
+    }
+}
