@@ -16,7 +16,10 @@ func nextCheck(
         let left = end.map { $0 - now } ?? .hours(24)
         return now + (left / 4).clamped(.minutes(1), .hours(6)) + .seconds(30) * moment.jitter
     case .hold:
-        let since = facts.paidThrough ?? now
+        // A period that still runs, as that of an add-on beside its base, does not tell the start.
+        guard let since = facts.paidThrough, since <= now else {
+            return now + .hours(6) * spread(moment)
+        }
         guard now - since < retryLimit else { return now + .days(7) * spread(moment) }
         return now + ((now - since) / 8).clamped(.minutes(1), .hours(12)) * spread(moment)
     case .paused:

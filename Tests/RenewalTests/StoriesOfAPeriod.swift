@@ -9,7 +9,7 @@ extension DecisionTable {
         # In grace already
         31  grace 33              grace     granted  payment_pending +purchased  pro 33  6h15s
         # On hold already: nothing is taken that was never given
-        31  hold                  hold      none     -                     -       1m
+        31  hold                  hold      none     -                     -       6h
         31+1h  active 61          active    granted  +purchased            pro 61  7d
         # Over already
         40  ended 30              expired   none     -                     -       7d
