@@ -20,7 +20,7 @@ struct CrashTests {
             #expect(
                 try await stage.value("SELECT count(DISTINCT purchase_id) FROM renewald.events")
                     == "10000")
-            #expect(try await stage.calls("google") == 10_000)
+            #expect(try await stage.questions() == 10_000)
         }
     }
 
@@ -66,7 +66,7 @@ struct CrashTests {
             let setAside = try await stage.value(
                 "SELECT count(*) FROM renewald.purchases WHERE problem LIKE 'set_aside%'")
             #expect(setAside == "0")
-            let overcalls = try await stage.calls("google") - 6000
+            let overcalls = try await stage.questions() - 6000
             // In flight, and answered but not yet committed.
             #expect(overcalls <= 20 * (50 + 200), "only what was in hand at a kill is asked again")
         }
@@ -108,7 +108,7 @@ struct CrashTests {
             try await stage.wait { try await events(stage) > 200 }
             daemon.send(SIGTERM)
             #expect(try await daemon.exit() == .code(0))
-            #expect(try await stage.calls("google") == (try await events(stage)))
+            #expect(try await stage.questions() == (try await events(stage)))
             let problems = try await stage.value("SELECT count(problem) FROM renewald.schedule")
             #expect(problems == "0")
             let held = try await stage.value(

@@ -242,9 +242,18 @@ final class Stage: Sendable {
         let apple: Count
         let google: Count
         let amazon: Count
+        /// Purchases that were asked about, and how often again.
+        let purchases: Int
+        let duplicates: Int
     }
 
-    /// How often a store has been asked.
+    /// How often stores have been asked about a purchase; reading their news is not counted.
+    func questions() async throws -> Int {
+        let calls = try JSONDecoder().decode(Calls.self, from: await control("calls", nil))
+        return calls.purchases + calls.duplicates
+    }
+
+    /// How often a store has been called, for news as well.
     func calls(_ store: String) async throws -> Int {
         let calls = try JSONDecoder().decode(Calls.self, from: await control("calls", nil))
         return switch store {
