@@ -34,11 +34,6 @@ extension CatalogMessage {
         The file of a secret is readable beyond its owner.
 
         Take the rights away with chmod, or use LoadCredential= and "credential:NAME".
-        == setting_without_effect 76a40ffeaa391831db312617617332c7
-        A setting has no effect in this version
-        It is read and checked, and not acted upon.
-
-        Do not rely on it.
         == restart_needed d177bd9c77464981b767a5d5a3b61fbc
         A changed setting takes effect after a restart
         The line names it. Until then the old value holds.

@@ -77,11 +77,6 @@ final class Reloader: Sendable {
         for warning in configuration.apps.flatMap(\.secrets).compactMap({ $0.warning() }) {
             log.warning("\(warning.description)", metadata: LogField.topic(.secretReadable))
         }
-        for setting in configuration.withoutEffect {
-            log.warning(
-                "\(setting) has no effect in this version",
-                metadata: LogField.topic(.settingWithoutEffect))
-        }
     }
 
     private var log: Logger { workshop.log }
