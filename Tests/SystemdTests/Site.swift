@@ -82,7 +82,8 @@ final class Site: Sendable {
             atPath: folder, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
         let names = [
-            "apple.p8": "apple.p8", "google.json": "google.json", "amazon.secret": "amazon-secret",
+            "apple.p8": "apple.p8", "apple.secret": "apple-shared-secret",
+            "google.json": "google.json", "amazon.secret": "amazon-secret",
         ]
         for (from, to) in names {
             try FileManager.default.copyItem(atPath: "\(stores)/\(from)", toPath: "\(folder)/\(to)")
@@ -109,6 +110,7 @@ final class Site: Sendable {
         var text = try String(contentsOfFile: "\(stores)/renewald.toml", encoding: .utf8)
         let replacements = [
             ("file:\(stores)/apple.p8", "credential:apple.p8"),
+            ("file:\(stores)/apple.secret", "credential:apple-shared-secret"),
             ("file:\(stores)/google.json", "credential:google.json"),
             ("file:\(stores)/amazon.secret", "credential:amazon-secret"),
             ("file:\(stores)/", "file:/run/share/stores/"),
