@@ -1,7 +1,6 @@
 /// Many lives at random, in realistic proportions. The same seed gives the same fleet.
 ///
-/// The proportions are of the order that sellers and billing services publish; they are for load
-/// and for variety, not for forecasts.
+/// The proportions are plausible round figures of ours: for load and variety, not for forecasts.
 struct Fleet: Sendable {
     struct Member: Hashable, Sendable {
         var buyer: Purchase.Buyer
