@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -25,6 +26,29 @@ struct NewsTests {
             try await Self.once(stage)
             let questions = try await stage.calls(store) - before
             #expect(questions <= 2, "reading the news again is all")
+        }
+    }
+
+    /// No answer about the subscription tells it; the news and the orders do.
+    @Test(arguments: ["apple", "google"])
+    func aRefundOfAPastPeriodEndsNothing(store: String) async throws {
+        try await onStage(from: "2026-01-01T00:00:00Z") { stage in
+            let made = try await stage.buy(store)[0]
+            try await stage.submit(made, store, for: "pat")
+            let daemon = try stage.daemon()
+            try await stage.expect(["grant monthly purchased"], of: "pat")
+            try await stage.pass("P32D")
+            try await stage.expect(["grant monthly purchased", "notice renewed"], of: "pat")
+            daemon.send(SIGTERM)
+            #expect(try await daemon.exit() == .code(0))
+            try await stage.act(made, "refund_past")
+            try await stage.pass("PT10M")
+            try await Self.once(stage)
+            #expect(
+                try await stage.story(of: "pat") == [
+                    "grant monthly purchased", "notice renewed", "notice refund_of_past_period",
+                ])
+            #expect(try await stage.value("SELECT renewald.has('pat', 'monthly')") == "true")
         }
     }
 

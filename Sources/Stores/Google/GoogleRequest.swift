@@ -61,6 +61,11 @@ struct GooglePaths: Sendable {
         app + "/orders/" + (try PathSegment(id, what: "order id")).text
     }
 
+    func orders(_ ids: [String]) -> String {
+        app + "/orders:batchGet?"
+            + ids.map { "orderIds=" + URLText.queryValue($0) }.joined(separator: "&")
+    }
+
     /// `query` holds names and values; the values are escaped here.
     func voided(_ query: [(name: String, value: String)]) throws(StoreFailure) -> String {
         var parts: [String] = []

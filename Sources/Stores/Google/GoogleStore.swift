@@ -5,6 +5,7 @@ package import Renewal
 package final class GoogleStore: Sendable {
     let paths: GooglePaths
     let client: GoogleClient
+    let voidedOrders = GoogleVoidedOrders()
     private let api: GoogleAPI
     private let kindOf: @Sendable (String) -> ProductKind?
 
@@ -54,7 +55,9 @@ package final class GoogleStore: Sendable {
             if let order = reading.foreignOrder {
                 try await prove(order, isOf: purchase, at: now)
             }
-            return .verdict(reading.observation)
+            var observation = reading.observation
+            await noteRefunds(of: purchase, in: &observation, at: now)
+            return .verdict(observation)
         case .gone: return .doubt(.gone)
         case .staleToken: throw .refused(reason: "status 401")
         case .failed(let failure): throw failure
