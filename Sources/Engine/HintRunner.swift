@@ -30,13 +30,26 @@ final class HintRunner: Sendable {
         self.log = log
     }
 
-    /// Reads every source once, also before it is due; what another worker reads is left to it.
+    /// Reads every source once, also before it is due; what another worker reads is left to it. A
+    /// long backlog of news must not hold up a pass: what is left is read by the next one.
     func runOnce() async {
         await untilStopped {
-            await withDiscardingTaskGroup { group in
-                for source in self.sources {
-                    group.addTask { _ = await self.turn(source, isEarly: true) }
-                }
+            await withTaskGroup(of: Void.self) { race in
+                race.addTask { await self.readEachOnce() }
+                race.addTask { try? await Task.sleep(for: Self.passLimit) }
+                await race.next()
+                race.cancelAll()
+            }
+        }
+    }
+
+    /// The longest that one pass reads news.
+    private static let passLimit = Duration.seconds(15)
+
+    private func readEachOnce() async {
+        await withDiscardingTaskGroup { group in
+            for source in sources {
+                group.addTask { _ = await self.turn(source, isEarly: true) }
             }
         }
     }
