@@ -40,6 +40,7 @@ actor LaneRunner {
     /// Checks that wait for a place in the row of calls.
     private var inRow = 0
     private var hasEnded = false
+    private var isReserving = false
     private let startedAt = ContinuousClock.now
 
     /// Checks under way at once until the store has shown that it answers.
@@ -111,7 +112,8 @@ actor LaneRunner {
         inRow += 1
         beat()
         while permits?.take(at: .now) == false, !hasEnded {
-            await waitForPermit(wanted: 1)
+            // For all who wait: each stretch of the row has its price, however short it is.
+            await waitForPermit(wanted: inRow + min(buffer.count, max(window - inFlight, 0)))
         }
         inRow -= 1
         beat()
@@ -374,6 +376,9 @@ actor LaneRunner {
             if opensAt > now { try? await Task.sleep(until: opensAt) }
             return
         }
+        guard !isReserving else { return (try? await Task.sleep(for: .milliseconds(5))) ?? () }
+        isReserving = true
+        defer { isReserving = false }
         let count = PermitRow.slice(wanted: wanted, interval: interval)
         do {
             guard let stretch = permits?.stretch(count) else { return }
