@@ -11,7 +11,7 @@ package final class StoreDesk: Sendable {
     private let doors: Mutex<[AppKey: StoreDoors]>
     /// Most requests that are served at once.
     package let capacity: Int
-    private let extraCall = Mutex<@Sendable (AppKey) async -> Void>({ _ in })
+    private let queue = Mutex(CallQueue(wait: { _ in }))
 
     /// Reads every credential.
     ///
@@ -118,14 +118,19 @@ package final class StoreDesk: Sendable {
 
     /// What is awaited before each call beyond the first of a check.
     package func beforeExtraCalls(_ wait: @escaping @Sendable (AppKey) async -> Void) {
-        extraCall.withLock { $0 = wait }
+        queue.withLock { $0 = CallQueue(wait: wait) }
     }
 
     package func close() async { await client.close() }
 
     private func waitForExtraCall(_ app: AppKey) async {
-        await extraCall.withLock { $0 }(app)
+        await queue.withLock(\.self).wait(app)
     }
+}
+
+/// A closure of its own in a mutex would be wrapped once more with each look at it.
+private struct CallQueue: Sendable {
+    let wait: @Sendable (AppKey) async -> Void
 }
 
 /// What can be done at the store of one app.

@@ -39,9 +39,26 @@ package enum LogField {
     package static let problem = "problem"
 }
 
+extension Logger {
+    /// Says that the circuit has opened: refused credentials are for a person to mend.
+    func circuitOpened(of lane: Lane, _ failure: StoreFailure) {
+        var fields = LogField.topic(failure.circuitTopic, of: lane.app)
+        fields[LogField.problem] = "\(failure.problem.code.rawValue)"
+        log(
+            level: failure.circuitLevel,
+            "\(lane.title): \(failure.problem.sentence); asking rarely until it answers",
+            metadata: fields)
+    }
+
+    func circuitClosed(of lane: Lane) {
+        notice(
+            "\(lane.title): answers again", metadata: LogField.topic(.circuitClosed, of: lane.app))
+    }
+}
+
 extension StoreFailure {
     /// How grave it is when it opens a circuit: refused credentials are for a person to mend.
-    var circuitLevel: Logger.Level {
+    fileprivate var circuitLevel: Logger.Level {
         switch self {
         case .throttled: .notice
         case .refused: .error
@@ -49,7 +66,7 @@ extension StoreFailure {
         }
     }
 
-    var circuitTopic: EngineTopic {
+    fileprivate var circuitTopic: EngineTopic {
         switch self {
         case .throttled: .storeThrottles
         case .refused: .credentialsRefused

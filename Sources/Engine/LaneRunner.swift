@@ -37,10 +37,10 @@ actor LaneRunner {
     /// Workers that run or are about to.
     private var hired = 0
     private nonisolated let (hirings, hirer) = AsyncStream.makeStream(of: Int.self)
-    /// Checks that wait for a place in the row of calls.
-    private var inRow = 0
+    /// Checks that wait for a place in the row of calls, for a call beyond their first. Served
+    /// before any further check starts, so that what was begun gets done.
+    private var callers: [CheckedContinuation<Void, Never>] = []
     private var hasEnded = false
-    private var isReserving = false
     private let startedAt = ContinuousClock.now
 
     /// Checks under way at once until the store has shown that it answers.
@@ -84,6 +84,8 @@ actor LaneRunner {
         hasEnded = true
         for waiter in waiters { waiter.resume(returning: nil) }
         waiters = []
+        for caller in callers { caller.resume() }
+        callers = []
         hirer.finish()
         refillBell.ring()
         paceBell.ring()
@@ -109,20 +111,28 @@ actor LaneRunner {
 
     /// Waits for a place in the row of calls, for a call beyond the first of a check.
     func extraCall() async {
-        inRow += 1
-        beat()
-        while permits?.take(at: .now) == false, !hasEnded {
-            // For all who wait: each stretch of the row has its price, however short it is.
-            await waitForPermit(wanted: inRow + min(buffer.count, max(window - inFlight, 0)))
+        if hasEnded || (callers.isEmpty && permits?.take(at: .now) != false) { return }
+        await withCheckedContinuation { caller in
+            callers.append(caller)
+            beat()
+            paceBell.ring()
         }
-        inRow -= 1
+    }
+
+    /// Lets those go on who wait for a call and have a place now.
+    private func serveCallers() {
+        let now = ContinuousClock.now
+        let served = callers.prefix { _ in permits?.take(at: now) != false }
+        guard !served.isEmpty else { return }
+        callers.removeFirst(served.count)
         beat()
+        for caller in served { caller.resume() }
     }
 
     /// A check that waits for its turn to call is not stuck, however long that takes.
     private func beat() {
         controls.heartbeat.expect(
-            .checks(lane.app), within: settings.stallLimit, unless: inFlight <= inRow)
+            .checks(lane.app), within: settings.stallLimit, unless: inFlight <= callers.count)
     }
 
     // MARK: Checking
@@ -172,7 +182,9 @@ actor LaneRunner {
         }
         guard !buffer.isEmpty else { return nil }
         let now = ContinuousClock.now
-        guard circuit.wouldAdmit(at: engineTime), permits?.wouldTake(at: now) ?? true else {
+        guard callers.isEmpty, circuit.wouldAdmit(at: engineTime),
+            permits?.wouldTake(at: now) ?? true
+        else {
             paceBell.ring()
             return nil
         }
@@ -209,25 +221,13 @@ actor LaneRunner {
         case .failure(let failure):
             circuit.failed(failure, at: engineTime, jitter: jitter)
             if failure.concernsWholeApp { window = max(window / 2, 1) }
-            if before == .closed, circuit.position == .open { tell(failure) }
+            if before == .closed, circuit.position == .open {
+                log.circuitOpened(of: lane, failure)
+            }
         }
-        if before != .closed, circuit.position == .closed {
-            log.notice(
-                "\(lane.title): answers again",
-                metadata: LogField.topic(.circuitClosed, of: lane.app))
-        }
+        if before != .closed, circuit.position == .closed { log.circuitClosed(of: lane) }
         if circuit.position != before { ports.circuitMoved(lane.app, circuit) }
         if circuit.position == .closed { supply() } else { paceBell.ring() }
-    }
-
-    /// Says that the circuit has opened: refused credentials are for a person to mend.
-    private func tell(_ failure: StoreFailure) {
-        var fields = LogField.topic(failure.circuitTopic, of: lane.app)
-        fields[LogField.problem] = "\(failure.problem.code.rawValue)"
-        log.log(
-            level: failure.circuitLevel,
-            "\(lane.title): \(failure.problem.sentence); asking rarely until it answers",
-            metadata: fields)
     }
 
     private func settled() {
@@ -355,16 +355,18 @@ actor LaneRunner {
 
     private func paceLoop() async {
         while !hasEnded, !Task.isCancelled {
-            if buffer.isEmpty || waiters.isEmpty || inFlight >= window {
+            let startable = waiters.isEmpty ? 0 : max(min(buffer.count, window - inFlight), 0)
+            if startable + callers.count == 0 {
                 await paceBell.wait(upTo: settings.poll)
-            } else if !circuit.wouldAdmit(at: engineTime) {
+            } else if callers.isEmpty, !circuit.wouldAdmit(at: engineTime) {
                 let pause = (circuit.opensUntil ?? engineTime) - engineTime
                 await paceBell.wait(upTo: pause.clamped(.milliseconds(10), settings.poll))
             } else if permits?.wouldTake(at: .now) == false {
-                await waitForPermit(wanted: min(buffer.count, window - inFlight))
-            } else {
+                await waitForPermit(wanted: startable + callers.count)
+            } else if callers.isEmpty {
                 await paceBell.wait(upTo: settings.poll)
             }
+            serveCallers()
             supply()
         }
     }
@@ -376,9 +378,6 @@ actor LaneRunner {
             if opensAt > now { try? await Task.sleep(until: opensAt) }
             return
         }
-        guard !isReserving else { return (try? await Task.sleep(for: .milliseconds(5))) ?? () }
-        isReserving = true
-        defer { isReserving = false }
         let count = PermitRow.slice(wanted: wanted, interval: interval)
         do {
             guard let stretch = permits?.stretch(count) else { return }

@@ -1,4 +1,5 @@
 import Renewal
+import Synchronization
 import Testing
 
 @testable import Engine
@@ -20,6 +21,36 @@ import Testing
             await world.wait { $0.committed.count == 300 }
         }
         #expect(world.state.reserved >= 300)
+    }
+
+    @Test func allThatWaitForACallReserveTogether() async throws {
+        let world = World()
+        world.add(40)
+        let app = world.state.lanes[0].app
+        let engine = Mutex<RenewalEngine?>(nil)
+        let row = Mutex((underWay: 0, most: 0))
+        var ports = world.ports { claim in
+            await engine.withLock { $0 }?.extraCall(app)
+            return inForce(claim)
+        }
+        ports.reserve = { _, count, _ in
+            row.withLock { row in
+                row.underWay += 1
+                row.most = max(row.most, row.underWay)
+            }
+            // The database is slow: others come to wait for the call beyond their first.
+            let answersAt = ContinuousClock.now + .milliseconds(40)
+            while ContinuousClock.now < answersAt { await Task.yield() }
+            world.change { $0.reserved += count }
+            row.withLock { $0.underWay -= 1 }
+            return .zero
+        }
+        let made = RenewalEngine(paced(world, perSecond: 100), ports, log: quiet)
+        engine.withLock { $0 = made }
+        try await made.run {
+            await world.wait { $0.committed.count == 40 }
+        }
+        #expect(row.withLock { $0.most } == 1)
     }
 
     @Test func noCallStartsBeforeItsPlace() async throws {

@@ -31,6 +31,7 @@ import Testing
         sleeping tests   Tests/EngineTests/A.swift      | try await Task~.sleep(for: .seconds(1))
         public           Sources/Ledger/A.swift         | public struct A {}
         public           Sources/Ledger/A.swift         |     @discardableResult public func a()
+        closure in a mutex  Sources/Engine/A.swift       | let a = Mutex<() -> Void>({})
         SQL in Swift     Sources/Ledger/A.swift         | query("SELECT 1")
         SQL in Swift     Sources/Ledger/A.swift         | let a = \"""|    UPDATE a SET b = 1|    \"""
         SQL in Swift     Sources/Daemon/A.swift         | run(a, "DELETE FROM b")
@@ -52,6 +53,7 @@ import Testing
         sleeping tests   Sources/Engine/A.swift         | try await Task~.sleep(for: pause)
         public           Sources/Ledger/A.swift         | /// The public contract.
         public           Sources/Ledger/A.swift         | let a = "public"
+        closure in a mutex  Sources/Engine/A.swift       | let a = Mutex<Int>(0)
         SQL in Swift     Sources/Ledger/A.swift         | log("Select one")
         SQL in Swift     Tests/LedgerTests/A.swift      | query("SELECT 1")
         SQL comment      Sources/Ledger/Queries/a.sql   | -- One row.|SELECT 1

@@ -37,6 +37,12 @@ extension TidyRule {
             else { return nil }
             return "is public: between targets the word is package"
         },
+        .lines("closure in a mutex", in: ["Sources"]) { line in
+            guard let type = line.code.split(separator: "Mutex<").dropFirst().first,
+                type.contains("->")
+            else { return nil }
+            return "is wrapped once more with each look at it: put it in a struct"
+        },
         .lines("columns", in: ["Sources"]) { line in
             line.count > columnLimit ? "has \(line.count) columns of \(columnLimit)" : nil
         },
