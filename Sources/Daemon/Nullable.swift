@@ -1,13 +1,13 @@
 /// A value that JSON shows as null where there is none, instead of leaving the key out: a consumer
 /// finds every key in every object.
-struct Nullable<Value: Encodable>: Encodable {
+package struct Nullable<Value: Encodable>: Encodable {
     private let value: Value?
 
-    init(_ value: Value?) {
+    package init(_ value: Value?) {
         self.value = value
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         if let value { try container.encode(value) } else { try container.encodeNil() }
     }
