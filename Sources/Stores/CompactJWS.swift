@@ -1,3 +1,5 @@
+import Renewal
+
 /// A signed text of three parts: header, payload and signature (RFC 7515, section 7.1).
 struct CompactJWS: Sendable {
     /// The header as it was sent, still encoded.
@@ -20,6 +22,15 @@ struct CompactJWS: Sendable {
 
     var payload: [UInt8]? { Base64.decodeURLSafe(payloadText) }
     var signature: [UInt8]? { Base64.decodeURLSafe(signatureText) }
+
+    /// The payload as it claims to be, from whoever has written it: enough to know what need not be
+    /// verified, and to read what something verified has vouched for.
+    func unverified<Payload: Decodable>(
+        _ type: Payload.Type, calling what: String
+    ) throws(StoreFailure) -> Payload {
+        guard let payload else { throw .malformed(field: what) }
+        return try JSON.decode(type, from: payload, calling: what)
+    }
 
     /// Writes one. `sign` makes the raw signature of the bytes it is given.
     static func text(

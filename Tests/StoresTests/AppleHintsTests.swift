@@ -11,13 +11,15 @@ import Testing
 struct AppleHintsTests {
     private static let now = AppleFixture.now
 
+    private static let key = AppleAPIKey(
+        issuerID: "3f0b", keyID: "7KQ2",
+        privateKeyPEM: Secret(P256.Signing.PrivateKey().pemRepresentation))
+
     private func store(_ world: FakeWorld) throws -> AppleStore {
         try AppleStore(
             credentials: AppleCredentials(
                 bundleID: "com.example.reader",
-                apiKey: AppleAPIKey(
-                    issuerID: "3f0b", keyID: "7KQ2",
-                    privateKeyPEM: Secret(P256.Signing.PrivateKey().pemRepresentation))),
+                apiKey: Self.key),
             production: try #require(StoreHost(baseURL: "https://apple.example")),
             sandbox: try #require(StoreHost(baseURL: "https://sandbox.example")),
             roots: [try AppleAuthority.trusted.get().root], transport: world.transport)
@@ -97,6 +99,54 @@ struct AppleHintsTests {
         let world = world { _ in .json(Self.page(items)) }
         let page = try await store(world).hints(after: nil, at: Self.now)
         #expect(Self.ids(page) == ["f 66"])
+        #expect(page.skipped == 7)
+    }
+
+    /// The last minutes come again with each pull: their signatures are checked once, and what is
+    /// inside of a notification is vouched for by its signature.
+    @Test func verifiesEachNotificationOnce() async throws {
+        let items = try [
+            Self.item("a", "11"), Self.item("b", "22", type: "REFUND"), Self.item("a", "11"),
+            Self.item("d", "44", type: "TEST"),
+        ]
+        let later = try Self.item("c", "33")
+        let world = FakeWorld(clock: Self.now) { request async throws(CurlError) in
+            guard request.url.contains("apple.example"), let body = request.body else {
+                return .json(#"{"hasMore":false}"#)
+            }
+            let isFirst = String(decoding: body, as: UTF8.self).contains("1774008000000,")
+            return .json(Self.page(isFirst ? items : items + [later]))
+        }
+        let verifier = try AppleVerifier(roots: [AppleAuthority.trusted.get().root])
+        let api = AppleAPI(
+            hosts: [
+                .production: try #require(StoreHost(baseURL: "https://apple.example")),
+                .sandbox: try #require(StoreHost(baseURL: "https://sandbox.example")),
+            ], tokens: try AppleTokens(Self.key, bundleID: "com.example.reader"),
+            transport: world.transport)
+        var position: String?
+        var told: [[String]] = []
+        var reads: [Int] = []
+        for seconds in [Int64(0), 60, 120] {
+            let pull = try await AppleHints(
+                verifier: verifier, bundleID: "com.example.reader", api: api,
+                now: Self.now + .seconds(seconds)
+            ).pull(after: position)
+            position = pull.page.position
+            told.append(Self.ids(pull.page))
+            reads.append(verifier.readCount)
+        }
+        #expect(told == [["a 11", "b 22"], ["c 33"], []])
+        #expect(reads == [2, 3, 3])
+    }
+
+    /// Only what has held is known again: a forgery cannot have the real one overlooked.
+    @Test func believesTheRealOneAfterAForgeryOfItsName() async throws {
+        let forged = try Self.item("a", "11", by: AppleAuthority())
+        let real = try Self.item("a", "11")
+        let world = world { _ in .json(Self.page([forged, real])) }
+        let page = try await store(world).hints(after: nil, at: Self.now)
+        #expect(Self.ids(page) == ["a 11"] && page.skipped == 1)
     }
 
     @Test func readsPageAfterPageWithOneBody() async throws {

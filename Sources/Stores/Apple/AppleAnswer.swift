@@ -47,6 +47,22 @@ struct AppleReader: Sendable {
     ) async throws(StoreFailure) -> AppleTransaction {
         let transaction = try await verifier.read(
             AppleTransaction.self, from: text, calling: what, at: now)
+        try check(transaction, what)
+        return transaction
+    }
+
+    /// A signed transaction out of a payload that was verified: it is Apple who has put it there, so
+    /// its own signature is not looked at again, but it must be of this app and environment.
+    func transaction(
+        insideOfVerified text: String, _ what: String
+    ) throws(StoreFailure) -> AppleTransaction {
+        guard let jws = CompactJWS(text) else { throw .malformed(field: what) }
+        let transaction = try jws.unverified(AppleTransaction.self, calling: what)
+        try check(transaction, what)
+        return transaction
+    }
+
+    private func check(_ transaction: AppleTransaction, _ what: String) throws(StoreFailure) {
         try transaction.check(bundleID: bundleID)
         guard transaction.environment != nil else {
             throw .malformed(field: "\(what).environment")
@@ -55,7 +71,6 @@ struct AppleReader: Sendable {
         guard transaction.originalTransactionId != nil else {
             throw .malformed(field: "\(what).originalTransactionId")
         }
-        return transaction
     }
 
     fileprivate func verified(

@@ -77,6 +77,7 @@ struct AppleHints: Sendable {
                 let read = try await page(of: environment, at: position[environment])
                 position[environment] = read.place
                 pull.page.hints += read.news.map(\.hint)
+                pull.page.skipped += read.skipped
                 pull.refunded += read.news.filter(\.isRefund).map(\.originalID)
                 if read.place.window != nil { pull.page.hasMore = true }
                 hasRead = true
@@ -89,17 +90,15 @@ struct AppleHints: Sendable {
         return pull
     }
 
-    private struct News {
-        let uuid: String
-        let originalID: String
-        let isRefund: Bool
-
-        var hint: Hint { Hint(id: uuid, subject: .originalID(originalID)) }
+    private struct Page {
+        let place: AppleHintPosition.Place
+        var news: [AppleNews] = []
+        var skipped = 0
     }
 
     private func page(
         of environment: StoreEnvironment, at place: AppleHintPosition.Place?
-    ) async throws(StoreFailure) -> (place: AppleHintPosition.Place, news: [News]) {
+    ) async throws(StoreFailure) -> Page {
         let present = now.microsecondsSinceEpoch / 1000
         var place = place ?? AppleHintPosition.Place(readUpTo: present)
         let window = place.window ?? window(after: place.readUpTo, environment, present)
@@ -108,20 +107,19 @@ struct AppleHints: Sendable {
         switch AppleReply(response, at: now) {
         case .answer(let bytes):
             let body = try JSON.decode(AppleNotificationPage.self, from: bytes)
-            let news = try await news(in: body, environment)
-            let isNew = news.filter { !place.seen.contains($0.uuid.prefixForMemory) }
-            place.seen = Array((place.seen + isNew.map(\.uuid.prefixForMemory)).suffix(memory))
+            let (news, skipped) = try await news(in: body, environment, besides: place.seen)
+            place.seen = Array((place.seen + news.map(\.uuid.prefixForMemory)).suffix(memory))
             place.advance(past: window, to: body.hasMore == true ? body.paginationToken : nil)
             // A stretch ends well before the present when much is to be made up for.
             if place.window == nil, window.end < present - overlap {
                 place.window = self.window(after: place.readUpTo, environment, present)
             }
-            return (place, Self.unique(isNew))
+            return Page(place: place, news: news, skipped: skipped)
         case .failed where Self.isStale(response.status, AppleReply.errorCode(response)):
             // The page's token or the beginning is too old: the stretch is begun again.
             place.window = nil
             place.readUpTo = max(place.readUpTo, present - memoryOfApple(environment))
-            return (place, [])
+            return Page(place: place)
         case .failed(let failure): throw failure
         case .unauthorized: throw .refused(reason: "status 401")
         case .notFound, .invalidIdentifier: throw .malformed(field: "status \(response.status)")
@@ -136,35 +134,35 @@ struct AppleHints: Sendable {
         return AppleHintWindow(start: start, end: min(start + day, present))
     }
 
-    /// A notification that is forged or cannot be read is no news.
+    /// What was seen before, or does not matter, is known by what the payload says of itself, and
+    /// its signature is not looked at: who forges that only has the forgery overlooked. Retries
+    /// share their id. A notification that is forged or cannot be read is no news.
     private func news(
-        in body: AppleNotificationPage, _ environment: StoreEnvironment
-    ) async throws(StoreFailure) -> [News] {
+        in body: AppleNotificationPage, _ environment: StoreEnvironment, besides seen: [String]
+    ) async throws(StoreFailure) -> (news: [AppleNews], skipped: Int) {
         let items = body.notificationHistory ?? []
         guard items.count <= itemLimit else { throw .malformed(field: "notificationHistory") }
         let reader = AppleReader(
             verifier: verifier, bundleID: bundleID, environment: environment, now: now)
-        var news: [News] = []
+        var found: (news: [AppleNews], skipped: Int) = ([], 0)
+        var known = Set(seen)
         for item in items {
-            guard let text = item.signedPayload,
-                let payload = try? await reader.notification(text),
-                let uuid = payload.notificationUUID, !uuid.isEmpty, payload.mayMatter,
-                let transaction = payload.data?.signedTransactionInfo,
-                let told = try? await reader.transaction(transaction, "signedTransactionInfo"),
-                let id = told.originalTransactionId
+            guard let text = item.signedPayload, let claimed = AppleNotification(unverified: text)
+            else {
+                found.skipped += 1
+                continue
+            }
+            guard claimed.mayMatter, let uuid = claimed.notificationUUID, !uuid.isEmpty,
+                !known.contains(uuid.prefixForMemory)
             else { continue }
-            news.append(
-                News(
-                    uuid: uuid, originalID: id,
-                    isRefund: payload.notificationType == "REFUND"))
+            guard let news = try? await reader.news(text, named: uuid) else {
+                found.skipped += 1
+                continue
+            }
+            known.insert(uuid.prefixForMemory)
+            found.news.append(news)
         }
-        return news
-    }
-
-    /// Retries share their id.
-    private static func unique(_ news: [News]) -> [News] {
-        var seen: Set<String> = []
-        return news.filter { seen.insert($0.uuid).inserted }
+        return found
     }
 
     /// <https://developer.apple.com/documentation/appstoreserverapi/error-codes>
@@ -203,6 +201,15 @@ extension String {
     fileprivate var prefixForMemory: String { String(prefix(13)) }
 }
 
+/// A notification that holds, and what it is about.
+private struct AppleNews: Sendable {
+    let uuid: String
+    let originalID: String
+    let isRefund: Bool
+
+    var hint: Hint { Hint(id: uuid, subject: .originalID(originalID)) }
+}
+
 /// A page of the notification history: at most 20.
 ///
 /// <https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryresponse>
@@ -229,6 +236,14 @@ struct AppleNotification: AppleSignedPayload {
         let signedTransactionInfo: String?
     }
 
+    /// As whoever has written it wants it to be read; nil where it cannot be read at all.
+    init?(unverified text: String) {
+        guard let jws = CompactJWS(text),
+            let claimed = try? jws.unverified(Self.self, calling: "signedPayload")
+        else { return nil }
+        self = claimed
+    }
+
     /// Unknown types may.
     var mayMatter: Bool {
         ![
@@ -238,8 +253,10 @@ struct AppleNotification: AppleSignedPayload {
 }
 
 extension AppleReader {
-    /// - Throws: `.mismatch` for one of another app or environment.
-    fileprivate func notification(_ text: String) async throws(StoreFailure) -> AppleNotification {
+    /// - Throws: `.mismatch` for a notification of another app or environment.
+    fileprivate func news(
+        _ text: String, named uuid: String
+    ) async throws(StoreFailure) -> AppleNews {
         let payload = try await verifier.read(
             AppleNotification.self, from: text, calling: "signedPayload", at: now)
         guard let data = payload.data, data.bundleId == bundleID else {
@@ -248,6 +265,11 @@ extension AppleReader {
         guard data.environment == environment.appleName else {
             throw .mismatch(what: "environment")
         }
-        return payload
+        guard let text = data.signedTransactionInfo,
+            let id = try transaction(insideOfVerified: text, "signedTransactionInfo")
+                .originalTransactionId
+        else { throw .malformed(field: "signedTransactionInfo") }
+        return AppleNews(
+            uuid: uuid, originalID: id, isRefund: payload.notificationType == "REFUND")
     }
 }

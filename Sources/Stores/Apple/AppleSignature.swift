@@ -18,6 +18,7 @@ protocol AppleSignedPayload: Decodable, Sendable {
 final class AppleVerifier: Sendable {
     private let roots: CertificateStore
     private let chains = Mutex<[TrustedChain]>([])
+    private let reads = Atomic(0)
 
     /// `roots` are certificates in DER.
     init(roots: [[UInt8]]) throws(CredentialFault) {
@@ -40,6 +41,7 @@ final class AppleVerifier: Sendable {
     func read<Payload: AppleSignedPayload>(
         _ type: Payload.Type, from text: String, calling what: String, at now: Timestamp
     ) async throws(StoreFailure) -> Payload {
+        reads.add(1, ordering: .relaxed)
         guard let jws = CompactJWS(text) else { throw Self.fault(what, "not three parts") }
         let header = Array(jws.header)
         let known = chains.withLock { chains in chains.first { $0.header == header } }
@@ -101,6 +103,8 @@ final class AppleVerifier: Sendable {
     private static let chainLimit = 32
 
     var knownChainCount: Int { chains.withLock { $0.count } }
+    /// Signed texts that were to be verified so far.
+    var readCount: Int { reads.load(ordering: .relaxed) }
 
     fileprivate static func fault(_ what: String, _ reason: String) -> StoreFailure {
         .signature(reason: "\(what): \(reason)")
