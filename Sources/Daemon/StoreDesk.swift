@@ -62,7 +62,7 @@ package final class StoreDesk: Sendable {
 
     private func doors(of app: AppKey) -> StoreDoors? { doors.withLock { $0[app] } }
 
-    /// Where the stores' news comes from. Each follows a reload; a new one needs a restart.
+    /// Where the stores' news comes from. Each follows a reload.
     package var hintSources: [HintSource] {
         apps.flatMap { doors(of: $0)?.hintSources ?? [] }.map { source in
             HintSource(
@@ -81,11 +81,6 @@ package final class StoreDesk: Sendable {
         doors(of: source.app)?.hintSources.first { $0.name == source.name } ?? source
     }
 
-    /// Whether a store is told that purchases have arrived: only where an operator wants it.
-    package var acknowledges: Bool {
-        doors.withLock { $0.values.contains { $0.acknowledge != nil } }
-    }
-
     /// Asks the store of the purchase's app. Never fails: a failure is an answer.
     package func ask(_ claim: Claim) async -> Answer {
         let app = claim.purchase.app
@@ -99,7 +94,7 @@ package final class StoreDesk: Sendable {
         return await ask(claim.purchase, claim.claimedAt)
     }
 
-    /// Tells the store of the purchase's app that it has arrived.
+    /// Tells the store of the purchase's app that it has arrived, where an operator wants that.
     ///
     /// - Returns: whether the store has heard it, or does not wait for it any more.
     package func acknowledge(_ claim: Claim) async -> Bool {

@@ -119,7 +119,7 @@ package struct Workshop: Sendable {
             ledger, apps: { desk.apps }, workerName: workerName,
             ask: { await desk.ask($0) })
         ports.hints = desk.hintSources
-        if desk.acknowledges { ports.acknowledge = { await desk.acknowledge($0) } }
+        ports.acknowledge = { await desk.acknowledge($0) }
         let eventLog = EventLog(userNames: configuration.userNames, clock: telemetry.clock)
         ports.committed = { eventLog.write($0, to: log) }
         if configuration.engine.notify { ports.news = newsPort() }

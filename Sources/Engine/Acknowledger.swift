@@ -4,6 +4,7 @@ import Synchronization
 
 /// Tells stores that purchases have arrived, after that is committed and beside the other work.
 final class Acknowledger: Sendable {
+    private let controls: Controls
     private let tell: @Sendable (Claim) async -> Bool
     private let log: Logger
     private let isLeaving = Mutex(false)
@@ -16,8 +17,9 @@ final class Acknowledger: Sendable {
     /// Calls under way at once.
     private static let atOnce = 4
 
-    init?(_ ports: Ports, log: Logger) {
+    init?(_ controls: Controls, _ ports: Ports, log: Logger) {
         guard let tell = ports.acknowledge else { return nil }
+        self.controls = controls
         self.tell = tell
         self.log = log
     }
@@ -44,15 +46,26 @@ final class Acknowledger: Sendable {
                     await freed.wait(upTo: .seconds(60))
                 }
                 group.addTask {
-                    if await !self.tell(claim) { self.say(claim) }
+                    await self.acknowledge(claim)
                     slots.give(0)
                 }
             }
         }
     }
 
+    private func acknowledge(_ claim: Claim) async {
+        let part = Heartbeat.Part.acknowledgement(claim.purchase.id)
+        controls.heartbeat.expect(part, within: controls.settings.stallLimit)
+        await Heartbeat.$part.withValue(part) {
+            if await !tell(claim) { say(claim) }
+        }
+        controls.heartbeat.rest(part)
+    }
+
     /// Tried again at the next check, for as long as the store waits for it.
     private func say(_ claim: Claim) {
-        log.notice("purchase \(claim.purchase.id) could not be acknowledged yet")
+        var fields = LogField.topic(.acknowledgementWaits, of: claim.purchase.app)
+        fields[LogField.purchase] = "\(claim.purchase.id)"
+        log.notice("purchase \(claim.purchase.id) could not be acknowledged yet", metadata: fields)
     }
 }

@@ -19,6 +19,12 @@ package enum EngineTopic: String, Hashable, Sendable, CaseIterable {
     case suspectsWait = "suspects_wait"
     case stopping
     case leasesNotGivenBack = "leases_not_given_back"
+    case hintsWait = "hints_wait"
+    case hintsGoOn = "hints_go_on"
+    case hintsElsewhere = "hints_elsewhere"
+    case hintsSkipped = "hints_skipped"
+    case hintSourcesChanged = "hint_sources_changed"
+    case acknowledgementWaits = "acknowledgement_waits"
 }
 
 extension LogField {

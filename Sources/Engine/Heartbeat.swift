@@ -15,7 +15,14 @@ package final class Heartbeat: Sendable {
         case commits
         /// Clearing what a crash has left.
         case suspects
+        /// Reading a source of hints, by its name.
+        case hints(String)
+        /// Telling a store that a purchase has arrived, by its id.
+        case acknowledgement(Int64)
     }
+
+    /// The part that the current task makes steps of, where one task makes them all.
+    @TaskLocal static var part: Part?
 
     private let deadlines = Mutex<[Part: ContinuousClock.Instant]>([:])
 
@@ -29,6 +36,14 @@ package final class Heartbeat: Sendable {
     /// The part has nothing to do until it says so.
     package func rest(_ part: Part) {
         deadlines.withLock { $0[part] = nil }
+    }
+
+    /// Waits for a turn to call. The current task's part is not stuck meanwhile, however long that
+    /// takes; its next step comes within the given time after that.
+    func pausing(within limit: Duration, _ wait: () async -> Void) async {
+        if let part = Self.part { rest(part) }
+        await wait()
+        if let part = Self.part { expect(part, within: limit) }
     }
 
     /// The parts that should have made a step by the given time and have not.
@@ -49,6 +64,8 @@ extension Heartbeat.Part {
         case .leases: "the leases"
         case .commits: "the commits"
         case .suspects: "the checks that a crash left"
+        case .hints(let source): "the hints of \(source)"
+        case .acknowledgement(let purchase): "the acknowledgement of purchase \(purchase)"
         }
     }
 }

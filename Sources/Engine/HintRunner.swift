@@ -5,14 +5,20 @@ import Synchronization
 /// Reads the sources of hints, each at its own pace and by one worker at a time. A hint makes a
 /// purchase due and does nothing else; receipts go back to a source only when that is stored.
 final class HintRunner: Sendable {
-    private let sources: [HintSource]
+    private let controls: Controls
+    private let given: Mutex<[HintSource]>
     private let doors: HintDoors
     private let worker: WorkerID
     private let log: Logger
-    /// Sources that have failed, so that it is told once.
-    private let failing = Mutex<Set<String>>([])
-    private let hasEnded = Mutex(false)
-    private let stopBell = Doorbell()
+    /// What has been told of a source already.
+    private let told = Mutex(Told())
+    private let stopSign = StopSign()
+    private let changeBell = Doorbell()
+
+    private struct Told {
+        var failing: Set<String> = []
+        var skipping: Set<String> = []
+    }
 
     /// Pages of one turn: then the source rests, however much more there is.
     static let pageLimit = 1000
@@ -20,20 +26,31 @@ final class HintRunner: Sendable {
     private static let longestRest = Duration.minutes(1)
     private static let longestBackoff = Duration.minutes(15)
 
-    init?(_ settings: EngineSettings, _ ports: Ports, worker: WorkerID, log: Logger) {
-        let wanted = settings.stores
-        let sources = ports.hints.filter { wanted.isEmpty || wanted.contains($0.app.store) }
-        guard let doors = ports.hintDoors, !sources.isEmpty else { return nil }
-        self.sources = sources
+    init?(_ controls: Controls, _ ports: Ports, worker: WorkerID, log: Logger) {
+        guard let doors = ports.hintDoors else { return nil }
+        self.controls = controls
+        given = Mutex(ports.hints)
         self.doors = doors
         self.worker = worker
         self.log = log
     }
 
+    private var sources: [HintSource] {
+        let wanted = controls.settings.stores
+        return given.withLock { $0 }.filter { wanted.isEmpty || wanted.contains($0.app.store) }
+    }
+
+    /// Reads other sources from now on: those that have come are begun with, those that have gone
+    /// are let go of.
+    func adapt(to sources: [HintSource]) {
+        given.withLock { $0 = sources }
+        changeBell.ring()
+    }
+
     /// Reads every source once, also before it is due; what another worker reads is left to it. A
     /// long backlog of news must not hold up a pass: what is left is read by the next one.
     func runOnce() async {
-        await untilStopped {
+        await stopSign.cutting {
             await withTaskGroup(of: Void.self) { race in
                 race.addTask { await self.readEachOnce() }
                 race.addTask { try? await Task.sleep(for: Self.passLimit) }
@@ -49,67 +66,86 @@ final class HintRunner: Sendable {
     private func readEachOnce() async {
         await withDiscardingTaskGroup { group in
             for source in sources {
-                group.addTask { _ = await self.turn(source, isEarly: true) }
+                group.addTask {
+                    _ = await self.turn(source, isEarly: true)
+                    self.controls.heartbeat.rest(.hints(source.name))
+                }
             }
         }
     }
 
     /// Cuts short what is under way: it is read again later.
-    func stop() {
-        hasEnded.withLock { $0 = true }
-        stopBell.ring()
-    }
+    func stop() { stopSign.raise() }
 
     /// Reads until `stop`.
     func run() async {
-        await untilStopped { await self.readAll() }
+        await stopSign.cutting { await self.readAll() }
     }
 
-    private func untilStopped(_ work: @escaping @Sendable () async -> Void) async {
-        await withTaskGroup(of: Void.self) { race in
-            race.addTask { await work() }
-            race.addTask { await self.waitForStop() }
-            await race.next()
-            race.cancelAll()
-        }
-    }
-
-    private func waitForStop() async {
-        while !Task.isCancelled, !hasEnded.withLock({ $0 }) {
-            await stopBell.wait(upTo: .seconds(60))
-        }
-    }
-
+    /// Each source is read by a task of its own, which ends when the source has gone.
     private func readAll() async {
         await withDiscardingTaskGroup { group in
-            for source in sources {
-                group.addTask {
-                    while !Task.isCancelled {
-                        let rest = await self.turn(source, isEarly: false)
-                        try? await Task.sleep(
-                            for: rest.clamped(.milliseconds(10), Self.longestRest))
-                    }
+            var readers: [String: StopSign] = [:]
+            var isFirst = true
+            while !Task.isCancelled {
+                let sources = sources
+                let gone = Set(readers.keys).subtracting(sources.map(\.name))
+                for name in gone { readers.removeValue(forKey: name)?.raise() }
+                let come = sources.filter { readers[$0.name] == nil }
+                for source in come {
+                    let sign = StopSign()
+                    readers[source.name] = sign
+                    group.addTask { await sign.cutting { await self.readOn(source) } }
                 }
+                if !isFirst { tell(come: come.map(\.name), gone: gone.sorted()) }
+                isFirst = false
+                await changeBell.wait(upTo: .seconds(60))
             }
         }
     }
 
+    private func readOn(_ source: HintSource) async {
+        while !Task.isCancelled {
+            let rest = await turn(source, isEarly: false)
+                .clamped(.milliseconds(10), Self.longestRest)
+            controls.heartbeat.expect(
+                .hints(source.name), within: rest + controls.settings.stallLimit)
+            try? await Task.sleep(for: rest)
+        }
+        controls.heartbeat.rest(.hints(source.name))
+    }
+
     /// - Returns: how long to leave the source alone.
     private func turn(_ source: HintSource, isEarly: Bool) async -> Duration {
+        await Heartbeat.$part.withValue(.hints(source.name)) {
+            await take(source, isEarly: isEarly)
+        }
+    }
+
+    /// A pull may take long by itself where the store waits for news.
+    private func beat(_ source: HintSource) {
+        controls.heartbeat.expect(
+            .hints(source.name), within: source.patience + controls.settings.stallLimit)
+    }
+
+    private func take(_ source: HintSource, isEarly: Bool) async -> Duration {
         let lease = source.patience + .seconds(30)
+        beat(source)
         do throws(PortError) {
             switch try await doors.begin(source, worker, lease, isEarly) {
             case .wait(let rest):
                 return max(rest, .milliseconds(100))
             case .mayPull(let position, let failures, let now):
-                let failure = try await pull(source, from: position, lease, began: now)
+                let pulled = try await pull(source, from: position, lease, began: now)
                 guard !Task.isCancelled else {
                     // Cut short is no failure: the next one may read on at once.
                     await letGo(source, failures)
                     return .zero
                 }
+                let failure = pulled.failure
                 let rest = rest(of: source, failures + 1, failure)
-                tell(source, failure)
+                tell(source, pulled)
+                beat(source)
                 try await doors.end(
                     source, worker, rest, failure == nil ? 0 : failures + 1, failure)
                 return rest
@@ -126,42 +162,57 @@ final class HintRunner: Sendable {
         _ = await Task { try? await doors.end(source, worker, .zero, failures, nil) }.value
     }
 
+    /// What the pulls of one turn came to.
+    private struct Pulled {
+        /// The failure that ended it.
+        var failure: StoreFailure?
+        /// Pieces of news that could not be read.
+        var skipped = 0
+    }
+
     /// Pulls until there is no more.
-    ///
-    /// - Returns: the failure that ended it.
     private func pull(
         _ source: HintSource, from start: String?, _ lease: Duration, began: Timestamp
-    ) async throws(PortError) -> StoreFailure? {
+    ) async throws(PortError) -> Pulled {
+        var pulled = Pulled()
         var position = start
         let clock = ContinuousClock.now
         for _ in 0..<Self.pageLimit {
             let now = began + (ContinuousClock.now - clock)
             let page: HintPage
+            beat(source)
             do throws(StoreFailure) {
                 page = try await source.pull(position, now)
             } catch {
-                return error
+                pulled.failure = error
+                return pulled
             }
+            beat(source)
             guard let report = try await doors.take(page, source, worker, lease, now) else {
-                log.notice("hints of \(source.name) are read by another worker meanwhile")
-                return nil
+                log.notice(
+                    "hints of \(source.name) are read by another worker meanwhile",
+                    metadata: LogField.topic(.hintsElsewhere, of: source.app))
+                return pulled
             }
             if report.fresh > 0 {
                 log.debug(
                     "hints of \(source.name): \(report.fresh) new, \(report.woken) made due")
             }
+            pulled.skipped += page.skipped
             position = page.position ?? position
             if !page.receipts.isEmpty {
+                beat(source)
                 do throws(StoreFailure) {
                     try await source.acknowledge(page.receipts, now)
                 } catch {
                     // They come again, and are known then.
-                    return error
+                    pulled.failure = error
+                    return pulled
                 }
             }
             if !page.hasMore || Task.isCancelled { break }
         }
-        return nil
+        return pulled
     }
 
     private func rest(
@@ -175,15 +226,35 @@ final class HintRunner: Sendable {
         return rest
     }
 
-    /// A failure and its end are told once each.
-    private func tell(_ source: HintSource, _ failure: StoreFailure?) {
-        if let failure {
-            guard failing.withLock({ $0.insert(source.name).inserted }) else { return }
+    /// A failure and its end are told once each, and so are pieces that cannot be read.
+    private func tell(_ source: HintSource, _ pulled: Pulled) {
+        let name = source.name
+        if let failure = pulled.failure {
+            guard told.withLock({ $0.failing.insert(name).inserted }) else { return }
+            var fields = LogField.topic(.hintsWait, of: source.app)
+            fields[LogField.problem] = "\(failure.problem.code.rawValue)"
             log.warning(
-                "hints of \(source.name): \(failure.problem.sentence); tried again ever more rarely"
-            )
-        } else if failing.withLock({ $0.remove(source.name) }) != nil {
-            log.notice("hints of \(source.name) are read again")
+                "hints of \(name): \(failure.problem.sentence); tried again ever more rarely",
+                metadata: fields)
+        } else if told.withLock({ $0.failing.remove(name) }) != nil {
+            log.notice(
+                "hints of \(name) are read again",
+                metadata: LogField.topic(.hintsGoOn, of: source.app))
         }
+        if pulled.skipped == 0 {
+            if pulled.failure == nil { told.withLock { _ = $0.skipping.remove(name) } }
+        } else if told.withLock({ $0.skipping.insert(name).inserted }) {
+            log.notice(
+                "hints of \(name): \(pulled.skipped) cannot be read or are not of this app; skipped",
+                metadata: LogField.topic(.hintsSkipped, of: source.app))
+        }
+    }
+
+    private func tell(come: [String], gone: [String]) {
+        guard !come.isEmpty || !gone.isEmpty else { return }
+        let changes = come.map { "+ \($0)" } + gone.map { "- \($0)" }
+        log.notice(
+            "hints have other sources now: \(changes.joined(separator: ", "))",
+            metadata: LogField.topic(.hintSourcesChanged))
     }
 }

@@ -12,6 +12,7 @@ package final class RenewalEngine: Service {
     private let tally = Tally()
     private let crew = Mutex<Crew?>(nil)
     private let inHand = Mutex<InHand?>(nil)
+    private let hints = Mutex<HintRunner?>(nil)
 
     /// - Parameters:
     ///   - settings: may be changed later by `adapt`.
@@ -41,8 +42,8 @@ package final class RenewalEngine: Service {
         let worker = WorkerID.random()
         let leases = LeaseBook(worker: worker)
         let inHand = InHand()
-        let hints = HintRunner(controls.settings, ports, worker: worker, log: log)
-        let acknowledger = Acknowledger(ports, log: log)
+        let hints = HintRunner(controls, ports, worker: worker, log: log)
+        let acknowledger = Acknowledger(controls, ports, log: log)
         let ports = ports.telling(acknowledger)
         let committer = Committer(
             controls.settings, ports, leases, inHand, tally, log, heartbeat: controls.heartbeat)
@@ -51,6 +52,7 @@ package final class RenewalEngine: Service {
             committer: committer, log: log)
         self.crew.withLock { $0 = crew }
         self.inHand.withLock { $0 = inHand }
+        self.hints.withLock { $0 = hints }
         let keeper = ShardKeeper(
             worker, mode: mode, controls: controls, ports: ports, leases: leases,
             inHand: inHand, log: log, crew: crew)
@@ -89,19 +91,28 @@ package final class RenewalEngine: Service {
             stopper.yield()
         }
         self.crew.withLock { $0 = nil }
+        self.hints.withLock { $0 = nil }
         return tally.current
     }
 
     /// Waits for a place in the row of calls of an app, for a call beyond the first of a check.
     package func extraCall(_ app: AppKey) async {
-        await crew.withLock { $0?.runner(of: app) }?.extraCall()
+        guard let runner = crew.withLock({ $0?.runner(of: app) }) else { return }
+        await controls.heartbeat.pausing(within: controls.settings.stallLimit) {
+            await runner.extraCall()
+        }
     }
 
     /// Takes other settings while it runs, without interrupting a check: rates, limits and rules
     /// hold for what starts from now on. The sizes of batches and the choice of stores stay as they
     /// were.
-    package func adapt(to settings: EngineSettings) async {
+    ///
+    /// - Parameters:
+    ///   - settings: to work by.
+    ///   - sources: where news comes from now; nil where that has not changed.
+    package func adapt(to settings: EngineSettings, hints sources: [HintSource]? = nil) async {
         controls.turn(to: settings)
+        if let sources { hints.withLock { $0 }?.adapt(to: sources) }
         await crew.withLock { $0 }?.adapt()
     }
 

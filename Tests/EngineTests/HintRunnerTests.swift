@@ -16,6 +16,7 @@ private final class News: Sendable {
         var isShut = false
         var rests: [Duration] = []
         var lines: [String] = []
+        var topics: [String] = []
     }
 
     let state = Mutex(State())
@@ -84,7 +85,10 @@ private final class News: Sendable {
         }
 
         func log(event: LogEvent) {
-            news.state.withLock { $0.lines.append(event.message.description) }
+            news.state.withLock {
+                $0.lines.append(event.message.description)
+                $0.topics.append(event.metadata?[LogField.topic]?.description ?? "-")
+            }
         }
     }
 }
@@ -157,12 +161,15 @@ private func page(
         }
         let settings = quickSettings()
         let runner = try #require(
-            HintRunner(settings, news.ports(world), worker: .random(), log: news.log))
+            HintRunner(
+                Controls(settings, Heartbeat()), news.ports(world), worker: .random(),
+                log: news.log))
         for _ in 0..<5 { await runner.runOnce() }
         let lines = news.state.withLock(\.lines)
         #expect(lines.count == 2, "\(lines)")
         #expect(lines.first?.contains("tried again ever more rarely") == true)
         #expect(lines.last?.contains("read again") == true)
+        #expect(news.state.withLock(\.topics) == ["hints_wait", "hints_go_on"])
         let rests = news.state.withLock(\.rests)
         #expect(rests.prefix(2).allSatisfy { $0 >= .seconds(5) })
         #expect(rests.dropFirst(2).allSatisfy { $0 == .milliseconds(5) })
@@ -172,7 +179,9 @@ private func page(
         let (news, world) = (News(), World())
         news.state.withLock { $0.pages = [.failure(.throttled(retryAfter: .seconds(7200)))] }
         let runner = try #require(
-            HintRunner(quickSettings(), news.ports(world), worker: .random(), log: quiet))
+            HintRunner(
+                Controls(quickSettings(), Heartbeat()), news.ports(world), worker: .random(),
+                log: quiet))
         await runner.runOnce()
         #expect(news.state.withLock(\.rests) == [.seconds(7200)])
     }
@@ -219,12 +228,99 @@ private func page(
         #expect(news.state.withLock(\.rests) == [.zero])
     }
 
-    @Test func readsOnlyTheStoresThatAreWanted() throws {
+    @Test func readsOnlyTheStoresThatAreWanted() async throws {
         let (news, world) = (News(), World())
         var settings = quickSettings()
         settings.stores = [.apple]
-        let runner = HintRunner(settings, news.ports(world), worker: .random(), log: quiet)
-        #expect(runner == nil)
+        let engine = RenewalEngine(settings, news.ports(world), log: quiet)
+        try await engine.run(.onePass(limit: nil))
+        #expect(news.done == [])
+    }
+
+    /// The first waits for news, the second gives some: each is known by its pulls.
+    @Test func readsTheSourcesThatAReloadHasLeft() async throws {
+        let (news, world) = (News(), World())
+        var ports = news.ports(world)
+        let (pulling, gate) = (Doorbell(), Gate())
+        ports.hints = [stuck("old", pulling, gate)]
+        let engine = RenewalEngine(quickSettings(), ports, log: news.log)
+        try await engine.run {
+            await pulling.wait(upTo: .seconds(60))
+            await engine.adapt(to: quickSettings(), hints: [news.source("new")])
+            while !news.done.contains("take 0") || !news.done.contains("end 0") {
+                try Task.checkCancellation()
+                await news.ended.wait(upTo: .seconds(60))
+            }
+            // A reload that changes nothing is not told.
+            await engine.adapt(to: quickSettings(), hints: [news.source("new")])
+        }
+        #expect(!gate.isOpen)
+        #expect(
+            news.state.withLock(\.lines) == ["hints have other sources now: + new, - old"])
+        #expect(news.state.withLock(\.topics) == ["hint_sources_changed"])
+    }
+
+    @Test func tellsOnceWhatCannotBeRead() async throws {
+        let (news, world) = (News(), World())
+        let bad = Result<HintPage, StoreFailure>.success(HintPage(hints: [], skipped: 3))
+        news.state.withLock { $0.pages = [bad, bad, page(1), bad] }
+        let runner = try #require(
+            HintRunner(
+                Controls(quickSettings(), Heartbeat()), news.ports(world), worker: .random(),
+                log: news.log))
+        for _ in 0..<4 { await runner.runOnce() }
+        #expect(news.state.withLock(\.topics) == ["hints_skipped", "hints_skipped"])
+        #expect(news.state.withLock(\.lines).first?.contains("voided: 3 cannot be read") == true)
+    }
+
+    @Test func aPullThatDoesNotEndIsOverdue() async throws {
+        let (news, world, heartbeat) = (News(), World(), Heartbeat())
+        var ports = news.ports(world)
+        let (pulling, gate) = (Doorbell(), Gate())
+        ports.hints = [stuck("news", pulling, gate)]
+        var settings = quickSettings()
+        settings.stallLimit = .seconds(1000)
+        let engine = RenewalEngine(settings, ports, log: quiet, heartbeat: heartbeat)
+        try await engine.run {
+            await pulling.wait(upTo: .seconds(60))
+            let part = Heartbeat.Part.hints("news")
+            #expect(!heartbeat.overdue(at: .now + .seconds(900)).contains(part))
+            #expect(heartbeat.overdue(at: .now + .seconds(1100)).contains(part))
+            // The limit of a reload holds from the next step on.
+            var patient = quickSettings()
+            patient.stallLimit = .seconds(5000)
+            await engine.adapt(to: patient)
+            gate.open()
+            while heartbeat.overdue(at: .now + .seconds(4000)).contains(part) {
+                try Task.checkCancellation()
+                await news.ended.wait(upTo: .seconds(60))
+            }
+        }
+        #expect(heartbeat.overdue(at: .now + .seconds(86_400)).isEmpty)
+    }
+
+    /// Where the store has asked for no calls, a pull may wait for hours.
+    @Test func aPullThatWaitsForItsTurnToCallIsNotStuck() async {
+        let heartbeat = Heartbeat()
+        let part = Heartbeat.Part.hints("news")
+        func isMissed() -> Bool { heartbeat.overdue(at: .now + .seconds(86_400)).contains(part) }
+        await Heartbeat.$part.withValue(part) {
+            heartbeat.expect(part, within: .seconds(60))
+            #expect(isMissed())
+            await heartbeat.pausing(within: .seconds(60)) { #expect(!isMissed()) }
+            #expect(isMissed())
+        }
+    }
+
+    private func stuck(_ name: String, _ pulling: Doorbell, _ gate: Gate) -> HintSource {
+        HintSource(
+            name: name, app: AppKey(store: .google, id: "com.example.1"),
+            interval: .milliseconds(5), patience: .zero,
+            pull: { _, _ throws(StoreFailure) in
+                pulling.ring()
+                await gate.pass()
+                return HintPage(hints: [])
+            })
     }
 }
 
@@ -248,5 +344,31 @@ private func page(
         let engine = RenewalEngine(quickSettings(), ports, log: quiet)
         try await engine.run(.onePass(limit: nil))
         #expect(told.withLock { $0.sorted() } == waiting.sorted())
+    }
+
+    @Test func oneThatDoesNotEndIsOverdue() async throws {
+        let (world, heartbeat, news) = (World(), Heartbeat(), News())
+        let (telling, gate) = (Doorbell(), Gate())
+        let purchase = world.add(1)[0].purchase.id
+        var ports = world.ports { claim in
+            guard case .verdict(var heard) = inForce(claim) else { return outage }
+            heard.awaitsAcknowledgement = true
+            return .verdict(heard)
+        }
+        ports.acknowledge = { _ in
+            telling.ring()
+            await gate.pass()
+            return false
+        }
+        let engine = RenewalEngine(
+            quickSettings(), ports, log: news.log, heartbeat: heartbeat)
+        try await engine.run {
+            await telling.wait(upTo: .seconds(60))
+            let part = Heartbeat.Part.acknowledgement(purchase)
+            #expect(heartbeat.overdue(at: .now + .seconds(86_400)).contains(part))
+            gate.open()
+        }
+        #expect(heartbeat.overdue(at: .now + .seconds(86_400)).isEmpty)
+        #expect(news.state.withLock(\.topics) == ["acknowledgement_waits"])
     }
 }

@@ -88,5 +88,39 @@ extension CatalogMessage {
         lease.
 
         Nothing is to be done.
+        == hints_wait aca94a4f1d432c1c27b8199f68924c7c
+        News of @RENEWALD_STORE@ for @RENEWALD_APP@ cannot be read
+        Refunds and other changes are seen at the next regular check only. Checks go on; the
+        source is tried again, ever more rarely.
+
+        "renewald status" says what is wrong with it. Pub/Sub and the voided purchases need
+        permissions of their own for the service account.
+        == hints_go_on 00bde497b75261c1822ee667fcdea7bf
+        News of @RENEWALD_STORE@ for @RENEWALD_APP@ is read again
+        It goes on from where it was.
+
+        Nothing is to be done.
+        == hints_elsewhere e46f749fd0b51ed9e21a94f41068ef0a
+        Another worker reads news of @RENEWALD_STORE@ for @RENEWALD_APP@ meanwhile
+        A pull took longer than this worker had the source for.
+
+        Nothing is to be done, unless it happens often: then the machine is overloaded.
+        == hints_skipped d756b2188b738babd096efd243459940
+        Some news of @RENEWALD_STORE@ for @RENEWALD_APP@ is not understood
+        It cannot be read, its signature does not hold, or it is about another app. It is
+        skipped; the regular checks do without it. Told once for as long as it lasts.
+
+        Look whether the topic or the key is that of another app.
+        == hint_sources_changed cc087d3b09e5dda8f4c297f455ac0f13
+        A reload has changed where news is read from
+        Sources that have come are read from now on, those that have gone are let go of.
+
+        Nothing is to be done.
+        == acknowledgement_waits 75d20f77fa194566ee82f98ea2d095eb
+        Google has not taken the acknowledgement of purchase @RENEWALD_PURCHASE@ yet
+        It is told again at the next check. Google refunds a purchase that nobody acknowledges
+        within three days.
+
+        If it lasts, look at the permissions of the service account.
         """)
 }

@@ -49,7 +49,7 @@ final class Reloader: Sendable {
     private func follow(_ next: Configuration, _ state: inout DaemonState) async {
         var settings = workshop.settings(following: next)
         settings.stallLimit = stallLimit
-        await engine.adapt(to: settings)
+        await engine.adapt(to: settings, hints: workshop.desk.hintSources)
         for app in next.apps.map(\.key) {
             workshop.telemetry.metrics.begin(
                 app, rate: Quota.background(next.stores.requestsPerSecond(app.store)))
