@@ -120,13 +120,25 @@ private struct RunService: Service {
             }
             attendant.heartbeat.rest(.start)
             guard isReady else { return }
+            await tellOfPooler()
             workshop.telemetry.health.enter(.working)
             await attendant.ready(.working)
-            try await engine.run()
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { await EvidenceRotation(workshop).run() }
+                defer { tasks.cancelAll() }
+                try await engine.run()
+            }
         } onGracefulShutdown: {
             workshop.telemetry.health.enter(.stopping)
             attendant.stopping(within: reloader.configuration.engine.stopLimit)
         }
+    }
+
+    private func tellOfPooler() async {
+        guard (try? await workshop.ledger.isBehindPooler()) == true else { return }
+        let news = workshop.configuration.engine.notify ? ", and LISTEN is not used" : ""
+        workshop.log.notice(
+            "a connection pooler is before the database: no statement is kept prepared\(news)")
     }
 
     /// The service counts as started when the database has been tried: one that is away is waited

@@ -26,6 +26,11 @@ package final class PostgresLedger: Sendable {
         await writes.close()
     }
 
+    /// Whether a connection pooler such as PgBouncer is in between.
+    package func isBehindPooler() async throws(LedgerError) -> Bool {
+        try await attempt { try await self.reads.isPooled() }
+    }
+
     /// Refuses a schema that this program cannot work with.
     package func requireCurrentSchema() async throws(LedgerError) {
         try await Migrator(reads).requireCurrentSchema()

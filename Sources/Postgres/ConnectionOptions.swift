@@ -27,6 +27,8 @@ struct ConnectionOptions {
         options.removeAll { chosen[$0.keyword] != nil }
         // Later ones win, so that the user's own come after ours and before the single host.
         options.append((keyword: "dbname", value: settings.conninfo))
+        // Told at the start of the session: a pooler carries it along, as it does not what is SET.
+        options.append((keyword: "client_encoding", value: "UTF8"))
         attempts = Self.hosts(in: chosen).map { options + $0 }
     }
 

@@ -16,6 +16,8 @@ enum WaitFailure: Error {
 /// Not thread-safe: belongs to the `Session` of one actor.
 final class Link {
     let handle: OpaquePointer
+    /// Whether the sessions of the server behind it change from one transaction to the next.
+    var isPooled = false
     private let wakeUp: WakeUp
 
     private init(owning handle: OpaquePointer, wakeUp: WakeUp) {
@@ -29,21 +31,21 @@ final class Link {
 
     /// Connects to the first host that takes us.
     ///
-    /// - Throws: the failure of the last host.
+    /// - Throws: why each of the hosts did not.
     static func open(
         _ settings: PostgresSettings, wakeUp: WakeUp
     ) throws(PostgresError) -> Link {
-        var failure = PostgresError.unreachable(reason: "no host to connect to")
+        var failures: [PostgresError] = []
         for options in try ConnectionOptions(settings).attempts {
             do throws(PostgresError) {
                 return try open(options, limit: settings.connectTimeout, wakeUp: wakeUp)
             } catch .cancelled {
                 throw .cancelled
             } catch {
-                failure = error
+                failures.append(error)
             }
         }
-        throw failure
+        throw ConnectFailure.all(failures)
     }
 
     private static func open(
@@ -75,22 +77,10 @@ final class Link {
             next = PQconnectPoll(handle)
         }
         guard next == PGRES_POLLING_OK, PQsetnonblocking(handle, 1) == 0 else {
-            throw link.connectFailure
+            throw ConnectFailure(handle).error
         }
         PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
         return link
-    }
-
-    /// Why connecting failed, from the code that libpq's message ends in, if any.
-    private var connectFailure: PostgresError {
-        let message = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
-        let code = message.split { $0.isWhitespace }.last.map(String.init) ?? ""
-        let isCode =
-            code.utf8.count == 5 && code.contains(where: \.isNumber)
-            && code.allSatisfy { $0.isNumber || ($0.isUppercase && $0.isASCII) }
-        guard isCode else { return .unreachable(reason: "no connection to the server") }
-        if code.hasPrefix("53") { return .overloaded(sqlState: code) }
-        return .unreachable(reason: "the server refused the connection, SQLSTATE \(code)")
     }
 
     /// Waits until the socket is ready for one of what is asked.

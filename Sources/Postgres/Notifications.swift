@@ -1,7 +1,13 @@
 import CPostgres
 
 extension Session {
+    /// - Throws: `.rejected` with 0A000 behind a pooler, which would leave the LISTEN to others.
     func listen(_ channels: [String]) throws(PostgresError) {
+        guard try !connected().isPooled else {
+            throw .rejected(
+                sqlState: "0A000", message: "LISTEN does not work behind a connection pooler",
+                statement: 0)
+        }
         let new = channels.filter { !self.channels.contains($0) }
         _ = try pipeline(Self.listening(new))
         self.channels += new

@@ -23,6 +23,8 @@ struct PreparedStatements {
 
 /// One message group of a pipeline, answered by one result.
 private enum Command {
+    /// Makes the settings of a transaction, where those of the session cannot be relied on.
+    case settle(sql: String)
     case deallocateAll
     case deallocate(name: String)
     case prepare(name: String, PreparedStatements.Entry, statement: Int)
@@ -30,7 +32,7 @@ private enum Command {
 
     var statement: Int {
         switch self {
-        case .deallocateAll, .deallocate: 0
+        case .settle, .deallocateAll, .deallocate: 0
         case .prepare(_, _, let statement), .execute(let statement, _, _): statement
         }
     }
@@ -45,7 +47,7 @@ extension Session {
     ///
     /// - Parameters:
     ///   - statements: at least one, or nothing happens.
-    ///   - endsBlock: whether it is the COMMIT of an explicit transaction.
+    ///   - endsBlock: whether it is the COMMIT or ROLLBACK of an explicit transaction.
     /// - Returns: one result for each statement.
     /// - Throws: the first error; nothing of the pipeline is then kept.
     func pipeline(
@@ -85,7 +87,7 @@ extension Session {
 
     /// - Returns: nil when a kept plan has gone stale and the batch may be tried again.
     private func run(_ batch: Batch, on link: Link) throws(PostgresError) -> [PostgresResult]? {
-        let commands = plan(batch)
+        let commands = plan(batch, on: link)
         for command in commands {
             guard send(command, of: batch, on: link) else {
                 throw lose(.unreachable(reason: "the connection was lost"))
@@ -119,8 +121,9 @@ extension Session {
                 answered += 1
             }
         } catch {
+            // What a pooler says in the server's place tells nothing of what the server did.
             let wasRolledBack = failure.map { failure in
-                failure.report.isFromServer && failure.command < commands.count
+                failure.report.isFromServer && failure.command < commands.count && !link.isPooled
             }
             throw lossOf(
                 batch, error, exchange, wasRolledBack: wasRolledBack ?? false,
@@ -136,6 +139,7 @@ extension Session {
         _ command: Command, _ result: ResultTable, in results: inout [PostgresResult]
     ) {
         switch command {
+        case .settle: break
         case .deallocateAll: prepared = PreparedStatements()
         case .deallocate(let name): prepared.entries[name] = nil
         case .prepare(let name, let entry, _): prepared.entries[name] = entry
@@ -182,9 +186,13 @@ extension Session {
 // MARK: - Sending
 
 extension Session {
-    private func plan(_ batch: Batch) -> [Command] {
+    private func plan(_ batch: Batch, on link: Link) -> [Command] {
         var commands: [Command] = []
         commands.reserveCapacity(batch.statements.count)
+        if link.isPooled, !isInBlock, !batch.endsBlock {
+            commands.append(.settle(sql: PostgresSettings.isolating))
+            commands.append(.settle(sql: settings.settling(.transaction)))
+        }
         // Only names whose preparation is under way; `prepared` changes as the answers come.
         var planned = prepared.entries
         var fresh: Set<String> = []
@@ -193,7 +201,7 @@ extension Session {
             planned = [:]
         }
         for (index, statement) in batch.statements.enumerated() {
-            guard let name = statement.name, settings.keepsPreparedStatements else {
+            guard let name = statement.name, !link.isPooled else {
                 commands.append(.execute(statement: index, prepared: nil, wasKept: false))
                 continue
             }
@@ -214,6 +222,8 @@ extension Session {
     /// - Returns: false when libpq could not queue it.
     private func send(_ command: Command, of batch: Batch, on link: Link) -> Bool {
         switch command {
+        case .settle(let sql):
+            return PQsendQueryParams(link.handle, sql, 0, nil, nil, nil, nil, 1) == 1
         case .deallocateAll:
             return PQsendQueryParams(link.handle, "DEALLOCATE ALL", 0, nil, nil, nil, nil, 1) == 1
         case .deallocate(let name):

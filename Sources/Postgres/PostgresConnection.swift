@@ -103,7 +103,15 @@ package actor PostgresConnection {
         }
     }
 
+    /// Whether a connection pooler such as PgBouncer is in between. Nothing is then prepared, and
+    /// settings are made anew in each transaction.
+    package func isPooled() async throws(PostgresError) -> Bool {
+        try await inTurn { session throws(PostgresError) in try session.connected().isPooled }
+    }
+
     /// Listens on channels, also after a later reconnect.
+    ///
+    /// - Throws: `.rejected` with 0A000 behind a connection pooler, where it does not work.
     package func listen(_ channels: [String]) async throws(PostgresError) {
         try await inTurn { session throws(PostgresError) in try session.listen(channels) }
     }

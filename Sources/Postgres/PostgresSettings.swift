@@ -13,8 +13,6 @@ package struct PostgresSettings: Sendable {
     /// Only a server that takes writes will do: after a fail-over the next host is tried. A
     /// `target_session_attrs` in `conninfo` or the environment comes first.
     package var requiresReadWrite: Bool
-    /// Whether named statements are really prepared. False for a pooler that cannot keep them.
-    package var keepsPreparedStatements: Bool
 
     /// Beyond the server's limit, for the network and a busy machine.
     static let answerMargin: Duration = .seconds(5)
@@ -23,14 +21,13 @@ package struct PostgresSettings: Sendable {
     package init(
         conninfo: String, applicationName: String = "renewald",
         connectTimeout: Duration = .seconds(5), statementTimeout: Duration = .seconds(5),
-        requiresReadWrite: Bool = true, keepsPreparedStatements: Bool = true
+        requiresReadWrite: Bool = true
     ) {
         self.conninfo = conninfo
         self.applicationName = applicationName
         self.connectTimeout = connectTimeout
         self.statementTimeout = statementTimeout
         self.requiresReadWrite = requiresReadWrite
-        self.keepsPreparedStatements = keepsPreparedStatements
     }
 }
 

@@ -54,12 +54,16 @@ final class Session {
         let link = try Link.open(settings, wakeUp: wakeUp)
         self.link = link
         do throws(PostgresError) {
-            _ = try SimpleExchange(session: self, link: link, writes: false)
-                .run(settings.sessionScript)
             guard PQenterPipelineMode(link.handle) == 1 else {
                 throw .unreachable(reason: "libpq has no pipeline mode")
             }
-            if !channels.isEmpty { _ = try pipeline(Self.listening(channels)) }
+            link.isPooled = try isPooled(link)
+            if !link.isPooled {
+                _ = try pipeline([
+                    PostgresStatement(settings.settling(.session), isReadOnly: true)
+                ])
+            }
+            if !channels.isEmpty, !link.isPooled { _ = try pipeline(Self.listening(channels)) }
         } catch {
             drop()
             throw error
@@ -132,7 +136,8 @@ extension Session {
         block = .none
         guard isOpen, link != nil else { return }
         do throws(PostgresError) {
-            _ = try pipeline([PostgresStatement("ROLLBACK", isReadOnly: true)])
+            _ = try pipeline(
+                [PostgresStatement("ROLLBACK", isReadOnly: true)], endsBlock: true)
         } catch {
             drop()
         }
@@ -145,7 +150,8 @@ extension Session {
     /// Several statements in one text, as one transaction unless it says otherwise.
     func script(_ sql: String) throws(PostgresError) {
         _ = try outsidePipeline { (link) throws(PostgresError) in
-            try SimpleExchange(session: self, link: link, writes: true).run(sql)
+            try SimpleExchange(session: self, link: link, writes: true)
+                .run(settling(on: link) + sql)
         }
     }
 
@@ -155,8 +161,16 @@ extension Session {
     func copyIn(_ sql: String, rows: some Sequence<[UInt8]>) throws(PostgresError) -> Int {
         try outsidePipeline { (link) throws(PostgresError) in
             try SimpleExchange(session: self, link: link, writes: true)
-                .run(sql) { (exchange) throws(WaitFailure) in try exchange.send(rows) }
+                .run(settling(on: link) + sql) { (exchange) throws(WaitFailure) in
+                    try exchange.send(rows)
+                }
         }
+    }
+
+    /// What goes before a text of statements where no setting outlives a transaction.
+    private func settling(on link: Link) -> String {
+        guard link.isPooled, !isInBlock else { return "" }
+        return "\(PostgresSettings.isolating); \(settings.settling(.transaction)); "
     }
 
     private func outsidePipeline(
@@ -180,31 +194,5 @@ extension Session {
 extension EncodingFault {
     func error(statement: Int) -> PostgresError {
         .rejected(sqlState: sqlState, message: message, statement: statement)
-    }
-}
-
-extension PostgresSettings {
-    /// What each session fixes, whatever the role, the database or the server say.
-    var sessionScript: String {
-        """
-        SET client_encoding = 'UTF8';
-        SET statement_timeout = '\(statementTimeout.millisecondsRoundedUp)ms';
-        SET lock_timeout = '2s';
-        SET idle_in_transaction_session_timeout = '10s';
-        SET client_connection_check_interval = '2s';
-        SET max_parallel_workers_per_gather = 0;
-        SET jit = off;
-        SET plan_cache_mode = force_generic_plan;
-        SET synchronous_commit = on;
-        SET default_transaction_isolation = 'read committed';
-        SET default_transaction_deferrable = off;
-        SET timezone = 'UTC';
-        SET datestyle = 'ISO';
-        SET intervalstyle = 'postgres';
-        SET bytea_output = 'hex';
-        SET standard_conforming_strings = on;
-        SET client_min_messages = warning;
-        SET search_path = pg_catalog;
-        """
     }
 }

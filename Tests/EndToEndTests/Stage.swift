@@ -14,7 +14,7 @@ final class Stage: Sendable {
     let folder: String
     let conninfo: String
     let database: PostgresConnection
-    private let cluster: ScratchCluster
+    private let cluster: ScratchCluster?
     private let simulator: ChildProcess
     private let origin: String
     private let client: CurlClient
@@ -28,9 +28,11 @@ final class Stage: Sendable {
     ///   - start: the simulated time at the beginning; nil is the machine's, not shared.
     ///   - arguments: more of them for the simulator.
     ///   - logsAnswers: whether the simulator logs every answer, for `answers(of:)`.
+    ///   - given: an empty database on the machine's clock; nil makes one.
     /// - Throws: when one of the programs does not start.
     init(
-        from start: String? = nil, simulating arguments: [String] = [], logsAnswers: Bool = false
+        from start: String? = nil, simulating arguments: [String] = [], logsAnswers: Bool = false,
+        database given: String? = nil
     ) async throws {
         var template = Array("/tmp/rw-stage-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template).map({ String(cString: $0) }) else {
@@ -50,11 +52,15 @@ final class Stage: Sendable {
             Self.program("storesim"), flags, logFile: "\(made)/storesim.log")
         let line = try await simulator.line { $0.hasPrefix("storesim: listening on ") }
         origin = String(line.dropFirst("storesim: listening on ".count))
-        cluster =
-            start == nil
-            ? try await .shared()
-            : try await ScratchCluster(.init(environment: Self.clock(in: made)))
-        conninfo = try await cluster.newDatabase()
+        if let given {
+            (cluster, conninfo) = (nil, given)
+        } else {
+            let own =
+                start == nil
+                ? try await ScratchCluster.shared()
+                : try await ScratchCluster(.init(environment: Self.clock(in: made)))
+            (cluster, conninfo) = (own, try await own.newDatabase())
+        }
         database = PostgresConnection(
             PostgresSettings(conninfo: conninfo, statementTimeout: .seconds(60)))
         client = try CurlClient(configuration: CurlConfiguration())
@@ -105,8 +111,8 @@ final class Stage: Sendable {
 
     /// Stops the database as a crash does, and starts it again.
     func restartDatabase() async throws {
-        try await cluster.stop(.immediate)
-        try await cluster.start()
+        try await cluster?.stop(.immediate)
+        try await cluster?.start()
     }
 
     private func plantKeys() throws {
@@ -409,9 +415,10 @@ struct StageFailure: Error, CustomStringConvertible {
 /// Gives a test its stage, and closes it whatever happens.
 func onStage(
     from start: String? = nil, simulating arguments: [String] = [], logsAnswers: Bool = false,
-    _ play: (Stage) async throws -> Void
+    database: String? = nil, _ play: (Stage) async throws -> Void
 ) async throws {
-    let stage = try await Stage(from: start, simulating: arguments, logsAnswers: logsAnswers)
+    let stage = try await Stage(
+        from: start, simulating: arguments, logsAnswers: logsAnswers, database: database)
     do {
         try await play(stage)
     } catch {

@@ -123,7 +123,7 @@ import Testing
         await #expect(throws: PostgresError.commitUnknown) { try await running.value }
         for attempt in [connection, watcher] {
             let error = await #expect(throws: PostgresError.self) { try await attempt.connect() }
-            #expect(error == .unreachable(reason: "no connection to the server"))
+            #expect(error == .unreachable(reason: "no server listens on the socket"))
         }
         try await cluster.start()
         #expect(try await Self.count(connection) == 0)

@@ -18,14 +18,17 @@ package final class ScratchCluster: Sendable {
         package var fsync = false
         /// Added settings, such as `deadlock_timeout` and `100ms`.
         package var settings: [String: String] = [:]
+        /// Where the write-ahead log is kept; nil is with the data.
+        package var walFolder: String?
 
         package init(
             environment: [String: String] = [:], fsync: Bool = false,
-            settings: [String: String] = [:]
+            settings: [String: String] = [:], walFolder: String? = nil
         ) {
             self.environment = environment
             self.fsync = fsync
             self.settings = settings
+            self.walFolder = walFolder
         }
     }
 
@@ -57,7 +60,39 @@ package final class ScratchCluster: Sendable {
     }
 
     /// Makes and starts a server of its own, for tests that stop it.
-    package init(_ options: Options = Options()) async throws {
+    package convenience init(_ options: Options = Options()) async throws {
+        try await self.init(options) { folder in
+            let wal = options.walFolder.map { ["--waldir=\($0)", "--wal-segsize=1"] } ?? []
+            return (
+                "initdb",
+                [
+                    "--pgdata=\(folder)/data", "--username=postgres", "--auth=trust",
+                    "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions",
+                ] + wal
+            )
+        }
+    }
+
+    /// Makes and starts a standby of a running server, which it follows as `standby`.
+    package convenience init(
+        standbyOf primary: ScratchCluster, _ options: Options = Options()
+    ) async throws {
+        try await self.init(options) { folder in
+            (
+                "pg_basebackup",
+                [
+                    "--pgdata=\(folder)/data", "--write-recovery-conf", "--checkpoint=fast",
+                    "--no-sync",
+                    "--dbname=\(primary.conninfo()) application_name=standby",
+                ]
+            )
+        }
+    }
+
+    /// Lets a program fill the folder's `data`, and starts the server.
+    private init(
+        _ options: Options, making: (_ folder: String) -> (tool: String, arguments: [String])
+    ) async throws {
         self.options = options
         binaries = try Self.findBinaries()
         var template = Array("/tmp/rw-XXXXXX".utf8CString)
@@ -69,12 +104,8 @@ package final class ScratchCluster: Sendable {
             chown(folder, account.uid, account.gid)
         }
         lifeline = try Self.startGuardian(folder: folder, binaries: binaries)
-        try await runTool(
-            "initdb",
-            [
-                "--pgdata=\(folder)/data", "--username=postgres", "--auth=trust", "--encoding=UTF8",
-                "--locale=C", "--no-sync", "--no-instructions",
-            ])
+        let (tool, arguments) = making(folder)
+        try await runTool(tool, arguments)
         try await start()
     }
 
@@ -130,6 +161,28 @@ package final class ScratchCluster: Sendable {
             ])
     }
 
+    /// Makes a standby a server that takes writes; waits until it does.
+    package func promote() async throws {
+        try await runTool(
+            "pg_ctl",
+            ["promote", "--wait", "--timeout=60", "--pgdata=\(socketDirectory)/data"])
+    }
+
+    /// Ends every process of the server at once, as the loss of its machine does.
+    package func kill() throws {
+        let first = try serverPID()
+        // The first process must not see the others end and begin to recover.
+        Glibc.kill(first, SIGSTOP)
+        for child in Self.children(of: first) { Glibc.kill(child, SIGKILL) }
+        Glibc.kill(first, SIGKILL)
+    }
+
+    private static func children(of parent: Int32) -> [Int32] {
+        let path = "/proc/\(parent)/task/\(parent)/children"
+        let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+        return text.split(separator: " ").compactMap { Int32($0) }
+    }
+
     /// The process number of the server's first process.
     package func serverPID() throws -> Int32 {
         let file = try String(
@@ -150,7 +203,7 @@ package final class ScratchCluster: Sendable {
 
 extension ScratchCluster {
     /// PostgreSQL refuses to run as root; its own account is used then. Nil is oneself.
-    private static let account: (uid: uid_t, gid: gid_t)? = {
+    package static let account: (uid: UInt32, gid: UInt32)? = {
         guard getuid() == 0, let entry = getpwnam("postgres") else { return nil }
         return (entry.pointee.pw_uid, entry.pointee.pw_gid)
     }()
@@ -164,7 +217,8 @@ extension ScratchCluster {
         return "\(root)/\(newest)/bin"
     }
 
-    private static func asAccount(_ command: [String]) -> [String] {
+    /// A command as it is run by the server's account.
+    package static func asAccount(_ command: [String]) -> [String] {
         guard let account else { return command }
         let flags = ["--reuid=\(account.uid)", "--regid=\(account.gid)", "--clear-groups"]
         return ["setpriv"] + flags + ["--"] + command

@@ -1,0 +1,47 @@
+import CPostgres
+
+extension Session {
+    /// Whether a pooler is in between: it gives out process numbers of its own. From one
+    /// transaction to the next such a connection may change the session that it is served by, so
+    /// nothing may be left in one: no setting, no prepared statement, no LISTEN.
+    func isPooled(_ link: Link) throws(PostgresError) -> Bool {
+        let question = PostgresStatement("VALUES (pg_catalog.pg_backend_pid())")
+        return try pipeline([question])[0][0].int32("column1") != PQbackendPID(link.handle)
+    }
+}
+
+extension PostgresSettings {
+    /// For how long settings are made.
+    enum Span {
+        case session
+        case transaction
+    }
+
+    /// The first statement of a transaction whose session may have another default.
+    static let isolating = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
+
+    /// The statement that fixes what we rely on, whatever the role, the database or the server say.
+    func settling(_ span: Span) -> String {
+        let timeout = "\(statementTimeout.millisecondsRoundedUp)ms"
+        var settings = [
+            ("statement_timeout", timeout), ("lock_timeout", "2s"),
+            ("idle_in_transaction_session_timeout", "10s"),
+            ("max_parallel_workers_per_gather", "0"), ("jit", "off"),
+            ("plan_cache_mode", "force_generic_plan"), ("synchronous_commit", "on"),
+            ("timezone", "UTC"), ("datestyle", "ISO"), ("intervalstyle", "postgres"),
+            ("bytea_output", "hex"), ("standard_conforming_strings", "on"),
+            ("client_min_messages", "warning"), ("search_path", "pg_catalog"),
+        ]
+        if span == .session {
+            settings += [
+                ("client_connection_check_interval", "2s"),
+                ("default_transaction_isolation", "read committed"),
+                ("default_transaction_deferrable", "off"),
+            ]
+        }
+        let calls = settings.map { name, value in
+            "pg_catalog.set_config('\(name)', '\(value)', \(span == .transaction))"
+        }
+        return "VALUES (\(calls.joined(separator: ", ")))"
+    }
+}
