@@ -115,7 +115,8 @@ package final class ScratchCluster: Sendable {
 
     /// A connection string to a database of this server.
     package func conninfo(database: String = "postgres") -> String {
-        "host=\(socketDirectory) port=5432 user=postgres dbname=\(database)"
+        let port = options.settings["port"] ?? "5432"
+        return "host=\(socketDirectory) port=\(port) user=postgres dbname=\(database)"
     }
 
     /// Makes a fresh, empty database.
