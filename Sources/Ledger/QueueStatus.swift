@@ -41,9 +41,20 @@ package struct QueueStatus: Hashable, Sendable {
         package let blockedUntil: Timestamp?
     }
 
+    /// Where news is pulled from.
+    package struct Source: Hashable, Sendable {
+        package let name: String
+        /// When news, or that there is none, was last stored; nil when it was never read.
+        package let readAt: Timestamp?
+        /// Pulls in a row that have failed since.
+        package let failures: Int
+        package let problem: String?
+    }
+
     package var apps: [App] = []
     package var workers: [Worker] = []
     package var buckets: [Bucket] = []
+    package var sources: [Source] = []
     package var now = Timestamp.never
 }
 
@@ -53,7 +64,7 @@ extension PostgresLedger {
         try await attempt {
             let results = try await self.reads.pipeline([
                 SQL.statusQueue(), SQL.statusProblems(), SQL.statusWorkers(), SQL.statusBuckets(),
-                SQL.statusLag(),
+                SQL.statusLag(), SQL.statusSources(),
             ])
             var status = QueueStatus()
             for row in results[0].rows {
@@ -85,6 +96,12 @@ extension PostgresLedger {
                     revokes: try row.int64("revokes"),
                     p50: .milliseconds(try row.float64("p50_ms")),
                     p99: .milliseconds(try row.float64("p99_ms")))
+            }
+            status.sources = try results[5].rows.map { row in
+                QueueStatus.Source(
+                    name: try row.text("source"), readAt: try row.optionalInstant("pulled_at"),
+                    failures: Int(try row.int32("failures")),
+                    problem: try row.optionalText("problem"))
             }
             return status
         }

@@ -81,6 +81,7 @@ struct SQL: Sendable {
     static let statusLag = SQL("status_lag", PackageResources.status_lag_sql)
     static let statusProblems = SQL("status_problems", PackageResources.status_problems_sql)
     static let statusQueue = SQL("status_queue", PackageResources.status_queue_sql)
+    static let statusSources = SQL("status_sources", PackageResources.status_sources_sql)
     static let statusWorkers = SQL("status_workers", PackageResources.status_workers_sql)
     static let takeHints = SQL("take_hints", PackageResources.take_hints_sql)
     static let takeShards = SQL("take_shards", PackageResources.take_shards_sql)

@@ -93,7 +93,15 @@ private struct StatusText {
         }
         if status.apps.isEmpty { lines.append("nothing has been submitted yet") }
         for app in status.apps { lines += rows(of: app) }
+        if !status.sources.isEmpty { lines += [""] + status.sources.map(row) }
         return lines
+    }
+
+    private func row(of source: QueueStatus.Source) -> String {
+        let read = source.readAt.map { "read at \($0.text)" } ?? "not read yet"
+        guard let problem = source.problem else { return "news of \(source.name): \(read)" }
+        let failures = count(Int64(source.failures), "failure")
+        return "news of \(source.name): \(read); \(failures) in a row: \(problem)"
     }
 
     private func rows(of app: QueueStatus.App) -> [String] {
@@ -157,6 +165,7 @@ private struct StatusOutput: Encodable {
     let now: String
     let workers: [Worker]
     let apps: [App]
+    let sources: [Source]
     /// What holds mass revocations has not tripped: there is none yet.
     let breaker = Nullable<String>(nil)
 
@@ -183,11 +192,24 @@ private struct StatusOutput: Encodable {
         let blocked_until: Nullable<String>
     }
 
+    /// Where news is pulled from.
+    struct Source: Encodable {
+        let name: String
+        let read_at: Nullable<String>
+        let failures: Int
+        let problem: Nullable<String>
+    }
+
     init(_ report: StatusReport) {
         let status = report.status
         now = status.now == .never ? "" : status.now.text
         workers = status.workers.map {
             Worker(name: $0.name, started_at: $0.startedAt.text, shards: $0.shards)
+        }
+        sources = status.sources.map {
+            Source(
+                name: $0.name, read_at: Nullable($0.readAt?.text), failures: $0.failures,
+                problem: Nullable($0.problem))
         }
         apps = status.apps.map { app in
             App(

@@ -68,6 +68,24 @@ import Testing
         #expect(lines.contains { $0.contains(#"state="open"} 1"#) })
     }
 
+    @Test func countsTheNewsOfASourceAndWhenItWasRead() {
+        let metrics = Self.metrics()
+        let source = "google com.example.reader voided"
+        metrics.begin(source: source)
+        #expect(
+            metrics.registry.text(.text).contains("renewald_hints_total{source=\"\(source)\"} 0"))
+        #expect(!metrics.registry.text(.text).contains("hints_read_time_seconds{"))
+        metrics.heard(source, fresh: 3, skipped: 1)
+        metrics.read(source, at: Timestamp(microsecondsSinceEpoch: 7_000_000))
+        let text = metrics.registry.text(.text)
+        for line in [
+            "hints_total{source=\"\(source)\"} 3", "hints_skipped_total{source=\"\(source)\"} 1",
+            "hints_read_time_seconds{source=\"\(source)\"} 7",
+        ] {
+            #expect(text.contains("renewald_\(line)\n"))
+        }
+    }
+
     @Test func endsOpenMetricsAsItMustEnd() {
         let text = Self.metrics().registry.text(.openMetrics)
         #expect(text.hasSuffix("\n# EOF\n"))

@@ -57,6 +57,25 @@ import Testing
         #expect(try await stage.broken() == [])
     }
 
+    /// A pull that fails is not a reading: since when nothing was heard is what an operator asks.
+    @Test func showsWhenASourceWasReadAndWhatIsWrongWithIt() async throws {
+        let stage = try await Stage()
+        _ = try await begin(stage)
+        #expect(try await stage.ledger.status().sources.map(\.readAt) == [nil])
+        _ = try await hear(stage, [])
+        let readAt = try #require(try await stage.ledger.status().sources.first?.readAt)
+        try await stage.ledger.endPull(of: source, by: worker, next: .zero)
+        _ = try await begin(stage)
+        try await stage.ledger.endPull(
+            of: source, by: worker, next: .seconds(60), failures: 3,
+            problem: Problem(.refused, "status 403"))
+        #expect(
+            try await stage.ledger.status().sources == [
+                QueueStatus.Source(
+                    name: source, readAt: readAt, failures: 3, problem: "refused: status 403")
+            ])
+    }
+
     @Test func repeatedLateAndUnorderedOnesCostOneQuestionAtMost() async throws {
         let stage = try await Stage()
         let lease = try await settled(stage, ["ann"])

@@ -135,6 +135,24 @@ package final class DaemonMetrics: Sendable {
             lag.nanoseconds)
     }
 
+    // MARK: News
+
+    /// Begins the series of a source of news.
+    package func begin(source: String) { heard(source, fresh: 0, skipped: 0) }
+
+    /// - Parameters:
+    ///   - source: its name.
+    ///   - fresh: hints that were not heard before.
+    ///   - skipped: pieces that could not be read.
+    package func heard(_ source: String, fresh: Int, skipped: Int) {
+        counter(.hints, [("source", source)]).increment(by: Int64(fresh))
+        counter(.hintsSkipped, [("source", source)]).increment(by: Int64(skipped))
+    }
+
+    package func read(_ source: String, at time: Timestamp) {
+        gauge(.hintsReadTime, [("source", source)]).set(time.secondsSinceEpoch)
+    }
+
     // MARK: Instruments
 
     private func instruments(of app: AppKey) -> AppInstruments {

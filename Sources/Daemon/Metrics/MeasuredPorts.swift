@@ -65,6 +65,19 @@ extension Ports {
                 metrics.told(event, lag: event.detectionLag(in: report, at: telemetry.clock))
             }
         }
+        for source in ports.hints { metrics.begin(source: source.name) }
+        if let take = ports.hintDoors?.take {
+            measured.hintDoors?.take = { page, source, worker, lease, began throws(PortError) in
+                let report = try await telemetry.counting("hints") { () throws(PortError) in
+                    try await take(page, source, worker, lease, began)
+                }
+                if let report {
+                    metrics.heard(source.name, fresh: report.fresh, skipped: page.skipped)
+                    metrics.read(source.name, at: WallClock.now())
+                }
+                return report
+            }
+        }
         measured.circuitMoved = { app, circuit in
             ports.circuitMoved(app, circuit)
             telemetry.circuitMoved(app, circuit.position)

@@ -34,7 +34,7 @@ package struct MetricFamily: Hashable, Sendable {
     package static let all: [MetricFamily] = [
         buildInfo, startTime, checks, checkDuration, storeCalls, quota, inFlight, due, oldestDue,
         queueReadTime, circuit, commits, commitDuration, outcomes, databaseErrors, leaseLosses,
-        shards, events, detectionLag,
+        shards, events, detectionLag, hints, hintsSkipped, hintsReadTime,
     ]
 
     static let buildInfo = gauge("renewald_build_info", "The version that runs; always 1.")
@@ -75,6 +75,13 @@ package struct MetricFamily: Hashable, Sendable {
     static let detectionLag = MetricFamily(
         name: "renewald_detection_lag_seconds", kind: .histogram(lagSeconds),
         help: "From the time at which a store ended access to the commit of the revoke.")
+
+    static let hints = counter("renewald_hints", "News of stores that was not heard before.")
+    static let hintsSkipped = counter(
+        "renewald_hints_skipped", "News of stores that cannot be read or is about another app.")
+    static let hintsReadTime = gauge(
+        "renewald_hints_read_time_seconds",
+        "When this worker last read a source of news, in seconds since 1970.")
 
     private static func counter(_ name: String, _ help: String) -> MetricFamily {
         MetricFamily(name: name, kind: .counter, help: help)

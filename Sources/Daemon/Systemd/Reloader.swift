@@ -54,6 +54,9 @@ final class Reloader: Sendable {
             workshop.telemetry.metrics.begin(
                 app, rate: Quota.background(next.stores.requestsPerSecond(app.store)))
         }
+        for source in workshop.desk.hintSources {
+            workshop.telemetry.metrics.begin(source: source.name)
+        }
         current.withLock { $0 = next }
         log.info(
             "the new configuration is in force: \(next)", metadata: LogField.topic(.reloaded))

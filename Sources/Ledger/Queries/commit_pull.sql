@@ -3,7 +3,7 @@
 -- microseconds). One row.
 WITH held AS (
     UPDATE renewald.hint_source
-    SET position = coalesce($3, hint_source.position),
+    SET position = coalesce($3, hint_source.position), pulled_at = now(),
         lease_until = now() + $4 * interval '1 microsecond'
     WHERE source = $1
       AND owner = $2
