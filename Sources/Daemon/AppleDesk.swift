@@ -19,6 +19,11 @@ extension StoreMaker {
                 ) { position, now throws(StoreFailure) in
                     try await store.hints(after: position, at: now)
                 })
+            doors.lookUp = { order, now throws(StoreFailure) in
+                try await store.lookUp(orderID: order, at: now).flatMap {
+                    [$0.originalID, $0.transactionID]
+                }
+            }
         }
         return doors
     }

@@ -18,6 +18,10 @@ extension StoreMaker {
                 kindOf: { catalog.product(named: [$0])?.kind })
         }
         var doors = StoreDoors(ask: { await store.ask($0, at: $1) })
+        doors.lookUp = { id, now throws(StoreFailure) in
+            let order = try await store.lookUp(orderID: id, at: now)
+            return [order?.token, order?.baseID].compactMap { $0 }
+        }
         doors.hintSources.append(
             HintSource(name: "google \(app.id) voided", app: key, interval: Self.voidedInterval) {
                 position, now throws(StoreFailure) in

@@ -13,7 +13,7 @@ extension Ports {
     ///   - ask: asks the store of a claim's app.
     package init(
         _ ledger: PostgresLedger, apps: @escaping @Sendable () -> [AppKey], workerName: String,
-        ask: @escaping @Sendable (Claim) async -> Answer
+        ask: @escaping @Sendable (Claim) async -> Hearing
     ) {
         self.init(
             ask: ask,

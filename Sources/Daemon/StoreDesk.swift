@@ -82,16 +82,16 @@ package final class StoreDesk: Sendable {
     }
 
     /// Asks the store of the purchase's app. Never fails: a failure is an answer.
-    package func ask(_ claim: Claim) async -> Answer {
+    package func ask(_ claim: Claim) async -> Hearing {
         let app = claim.purchase.app
         guard let ask = doors(of: app)?.ask else {
-            return .failure(
-                .unsupported(
-                    reason:
-                        "no [[app]] of \(app.store.rawValue) with the id \(app.id) is configured")
-            )
+            return Hearing(
+                .failure(
+                    .unsupported(
+                        reason: "no [[app]] of \(app.store.rawValue) with the id \(app.id) is "
+                            + "configured")))
         }
-        return await ask(claim.purchase, claim.claimedAt)
+        return await CallLog.noting { await ask(claim.purchase, claim.claimedAt) }
     }
 
     /// Tells the store of the purchase's app that it has arrived, where an operator wants that.
@@ -101,6 +101,9 @@ package final class StoreDesk: Sendable {
         guard let acknowledge = doors(of: claim.purchase.app)?.acknowledge else { return true }
         return await acknowledge(claim.purchase, claim.claimedAt)
     }
+
+    /// What looks an order up; nil where the store has no such call, or nothing to ask it with.
+    func lookUp(_ app: AppKey) -> OrderDoor? { doors(of: app)?.lookUp }
 
     package func knows(_ app: AppKey) -> Bool { doors(of: app) != nil }
 
@@ -134,7 +137,12 @@ struct StoreDoors: Sendable {
     var hintSources: [HintSource] = []
     /// Nil where the store waits for nothing, or nobody wants to tell it.
     var acknowledge: (@Sendable (Purchase, Timestamp) async -> Bool)?
+    var lookUp: OrderDoor?
 }
+
+/// Takes an order id; gives ids by which the ledger may know its purchase, none when the store does
+/// not know the order. They may be tokens.
+typealias OrderDoor = @Sendable (String, Timestamp) async throws(StoreFailure) -> [String]
 
 /// Makes a store from its configuration.
 struct StoreMaker {

@@ -6,7 +6,7 @@ package import Renewal
 package struct CheckedPurchase: Sendable {
     /// What was known before.
     package let claim: Claim
-    package let answer: Answer
+    package let hearing: Hearing
     package var decision: Decision
     /// Whether it was committed; false in a dry run.
     package var isCommitted = false
@@ -64,18 +64,22 @@ package struct UserCheck: Sendable {
             await Self.waitForCall(claim.purchase.app, workshop)
         }
         let began = ContinuousClock.now
-        let answer = await workshop.desk.ask(claim)
+        let hearing = await workshop.desk.ask(claim)
         let moment = Moment(
             now: claim.claimedAt + (ContinuousClock.now - began), jitter: .random(in: 0..<1))
-        let decision = decide(claim, hearing: answer, at: moment, under: workshop.rules)
-        return CheckedPurchase(claim: claim, answer: answer, decision: decision)
+        let decision = decide(claim, hearing: hearing.answer, at: moment, under: workshop.rules)
+        return CheckedPurchase(claim: claim, hearing: hearing, decision: decision)
     }
 
     private func commit(
         _ checked: [CheckedPurchase]
     ) async throws(LedgerError) -> [CheckedPurchase] {
         guard let now = checked.map(\.claim.claimedAt).max() else { return [] }
-        let outcomes = checked.map { Outcome(claim: $0.claim, decision: $0.decision) }
+        let outcomes = checked.map {
+            // A person has asked: that is kept also where nothing has changed.
+            Outcome(
+                claim: $0.claim, decision: $0.decision, evidence: workshop.keep?($0.hearing))
+        }
         var committed = Dictionary(
             uniqueKeysWithValues: outcomes.map { ($0.claim.purchase.id, $0.decision) })
         let events: [Event]
@@ -99,7 +103,7 @@ package struct UserCheck: Sendable {
     }
 
     /// A part of the quota is kept for a person who asks; without the database there is none.
-    private static func waitForCall(_ app: AppKey, _ workshop: Workshop) async {
+    static func waitForCall(_ app: AppKey, _ workshop: Workshop) async {
         let interval = Duration.seconds(1) / Quota.interactive(workshop.rate(app))
         let wait = try? await workshop.ledger.reserveCalls(
             from: Quota.interactiveBucket(app), for: interval)

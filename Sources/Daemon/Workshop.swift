@@ -45,6 +45,13 @@ package struct Workshop: Sendable {
 
     package var rules: Rules { Self.rules(of: configuration) }
 
+    /// Makes what is kept of a check. Nil when nothing shall be kept.
+    package var keep: (@Sendable (Hearing) -> Evidence)? {
+        guard configuration.evidence.keep > .zero else { return nil }
+        let keeper = EvidenceKeeper(keepsRaw: configuration.evidence.keepsRaw)
+        return { keeper.evidence(of: $0) }
+    }
+
     private static func rules(of configuration: Configuration) -> Rules {
         var policy = configuration.policy
         policy.keepsOffers = configuration.keepsOffers
@@ -118,6 +125,7 @@ package struct Workshop: Sendable {
         var ports = Ports(
             ledger, apps: { desk.apps }, workerName: workerName,
             ask: { await desk.ask($0) })
+        ports.keep = keep
         ports.hints = desk.hintSources
         ports.acknowledge = { await desk.acknowledge($0) }
         let eventLog = EventLog(userNames: configuration.userNames, clock: telemetry.clock)

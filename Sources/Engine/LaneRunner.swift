@@ -140,16 +140,16 @@ actor LaneRunner {
     private nonisolated func work() async {
         while let claim = await next() {
             let began = ContinuousClock.now
-            let answer = await ports.ask(claim)
+            let hearing = await ports.ask(claim)
             let jitter = Double.random(in: 0..<1)
-            await finish(answer, jitter: jitter)
-            await heed(answer)
+            await finish(hearing.answer, jitter: jitter)
+            await heed(hearing.answer)
             // A check that a stop has cut short has not failed: it is simply asked again.
             if !Task.isCancelled {
                 let moment = Moment(
                     now: claim.claimedAt + (ContinuousClock.now - began), jitter: jitter)
-                let decision = decide(claim, hearing: answer, at: moment, under: settings.rules)
-                await committer.submit(Outcome(claim: claim, decision: decision))
+                await committer.submit(
+                    ports.outcome(of: claim, hearing, at: moment, under: settings.rules))
             } else {
                 inHand.remove(CollectionOfOne(claim))
             }

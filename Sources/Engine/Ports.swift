@@ -3,7 +3,9 @@ package import Renewal
 /// The engine's doors to the world: closures that the composition root fills.
 package struct Ports: Sendable {
     /// Asks the store of the claim's app. Never fails: a failure is an answer.
-    package var ask: @Sendable (Claim) async -> Answer
+    package var ask: @Sendable (Claim) async -> Hearing
+    /// Makes what is kept of a check that mattered. Nil where nothing is kept.
+    package var keep: (@Sendable (Hearing) -> Evidence)?
     /// All lanes that exist.
     package var lanes: @Sendable () async throws(PortError) -> [Lane]
     /// Due claims of a lane from the given places on: most of one shard, most in all.
@@ -42,7 +44,7 @@ package struct Ports: Sendable {
     package var circuitMoved: @Sendable (AppKey, Circuit) -> Void = { _, _ in }
 
     package init(
-        ask: @escaping @Sendable (Claim) async -> Answer,
+        ask: @escaping @Sendable (Claim) async -> Hearing,
         lanes: @escaping @Sendable () async throws(PortError) -> [Lane],
         claim: @escaping @Sendable (Lane, [Place], Int, Int) async throws(PortError) -> [Claim],
         suspects: @escaping @Sendable (Lane, [Int16]) async throws(PortError) -> [Claim],
@@ -77,6 +79,19 @@ package struct Ports: Sendable {
         self.block = block
         self.news = news
         self.committed = committed
+    }
+}
+
+extension Ports {
+    /// Judges what was heard; of a check that mattered the evidence is kept.
+    func outcome(
+        of claim: Claim, _ hearing: Hearing, at moment: Moment, under rules: Rules
+    ) -> Outcome {
+        var outcome = Outcome(
+            claim: claim,
+            decision: decide(claim, hearing: hearing.answer, at: moment, under: rules))
+        if let keep, outcome.matters { outcome.evidence = keep(hearing) }
+        return outcome
     }
 }
 

@@ -53,11 +53,9 @@ struct SuspectRunner {
 
     private func outcome(of claim: Claim) async -> Outcome {
         let began = ContinuousClock.now
-        let answer = await ports.ask(claim)
+        let hearing = await ports.ask(claim)
         let moment = Moment(
             now: claim.claimedAt + (ContinuousClock.now - began), jitter: .random(in: 0..<1))
-        return Outcome(
-            claim: claim,
-            decision: decide(claim, hearing: answer, at: moment, under: settings.rules))
+        return ports.outcome(of: claim, hearing, at: moment, under: settings.rules)
     }
 }

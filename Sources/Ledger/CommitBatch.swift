@@ -12,6 +12,8 @@ struct CommitBatch {
     var offers: [OfferRowID: (shard: Int16, row: Offer?)] = [:]
     var told: [(shard: Int16, version: Int64, event: Event)] = []
     private(set) var handed: [(outcome: Outcome, shard: Int16, user: String)] = []
+    /// Purchases whose place a newer link of their chain has taken.
+    private(set) var takeovers: [EvidenceRow] = []
     /// Where the rows of a purchase are until the last step has moved them.
     private var homes: [RowID: RowID] = [:]
     let twins: Twins
@@ -63,8 +65,9 @@ struct CommitBatch {
         homes[RowID(shard: shard, id: id)] = RowID(shard: outcome.claim.shard, id: id)
     }
 
+    /// `before` is the book as it was, `book` as it is with the settlement.
     mutating func enter(
-        _ settlement: Settlement, _ outcome: Outcome, _ book: Book, in shard: Int16
+        _ settlement: Settlement, _ outcome: Outcome, _ book: Book, before: Book, in shard: Int16
     ) {
         let decided = outcome.claim.purchase.id
         accounts[book.userID] = (shard, book.version)
@@ -75,6 +78,7 @@ struct CommitBatch {
                 purchase.id == decided
                 ? outcome.claim.version : book.purchases[purchase.id]?.version ?? 0
             purchases[id] = (purchases[id]?.version ?? known, purchase)
+            if purchase.id != decided { note(purchase, before, takenOverBy: outcome, in: id.shard) }
         }
         for row in settlement.entitlements {
             let id = EntitlementID(userID: book.userID, entitlement: row.entitlement)
@@ -88,14 +92,30 @@ struct CommitBatch {
         }
     }
 
+    private mutating func note(
+        _ purchase: Purchase, _ before: Book, takenOverBy outcome: Outcome, in shard: Int16
+    ) {
+        guard let evidence = outcome.evidence,
+            let known = before.purchases[purchase.id]?.purchase.facts
+        else { return }
+        takeovers.append(
+            EvidenceRow(
+                shard: shard, purchaseID: purchase.id, userID: purchase.userID,
+                evidence: evidence,
+                rule: "purchase \(outcome.claim.purchase.id), a newer link of its chain, has "
+                    + "taken over",
+                before: known, facts: purchase.facts, problem: nil, nextCheckAt: nil))
+    }
+
     /// The statements in the order in which every commit locks: fence, accounts, purchases,
-    /// schedule, union, what moves, events.
+    /// schedule, union, what moves, evidence, events.
     func finished(notifies: Bool) -> CommitBatch {
         var batch = self
         batch.statements = [
             fence, newcomerStatement, accountStatement, originalKeyStatement, purchaseStatement,
             tokenStatement, scheduleStatement, entitlementStatement, offerStatement,
-            dropStatement, moveStatement, copyStatement, twinStatement, eventStatement,
+            dropStatement, moveStatement, copyStatement, twinStatement, evidenceStatement,
+            eventStatement,
         ].compactMap { $0 }
         if notifies, !told.isEmpty { batch.statements.append(SQL.commitNotify()) }
         return batch

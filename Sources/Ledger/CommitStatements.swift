@@ -158,7 +158,7 @@ extension CommitBatch {
             .optionalBools(events.map(\.detail.durationChanged)))
     }
 
-    private func instants(_ instants: [Timestamp?]) -> PostgresValue {
+    func instants(_ instants: [Timestamp?]) -> PostgresValue {
         .optionalTimestamps(instants.map { $0?.microsecondsSinceEpoch })
     }
 }

@@ -157,7 +157,18 @@ extension Outcome {
         later.nextCheckAt = now + retryDelay(attempts: later.attempts, jitter: 1)
         later.problem = Problem(.malformed, "the reply could not be stored (SQLSTATE \(sqlState))")
         later.isVerdict = false
-        return Outcome(claim: claim, decision: later)
+        return Outcome(claim: claim, decision: later, evidence: evidence?.withoutWords)
+    }
+}
+
+extension Evidence {
+    /// Without anything that the database may have refused.
+    fileprivate var withoutWords: Evidence {
+        Evidence(
+            .failure, heard: "what could not be stored",
+            calls: calls.map { call in
+                Call(name: call.name, status: call.status, bytes: call.bytes, digest: call.digest)
+            })
     }
 }
 

@@ -37,16 +37,18 @@ extension PostgresLedger {
         guard let user = outcome.decision.handsTo, var other = books.books[user],
             let otherShard = books.shards[user]
         else {
+            let before = book
             let settlement = book.settle(purchase, outcome.decision, at: now)
             books.books[purchase.userID] = book
-            return batch.enter(settlement, outcome, book, in: shard)
+            return batch.enter(settlement, outcome, book, before: before, in: shard)
         }
+        let before = (book, other)
         let (lost, gained) = book.handOver(purchase, outcome.decision, to: &other, at: now)
         books.books[purchase.userID] = book
         books.books[user] = other
         batch.hand(outcome, to: user, in: otherShard)
-        batch.enter(lost, outcome, book, in: shard)
-        batch.enter(gained, outcome, other, in: otherShard)
+        batch.enter(lost, outcome, book, before: before.0, in: shard)
+        batch.enter(gained, outcome, other, before: before.1, in: otherShard)
     }
 
     private func books(of outcomes: [Outcome]) async throws(LedgerError) -> Books {
@@ -117,7 +119,7 @@ extension PostgresLedger {
 }
 
 extension PostgresRow {
-    fileprivate func entitlement() throws(PostgresError) -> Entitlement {
+    func entitlement() throws(PostgresError) -> Entitlement {
         Entitlement(
             entitlement: try text("entitlement"), active: try bool("active"),
             expiresAt: try optionalInstant("expires_at"),

@@ -21,7 +21,31 @@ package struct StoredEvent: Hashable, Sendable {
     /// A JSON object.
     package let detail: String
 
-    fileprivate init(_ row: PostgresRow) throws(PostgresError) {
+    package init(
+        id: Int64, key: String, createdAt: Timestamp, kind: String, reason: String,
+        userID: String, entitlement: String? = nil, purchaseID: Int64, store: String, app: String,
+        environment: String? = nil, product: String, orderID: String? = nil,
+        effectiveAt: Timestamp, expiresAt: Timestamp? = nil, detail: String = "{}"
+    ) {
+        self.id = id
+        self.key = key
+        self.createdAt = createdAt
+        self.kind = kind
+        self.reason = reason
+        self.userID = userID
+        self.entitlement = entitlement
+        self.purchaseID = purchaseID
+        self.store = store
+        self.app = app
+        self.environment = environment
+        self.product = product
+        self.orderID = orderID
+        self.effectiveAt = effectiveAt
+        self.expiresAt = expiresAt
+        self.detail = detail
+    }
+
+    init(_ row: PostgresRow) throws(PostgresError) {
         id = try row.int64("id")
         key = try row.text("key")
         createdAt = try row.instant("created_at")

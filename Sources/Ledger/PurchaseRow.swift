@@ -16,7 +16,8 @@ extension PostgresRow {
             purchase: try purchase(of: app), shard: try int16("shard"), lane: try int16("lane"),
             dueAt: try instant("due_at"), version: try int64("version"),
             attempts: Int(try int16("attempts")), crashes: Int(try int16("crashes")),
-            checkedAt: try optionalInstant("checked_at"), claimedAt: try instant("claimed_at"))
+            checkedAt: try optionalInstant("checked_at"), problem: try optionalText("problem"),
+            claimedAt: try instant("claimed_at"))
     }
 
     func instant(_ column: String) throws(PostgresError) -> Timestamp {
@@ -111,6 +112,7 @@ func arrayLiteral(_ texts: [String]) -> String {
     return "{" + quoted.joined(separator: ",") + "}"
 }
 
+/// Null is a place without a number.
 func arrayLiteral(_ numbers: [Int64?]) -> String {
     "{" + numbers.map { $0.map(String.init) ?? "NULL" }.joined(separator: ",") + "}"
 }

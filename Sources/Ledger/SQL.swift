@@ -38,6 +38,7 @@ struct SQL: Sendable {
     static let commitEntitlements = SQL(
         "commit_entitlements", PackageResources.commit_entitlements_sql)
     static let commitEvents = SQL("commit_events", PackageResources.commit_events_sql)
+    static let commitEvidence = SQL("commit_evidence", PackageResources.commit_evidence_sql)
     static let commitFence = SQL("commit_fence", PackageResources.commit_fence_sql)
     static let commitMoves = SQL("commit_moves", PackageResources.commit_moves_sql)
     static let commitNewcomers = SQL("commit_newcomers", PackageResources.commit_newcomers_sql)
@@ -62,18 +63,22 @@ struct SQL: Sendable {
     static let markInHand = SQL("mark_in_hand", PackageResources.mark_in_hand_sql)
     static let marks = SQL("marks", PackageResources.marks_sql)
     static let notifyDue = SQL("notify_due", PackageResources.notify_due_sql)
+    static let now = SQL("now", PackageResources.now_sql)
     static let ownedShards = SQL("owned_shards", PackageResources.owned_shards_sql)
     static let pruneHeardHints = SQL(
         "prune_heard_hints", PackageResources.prune_heard_hints_sql)
     static let pruneUnclaimedHints = SQL(
         "prune_unclaimed_hints", PackageResources.prune_unclaimed_hints_sql)
     static let pullWait = SQL("pull_wait", PackageResources.pull_wait_sql)
+    static let purchaseEvidence = SQL(
+        "purchase_evidence", PackageResources.purchase_evidence_sql)
     static let queueDepth = SQL("queue_depth", PackageResources.queue_depth_sql)
     static let recordMigration = SQL("record_migration", PackageResources.record_migration_sql)
     static let registerApp = SQL("register_app", PackageResources.register_app_sql)
     static let releaseShards = SQL("release_shards", PackageResources.release_shards_sql)
     static let renewShards = SQL("renew_shards", PackageResources.renew_shards_sql)
     static let reserveCalls = SQL("reserve_calls", PackageResources.reserve_calls_sql)
+    static let rotateEvidence = SQL("rotate_evidence", PackageResources.rotate_evidence_sql)
     static let schemaExists = SQL("schema_exists", PackageResources.schema_exists_sql)
     static let schemaVersion = SQL("schema_version", PackageResources.schema_version_sql)
     static let shardsOf = SQL("shards_of", PackageResources.shards_of_sql)
@@ -86,4 +91,10 @@ struct SQL: Sendable {
     static let takeHints = SQL("take_hints", PackageResources.take_hints_sql)
     static let takeShards = SQL("take_shards", PackageResources.take_shards_sql)
     static let userClaims = SQL("user_claims", PackageResources.user_claims_sql)
+    static let userEntitlements = SQL(
+        "user_entitlements", PackageResources.user_entitlements_sql)
+    static let userEvents = SQL("user_events", PackageResources.user_events_sql)
+    static let usersOfOrder = SQL("users_of_order", PackageResources.users_of_order_sql)
+    static let usersOfOrderScan = SQL(
+        "users_of_order_scan", PackageResources.users_of_order_scan_sql)
 }

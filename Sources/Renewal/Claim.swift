@@ -15,12 +15,15 @@ package struct Claim: Hashable, Sendable {
     package let crashes: Int
     /// When the last verdict was heard.
     package let checkedAt: Timestamp?
+    /// What was wrong with the last check, as `Problem` describes itself; nil when nothing was.
+    package let problem: String?
     /// The database's time of the claim.
     package let claimedAt: Timestamp
 
     package init(
         purchase: Purchase, shard: Int16, lane: Int16, dueAt: Timestamp, version: Int64,
-        attempts: Int, crashes: Int, checkedAt: Timestamp?, claimedAt: Timestamp
+        attempts: Int, crashes: Int, checkedAt: Timestamp?, problem: String? = nil,
+        claimedAt: Timestamp
     ) {
         self.purchase = purchase
         self.shard = shard
@@ -30,6 +33,7 @@ package struct Claim: Hashable, Sendable {
         self.attempts = attempts
         self.crashes = crashes
         self.checkedAt = checkedAt
+        self.problem = problem
         self.claimedAt = claimedAt
     }
 }
@@ -107,10 +111,13 @@ package struct Lane: Hashable, Sendable {
 package struct Outcome: Hashable, Sendable {
     package let claim: Claim
     package let decision: Decision
+    /// What is kept of the check; nil where nothing is.
+    package var evidence: Evidence?
 
-    package init(claim: Claim, decision: Decision) {
+    package init(claim: Claim, decision: Decision, evidence: Evidence? = nil) {
         self.claim = claim
         self.decision = decision
+        self.evidence = evidence
     }
 
     /// Whether there is more to store than the next check.

@@ -27,6 +27,6 @@ extension Outcome {
         folded.facts.originalID = decision.facts.originalID
         folded.keepsOffers = decision.keepsOffers
         folded.isVerdict = decision.isVerdict
-        return Outcome(claim: claim, decision: folded)
+        return Outcome(claim: claim, decision: folded, evidence: evidence)
     }
 }

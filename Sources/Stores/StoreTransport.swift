@@ -24,11 +24,17 @@ package struct StoreTransport: Sendable {
 }
 
 extension StoreTransport {
-    /// Sends, and puts what went wrong into the words of the core.
-    func response(to request: HTTPRequest) async throws(StoreFailure) -> HTTPResponse {
+    /// Sends, and puts what went wrong into the words of the core. `name` is the vendor's name for
+    /// the call; without one it is not noted as part of a check, as its body may be a secret.
+    func response(
+        to request: HTTPRequest, calling name: String?
+    ) async throws(StoreFailure) -> HTTPResponse {
         do throws(CurlError) {
-            return try await send(request)
+            let response = try await send(request)
+            if let name { CallLog.note(name, response) }
+            return response
         } catch {
+            if let name { CallLog.note(name, nil) }
             throw StoreFailure(error)
         }
     }

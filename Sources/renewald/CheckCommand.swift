@@ -79,7 +79,7 @@ private struct CheckOutput: Encodable {
                 expires_at: Nullable(one.facts.expiresAt?.text),
                 next_check_at: Nullable(CheckText.next(one.decision)),
                 problem: Nullable(one.decision.problem?.description),
-                heard: CheckText.heard(one.answer),
+                heard: one.hearing.answer.words,
                 rule: one.decision.rule,
                 events: one.events.map { event in
                     Event(

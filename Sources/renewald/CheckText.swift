@@ -21,8 +21,9 @@ struct CheckText {
         var lines = [
             "",
             "purchase \(purchase.id): \(one.facts.product)",
-            row("asked", "\(Self.asked(purchase.app.store)) about \(purchase.app.id)"),
-            row("heard", Self.heard(one.answer)),
+            row("app", "\(purchase.app.store.rawValue) \(purchase.app.id)"),
+            row("asked", Self.asked(one.hearing.calls)),
+            row("heard", one.hearing.answer.words),
             row("rule", one.decision.rule),
             row("state", change(purchase.facts.state.rawValue, one.facts.state.rawValue)),
             row("access", change(access(purchase.facts), access(one.facts))),
@@ -53,20 +54,12 @@ struct CheckText {
         return facts.expiresAt.map { "granted until \($0.text)" } ?? "granted"
     }
 
-    private static func asked(_ store: Store) -> String {
-        switch store {
-        case .apple: "Apple, Get All Subscription Statuses,"
-        case .google: "Google Play, purchases.subscriptionsv2.get,"
-        case .amazon: "Amazon, verifyReceiptId,"
-        }
-    }
-
-    static func heard(_ answer: Answer) -> String {
-        switch answer {
-        case .verdict(let observation): observation.words
-        case .doubt(let doubt): "does not know it (\(doubt.rawValue))"
-        case .failure(let failure): failure.problem.sentence
-        }
+    /// Such as `Get All Subscription Statuses, production: 200`.
+    private static func asked(_ calls: [StoreCall]) -> String {
+        guard !calls.isEmpty else { return "nothing" }
+        return calls.map { call in
+            "\(call.name): \(call.status.map(String.init) ?? "no reply")"
+        }.joined(separator: "; ")
     }
 
     static func next(_ decision: Decision) -> String? {

@@ -33,7 +33,9 @@ import Testing
 
     @Test func countsAnAnswerByItsClassAndTime() async {
         let metrics = Self.metrics()
-        _ = await metrics.asking(Self.app) { .failure(.throttled(retryAfter: nil)) }
+        _ = await metrics.asking(Self.app) {
+            Hearing(.failure(.throttled(retryAfter: nil)))
+        }
         let text = metrics.registry.text(.text)
         let labels = #"{store="apple",app="com.example.reader""#
         #expect(text.contains("renewald_checks_total\(labels),answer=\"throttled\"} 1\n"))

@@ -46,11 +46,14 @@ import Testing
         let ledger = house.newLedger()
         var ports = house.ports(ledger)
         ports.ask = { claim in
-            guard claim.purchase.userID == "user 7" else { return inForce(claim) }
-            return .verdict(
-                Observation(
-                    environment: .production, standing: .active,
-                    items: [Item(names: ["p\0o"], expiresAt: nil)]))
+            guard claim.purchase.userID == "user 7" else {
+                return Hearing(inForce(claim))
+            }
+            return Hearing(
+                .verdict(
+                    Observation(
+                        environment: .production, standing: .active,
+                        items: [Item(names: ["p\0o"], expiresAt: nil)])))
         }
         let engine = RenewalEngine(quickSettings(), ports, log: quiet)
         #expect(try await engine.run(.onePass(limit: nil)).checked == 49)
@@ -173,7 +176,7 @@ private final class House: Sendable {
         Ports(
             ask: { claim in
                 self.asked.withLock { $0[claim.purchase.id, default: 0] += 1 }
-                return inForce(claim)
+                return Hearing(inForce(claim))
             },
             lanes: { () throws(PortError) in try await opened { try await ledger.allLanes() } },
             claim: { lane, places, perShard, limit throws(PortError) in

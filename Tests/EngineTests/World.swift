@@ -148,7 +148,7 @@ final class World: Sendable {
                 }
                 let answer = await ask(claim)
                 self.change { $0.inFlight[claim.lane, default: 0] -= 1 }
-                return answer
+                return Hearing(answer)
             },
             lanes: { self.state.lanes },
             claim: { lane, places, perShard, limit throws(PortError) in

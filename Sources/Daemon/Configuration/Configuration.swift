@@ -14,6 +14,7 @@ package struct Configuration: Sendable, CustomStringConvertible, CustomReflectab
     package let stores: StoreSettings
     package let safety: Safety
     package let engine: Engine
+    package let evidence: Evidence
     package let metrics: Metrics
     /// How the log names users.
     package let userNames: UserNames
@@ -50,6 +51,13 @@ package struct Configuration: Sendable, CustomStringConvertible, CustomReflectab
         package let batchAge: Duration
         /// How long a stop lets the checks in hand finish.
         package let stopLimit: Duration
+    }
+
+    package struct Evidence: Hashable, Sendable {
+        /// How long it is kept; zero keeps nothing.
+        package let keep: Duration
+        /// Whether answers are kept whole.
+        package let keepsRaw: Bool
     }
 
     package struct Metrics: Hashable, Sendable {

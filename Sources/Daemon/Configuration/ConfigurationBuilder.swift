@@ -22,8 +22,8 @@ struct ConfigurationBuilder {
         return Configuration(
             database: database(environment), apps: apps(), catalog: Catalog(products),
             policy: policy, keepsOffers: keepsOffers, stores: stores(keepsOffers), safety: safety,
-            engine: engine(), metrics: metrics(), userNames: userNames(),
-            productCount: products.count)
+            engine: engine(), evidence: evidence(), metrics: metrics(),
+            userNames: userNames(), productCount: products.count)
     }
 
     // MARK: Tables
@@ -227,6 +227,13 @@ struct ConfigurationBuilder {
             batch: reader.integer("batch"),
             batchAge: reader.duration("batch_age") ?? .milliseconds(50),
             stopLimit: reader.duration("stop_limit") ?? .seconds(25))
+    }
+
+    private mutating func evidence() -> Configuration.Evidence {
+        var reader = reader(.evidence)
+        defer { faults += reader.faults }
+        return Configuration.Evidence(
+            keep: reader.duration("keep") ?? .days(400), keepsRaw: reader.isOn("raw"))
     }
 
     private mutating func metrics() -> Configuration.Metrics {

@@ -3,7 +3,7 @@ import Renewal
 extension ConfigurationSection {
     /// Every table and key that renewald knows, in the order of `etc/renewald.toml`.
     package static let all: [ConfigurationSection] =
-        [database] + apps + [product] + stores + [policy, safety, engine, metrics, log]
+        [database] + apps + [product] + stores + [policy, safety, engine, evidence, metrics, log]
 
     static let database = ConfigurationSection(
         "database", "Where purchases, entitlements and events are.",
@@ -204,6 +204,27 @@ extension ConfigurationSection {
             duration(
                 "stop_limit", "PT25S", .seconds(1) ... .minutes(10),
                 "How long SIGTERM lets the checks in hand finish before they are cancelled."),
+        ])
+
+    static let evidence = ConfigurationSection(
+        "evidence",
+        """
+        What is kept of the checks that mattered, for renewald explain: what was asked, what the
+        store said, the rule that was applied.
+        """,
+        [
+            duration(
+                "keep", "P400D", .zero ... .days(3660),
+                """
+                How long; it goes by whole months, when the last day of one is older than this.
+                "PT0S" keeps nothing.
+                """),
+            ConfigurationKey(
+                "raw", .onOff, .byDefault(.string("off")),
+                """
+                Whether the stores' answers are kept whole. They may hold receipts and names: who
+                reads the database reads them then.
+                """),
         ])
 
     static let metrics = ConfigurationSection(

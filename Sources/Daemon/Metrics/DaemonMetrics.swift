@@ -46,17 +46,17 @@ package final class DaemonMetrics: Sendable {
     package func called(_ app: AppKey) { apps.withLock { $0[app]?.calls.increment(by: 1) } }
 
     /// Measures a check from the question to the answer.
-    package func asking(_ app: AppKey, _ ask: () async -> Answer) async -> Answer {
+    package func asking(_ app: AppKey, _ ask: () async -> Hearing) async -> Hearing {
         moveInFlight(app, by: 1)
         let began = ContinuousClock.now
-        let answer = await ask()
+        let hearing = await ask()
         moveInFlight(app, by: -1)
         let took = (ContinuousClock.now - began).nanoseconds
         apps.withLock { apps in
             apps[app]?.duration.recordNanoseconds(took)
-            apps[app]?.answers[AnswerClass(answer)]?.increment(by: 1)
+            apps[app]?.answers[AnswerClass(hearing.answer)]?.increment(by: 1)
         }
-        return answer
+        return hearing
     }
 
     private func moveInFlight(_ app: AppKey, by change: Int) {

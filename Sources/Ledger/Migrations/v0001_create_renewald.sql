@@ -256,6 +256,85 @@ CREATE TABLE renewald.unclaimed_hint (
 );
 CREATE INDEX unclaimed_hint_age ON renewald.unclaimed_hint (heard_at);
 
+-- What was heard in the checks that mattered, and what was decided by it: for those who have to explain
+-- it. A table a month, so that what is too old goes at once and leaves no bloat. Calls are arrays side
+-- by side. Bodies are kept only where the configuration says so.
+CREATE TABLE renewald.evidence (
+    at timestamptz NOT NULL DEFAULT now(),
+    shard int2 NOT NULL,
+    purchase_id int8 NOT NULL,
+    user_id text NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('verdict', 'doubt', 'failure')),
+    heard text NOT NULL,
+    rule text NOT NULL,
+    call_names text[] NOT NULL,
+    call_statuses int4[] NOT NULL,
+    call_bytes int4[] NOT NULL,
+    call_digests text[] NOT NULL,
+    call_bodies text[],
+    state_before text NOT NULL,
+    state text NOT NULL,
+    access_before text NOT NULL,
+    access text NOT NULL,
+    product text NOT NULL,
+    order_id text,
+    original_id text,
+    period text,
+    paid_through timestamptz,
+    expires_at timestamptz,
+    problem text,
+    next_check_at timestamptz
+) PARTITION BY RANGE (at);
+CREATE INDEX evidence_purchase ON renewald.evidence (purchase_id, at);
+CREATE INDEX evidence_order ON renewald.evidence (order_id) WHERE order_id IS NOT NULL;
+CREATE INDEX evidence_original ON renewald.evidence (original_id) WHERE original_id IS NOT NULL;
+CREATE INDEX evidence_period ON renewald.evidence (period) WHERE period IS NOT NULL;
+-- What no month takes in: no commit ever fails for want of one.
+CREATE TABLE renewald.evidence_rest PARTITION OF renewald.evidence DEFAULT;
+
+-- Makes the months to come, and drops those that ended longer ago than the limit. Gives the number of
+-- dropped ones. Runs as the owner of the schema. A month waits for no commit for longer than a second:
+-- what does not succeed now does so the next time.
+CREATE FUNCTION renewald.rotate_evidence(keep interval) RETURNS int
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp SET lock_timeout = '1s' SET timezone = 'UTC'
+    AS $$
+DECLARE
+    month timestamptz;
+    name text;
+    dropped int := 0;
+BEGIN
+    -- One at a time; commits go on meanwhile.
+    LOCK TABLE renewald.evidence IN SHARE UPDATE EXCLUSIVE MODE;
+    FOR ahead IN 0..2 LOOP
+        month := date_trunc('month', now()) + make_interval(months => ahead);
+        name := 'evidence_' || to_char(month, 'YYYY_MM');
+        CONTINUE WHEN to_regclass('renewald.' || name) IS NOT NULL;
+        -- What has come before its month was made stays where it is, and so does the rest of that month.
+        CONTINUE WHEN EXISTS (SELECT FROM renewald.evidence_rest AS rest
+            WHERE rest.at >= month AND rest.at < month + interval '1 month');
+        EXECUTE format('CREATE TABLE renewald.%I (LIKE renewald.evidence INCLUDING ALL)', name);
+        EXECUTE format('ALTER TABLE renewald.evidence ATTACH PARTITION renewald.%I '
+            'FOR VALUES FROM (%L) TO (%L)', name, month, month + interval '1 month');
+    END LOOP;
+    FOR name IN
+        SELECT child.relname FROM pg_inherits
+        JOIN pg_class AS child ON child.oid = pg_inherits.inhrelid
+        WHERE pg_inherits.inhparent = 'renewald.evidence'::regclass
+            AND child.relname ~ '^evidence_\d{4}_\d{2}$'
+            AND to_date(right(child.relname, 7), 'YYYY_MM') + interval '1 month' < now() - keep
+    LOOP
+        BEGIN
+            EXECUTE format('DROP TABLE renewald.%I', name);
+            dropped := dropped + 1;
+        EXCEPTION
+            WHEN lock_not_available THEN EXIT;
+        END;
+    END LOOP;
+    DELETE FROM renewald.evidence_rest AS rest WHERE rest.at < now() - keep;
+    RETURN dropped;
+END $$;
+
 -- The public contract ----------------------------------------------------------------------------
 
 CREATE FUNCTION renewald.submit(
@@ -503,3 +582,5 @@ GRANT SELECT ON renewald.entitlements, renewald.events, renewald.purchases, rene
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA renewald TO renewald_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA renewald TO renewald_worker;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA renewald TO renewald_worker;
+
+SELECT renewald.rotate_evidence(interval '400 days');

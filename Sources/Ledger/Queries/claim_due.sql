@@ -3,7 +3,7 @@
 -- (lane); $5 int4 (most of one shard); $6 int4 (most in all); $7 bool (the suspects of a crash, which are
 -- never part of the crowd, or all others). One row a purchase.
 SELECT
-    due.shard, due.lane, due.due_at, due.id, due.attempts, due.crashes, due.checked_at,
+    due.shard, due.lane, due.due_at, due.id, due.attempts, due.crashes, due.checked_at, due.problem,
     now() AS claimed_at, purchase.user_id, purchase.product, purchase.created_at,
     purchase.claimed_by_others, purchase.claimed_by, purchase.version, purchase.environment,
     purchase.kind, purchase.state, purchase.access, purchase.paid_through, purchase.expires_at,

@@ -1,7 +1,7 @@
 -- All purchases of one user as claims, due or not, oldest first.
 -- $1 text (user id). One row a purchase.
 SELECT
-    due.shard, due.lane, due.due_at, due.id, due.attempts, due.crashes, due.checked_at,
+    due.shard, due.lane, due.due_at, due.id, due.attempts, due.crashes, due.checked_at, due.problem,
     now() AS claimed_at, purchase.user_id, purchase.product, purchase.created_at,
     purchase.claimed_by_others, purchase.claimed_by, purchase.version, purchase.environment,
     purchase.kind, purchase.state, purchase.access, purchase.paid_through, purchase.expires_at,

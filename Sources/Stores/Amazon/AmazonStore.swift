@@ -47,7 +47,10 @@ package final class AmazonStore: Sendable {
         let request = try AmazonRequest.verification(
             of: try AmazonIdentifier(purchase), in: environment, at: try host(environment),
             secret: credentials.sharedSecret)
-        return AmazonReply(try await transport.response(to: request), at: now)
+        return AmazonReply(
+            try await transport.response(
+                to: request, calling: "verifyReceiptId, \(environment.rawValue)"),
+            at: now)
     }
 
     private func host(_ environment: StoreEnvironment) throws(StoreFailure) -> StoreHost {

@@ -35,19 +35,20 @@ struct AppleCalls: Sendable {
             throw .unsupported(reason: "this environment is not configured")
         }
         let token = try api.tokens.token(at: api.transport.wallClock())
-        let response = try await send(request.http(at: host, token: token))
+        let name = "\(request.name), \(environment.rawValue)"
+        let response = try await send(request.http(at: host, token: token), calling: name)
         guard response.status == 401 else { return response }
         let renewed = try api.tokens.token(
             replacing: token, date: response.date, at: api.transport.wallClock())
-        return try await send(request.http(at: host, token: renewed))
+        return try await send(request.http(at: host, token: renewed), calling: name)
     }
 
     private mutating func send(
-        _ request: HTTPRequest
+        _ request: HTTPRequest, calling name: String
     ) async throws(StoreFailure) -> HTTPResponse {
         if !isFirst { await api.transport.beforeExtraCall() }
         isFirst = false
-        return try await api.transport.response(to: request)
+        return try await api.transport.response(to: request, calling: name)
     }
 }
 

@@ -3,10 +3,15 @@ import Renewal
 
 /// A question to the App Store Server API: a path with its query, and a body where it is posted.
 struct AppleRequest: Sendable {
+    /// As Apple's documentation calls it.
+    let name: String
     let path: String
     var body: [UInt8]?
 
-    private init(_ path: String, query: [(String, String)] = [], body: [UInt8]? = nil) {
+    private init(
+        _ name: String, _ path: String, query: [(String, String)] = [], body: [UInt8]? = nil
+    ) {
+        self.name = name
         let pairs = query.map { "\($0.0)=\(Self.queryText($0.1))" }
         self.path = "/inApps/" + path + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
         self.body = body
@@ -14,12 +19,12 @@ struct AppleRequest: Sendable {
 
     /// Get All Subscription Statuses: every subscription of the customer in the app.
     static func statuses(of id: String) throws(StoreFailure) -> AppleRequest {
-        AppleRequest("v1/subscriptions/" + (try segment(id)))
+        AppleRequest("Get All Subscription Statuses", "v1/subscriptions/" + (try segment(id)))
     }
 
     /// Get Transaction Info: one transaction of any kind of product.
     static func transaction(_ id: String) throws(StoreFailure) -> AppleRequest {
-        AppleRequest("v1/transactions/" + (try segment(id)))
+        AppleRequest("Get Transaction Info", "v1/transactions/" + (try segment(id)))
     }
 
     /// Get Transaction History v2. The filters stay the same from page to page.
@@ -33,7 +38,8 @@ struct AppleRequest: Sendable {
             query = [("productType", "AUTO_RENEWABLE"), ("subscriptionGroupIdentifier", group)]
         }
         if let revision { query.append(("revision", revision)) }
-        return AppleRequest("v2/history/" + (try segment(id)), query: query)
+        return AppleRequest(
+            "Get Transaction History", "v2/history/" + (try segment(id)), query: query)
     }
 
     enum HistoryFilter: Hashable, Sendable {
@@ -45,19 +51,21 @@ struct AppleRequest: Sendable {
     /// Get Refund History v2.
     static func refunds(of id: String, revision: String?) throws(StoreFailure) -> AppleRequest {
         let query = revision.map { [("revision", $0)] } ?? []
-        return AppleRequest("v2/refund/lookup/" + (try segment(id)), query: query)
+        return AppleRequest(
+            "Get Refund History", "v2/refund/lookup/" + (try segment(id)), query: query)
     }
 
     /// Look Up Order ID. Production only.
     static func order(_ id: String) throws(StoreFailure) -> AppleRequest {
-        AppleRequest("v1/lookup/" + (try PathSegment(id, what: "order id")).text)
+        AppleRequest(
+            "Look Up Order ID", "v1/lookup/" + (try PathSegment(id, what: "order id")).text)
     }
 
     /// Get Notification History. The body stays the same from page to page.
     static func notifications(_ window: AppleHintWindow) -> AppleRequest {
         let body = NotificationBody(startDate: window.start, endDate: window.end)
         return AppleRequest(
-            "v1/notifications/history",
+            "Get Notification History", "v1/notifications/history",
             query: window.token.map { [("paginationToken", $0)] } ?? [], body: JSON.encode(body))
     }
 

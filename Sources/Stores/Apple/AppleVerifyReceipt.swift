@@ -94,7 +94,8 @@ struct AppleVerifyReceipt: Sendable {
             if !isFirst { await verify.transport.beforeExtraCall() }
             isFirst = false
             let response = try await verify.transport.response(
-                to: verify.request(text, to: endpoint, withSecret: withSecret))
+                to: verify.request(text, to: endpoint, withSecret: withSecret),
+                calling: "verifyReceipt, \(environment.rawValue)")
             return AppleReceiptReply(response, at: now)
         }
     }

@@ -16,7 +16,7 @@ extension GoogleStore {
     ) async throws(StoreFailure) {
         let path = try paths.acknowledgement(
             of: purchase, isSubscription: kind(of: purchase) == .autoRenewable)
-        switch try await client.post(path, Nothing(), at: now) {
+        switch try await client.post(path, Nothing(), calling: "acknowledge", at: now) {
         case .answer: return
         case .gone: throw .rejected(reason: "status 410")
         case .staleToken: throw .refused(reason: "status 401")

@@ -9,42 +9,44 @@ struct GoogleClient: Sendable {
 
     /// One call, two when the access token has lost its power. `now` is what a point in time in
     /// `Retry-After` is measured from. Never gives back `.staleToken`.
-    func get(_ path: String, at now: Timestamp) async throws(StoreFailure) -> GoogleReply {
-        try await reply(to: host.request(path: path), at: now)
+    func get(
+        _ path: String, calling name: String, at now: Timestamp
+    ) async throws(StoreFailure) -> GoogleReply {
+        try await reply(to: host.request(path: path), calling: name, at: now)
     }
 
     /// Likewise, with a body of JSON. `deadline` is for a call that waits for news.
     func post(
-        _ path: String, _ body: some Encodable & Sendable, at now: Timestamp,
-        deadline: Duration = StoreHost.deadline
+        _ path: String, _ body: some Encodable & Sendable, calling name: String,
+        at now: Timestamp, deadline: Duration = StoreHost.deadline
     ) async throws(StoreFailure) -> GoogleReply {
         var request = host.request(
             path: path, headers: [HTTPHeader("Content-Type", "application/json")])
         request.method = .post
         request.body = JSON.encode(body)
         request.deadline = deadline
-        return try await reply(to: request, at: now)
+        return try await reply(to: request, calling: name, at: now)
     }
 
     private func reply(
-        to request: HTTPRequest, at now: Timestamp
+        to request: HTTPRequest, calling name: String, at now: Timestamp
     ) async throws(StoreFailure) -> GoogleReply {
         let token = try await tokens.token()
-        let reply = try await send(request, token, at: now)
+        let reply = try await send(request, token, calling: name, at: now)
         guard reply == .staleToken else { return reply }
         let renewed = try await tokens.token(replacing: token)
         await transport.beforeExtraCall()
-        let again = try await send(request, renewed, at: now)
+        let again = try await send(request, renewed, calling: name, at: now)
         guard again != .staleToken else { throw .refused(reason: "status 401") }
         return again
     }
 
     private func send(
-        _ request: HTTPRequest, _ token: String, at now: Timestamp
+        _ request: HTTPRequest, _ token: String, calling name: String, at now: Timestamp
     ) async throws(StoreFailure) -> GoogleReply {
         var request = request
         request.headers.append(HTTPHeader("Authorization", "Bearer " + token))
-        return GoogleReply(try await transport.response(to: request), at: now)
+        return GoogleReply(try await transport.response(to: request, calling: name), at: now)
     }
 }
 

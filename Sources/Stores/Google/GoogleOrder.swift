@@ -46,7 +46,7 @@ extension GoogleStore {
     private func order(
         _ id: String, at now: Timestamp
     ) async throws(StoreFailure) -> GoogleOrder? {
-        switch try await client.get(try paths.order(id), at: now) {
+        switch try await client.get(try paths.order(id), calling: "orders.get", at: now) {
         case .answer(let body):
             let order = try JSON.decode(GoogleOrderWire.self, from: body).order(at: now)
             guard order.id == id else { throw .mismatch(what: "order") }

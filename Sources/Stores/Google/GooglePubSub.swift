@@ -68,7 +68,8 @@ package final class GooglePubSub: Sendable {
     ) async throws(StoreFailure) -> HintPage {
         let count = min(max(limit, 1), 1000)
         let reply = try await client.post(
-            path + ":pull", PullRequest(maxMessages: count, returnImmediately: !isWaiting), at: now,
+            path + ":pull", PullRequest(maxMessages: count, returnImmediately: !isWaiting),
+            calling: "subscriptions.pull", at: now,
             deadline: isWaiting ? .seconds(100) : StoreHost.deadline)
         let pulled = try JSON.decode(Pulled.self, from: try reply.wholeAppBody())
         var page = HintPage(hints: [])
@@ -96,7 +97,8 @@ package final class GooglePubSub: Sendable {
             let batch = rest.prefix(Self.receiptLimit)
             rest = rest.dropFirst(Self.receiptLimit)
             let reply = try await client.post(
-                path + ":acknowledge", Acknowledgement(ackIds: Array(batch)), at: now)
+                path + ":acknowledge", Acknowledgement(ackIds: Array(batch)),
+                calling: "subscriptions.acknowledge", at: now)
             _ = try reply.wholeAppBody()
         }
     }

@@ -60,7 +60,9 @@ extension GoogleStore {
     private func orders(
         _ ids: [String], at now: Timestamp
     ) async throws(StoreFailure) -> [GoogleOrder] {
-        let body = try await client.get(paths.orders(ids), at: now).wholeAppBody()
+        let body = try await client.get(
+            paths.orders(ids), calling: "orders.batchGet", at: now
+        ).wholeAppBody()
         var orders: [GoogleOrder] = []
         for order in try JSON.decode(GoogleOrdersWire.self, from: body).orders ?? [] {
             orders.append(try order.order(at: now))

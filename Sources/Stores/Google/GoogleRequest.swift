@@ -10,6 +10,16 @@ package enum GoogleAPI: String, Hashable, Sendable, CaseIterable {
 enum GoogleQuestion: Hashable, Sendable {
     case subscription, legacySubscription, product, legacyProduct
 
+    /// As the reference calls it.
+    var callName: String {
+        switch self {
+        case .subscription: "purchases.subscriptionsv2.get"
+        case .legacySubscription: "purchases.subscriptions.get"
+        case .product: "purchases.productsv2.getproductpurchasev2"
+        case .legacyProduct: "purchases.products.get"
+        }
+    }
+
     init(about kind: ProductKind, with api: GoogleAPI) {
         switch kind {
         case .autoRenewable: self = api == .v2 ? .subscription : .legacySubscription

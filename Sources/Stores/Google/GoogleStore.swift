@@ -49,7 +49,9 @@ package final class GoogleStore: Sendable {
     ) async throws(StoreFailure) -> Answer {
         let kind = kind(of: purchase)
         let question = GoogleQuestion(about: kind, with: api)
-        switch try await client.get(try paths.purchase(question, purchase), at: now) {
+        switch try await client.get(
+            try paths.purchase(question, purchase), calling: question.callName, at: now)
+        {
         case .answer(let body):
             let reading = try reading(body, of: purchase, kind, question, at: now)
             if let order = reading.foreignOrder {

@@ -133,7 +133,7 @@ final class GoogleTokens: Sendable {
         let now = transport.wallClock()
         let request = try GoogleTokenRequest.request(
             account, scope: scope, at: now, certificateAuthorityFile: certificateAuthorityFile)
-        let response = try await transport.response(to: request)
+        let response = try await transport.response(to: request, calling: nil)
         let grant = try GoogleTokenRequest.grant(response, at: now)
         return AccessToken(text: grant.text, madeAt: now, life: grant.life)
     }

@@ -1,0 +1,196 @@
+import Postgres
+package import Renewal
+
+/// A check that mattered, as it is kept in `renewald.evidence`.
+package struct StoredEvidence: Hashable, Sendable {
+    package let purchaseID: Int64
+    /// When it was committed: events of the same commit have the same time.
+    package let at: Timestamp
+    /// Whose the purchase was.
+    package let userID: String
+    package let evidence: Evidence
+    /// The rule of judgement that was applied, as a sentence.
+    package let rule: String
+    package let stateBefore: String
+    package let state: String
+    package let accessBefore: String
+    package let access: String
+    package let product: String
+    package let orderID: String?
+    package let paidThrough: Timestamp?
+    package let expiresAt: Timestamp?
+    /// A stable code, a colon and a sentence; nil when all was well.
+    package let problem: String?
+    /// Nil is never.
+    package let nextCheckAt: Timestamp?
+
+    package init(
+        purchaseID: Int64, at: Timestamp, userID: String, evidence: Evidence, rule: String,
+        stateBefore: String, state: String, accessBefore: String, access: String, product: String,
+        orderID: String? = nil, paidThrough: Timestamp? = nil, expiresAt: Timestamp? = nil,
+        problem: String? = nil, nextCheckAt: Timestamp? = nil
+    ) {
+        self.purchaseID = purchaseID
+        self.at = at
+        self.userID = userID
+        self.evidence = evidence
+        self.rule = rule
+        self.stateBefore = stateBefore
+        self.state = state
+        self.accessBefore = accessBefore
+        self.access = access
+        self.product = product
+        self.orderID = orderID
+        self.paidThrough = paidThrough
+        self.expiresAt = expiresAt
+        self.problem = problem
+        self.nextCheckAt = nextCheckAt
+    }
+}
+
+/// One purchase as it stands, and how it came to that.
+package struct PurchaseHistory: Hashable, Sendable {
+    /// `dueAt` is when it is asked about next (`.never` is never), `problem` what is wrong now.
+    package let claim: Claim
+    /// Oldest first.
+    package let evidence: [StoredEvidence]
+    /// Oldest first.
+    package let events: [StoredEvent]
+
+    package init(
+        claim: Claim, evidence: [StoredEvidence], events: [StoredEvent]
+    ) {
+        self.claim = claim
+        self.evidence = evidence
+        self.events = events
+    }
+}
+
+/// All that is known of one user.
+package struct UserHistory: Hashable, Sendable {
+    package let userID: String
+    /// The database's time of the reading.
+    package let now: Timestamp
+    package let entitlements: [Entitlement]
+    /// Oldest first; empty for an unknown user.
+    package let purchases: [PurchaseHistory]
+
+    package init(
+        userID: String, now: Timestamp, entitlements: [Entitlement], purchases: [PurchaseHistory]
+    ) {
+        self.userID = userID
+        self.now = now
+        self.entitlements = entitlements
+        self.purchases = purchases
+    }
+}
+
+/// What is kept of the checks, for those who have to explain them.
+extension PostgresLedger {
+    /// Most checks of one user that are read, the newest.
+    private static let evidenceLimit: Int32 = 10_000
+
+    /// All that is known of one user; without purchases for an unknown one.
+    package func history(ofUser user: String) async throws(LedgerError) -> UserHistory {
+        let claims = try await claims(ofUser: user)
+        return try await attempt {
+            let results = try await self.reads.pipeline([
+                SQL.purchaseEvidence(
+                    .int64s(claims.map(\.purchase.id)), .int32(Self.evidenceLimit)),
+                SQL.userEvents(.text(user)), SQL.userEntitlements(.text(user)), SQL.now(),
+            ])
+            let evidence = Dictionary(
+                grouping: try results[0].rows.map(StoredEvidence.init), by: \.purchaseID)
+            let events = Dictionary(
+                grouping: try results[1].rows.map(StoredEvent.init), by: \.purchaseID)
+            return UserHistory(
+                userID: user, now: try results[3][0].instant("now"),
+                entitlements: try results[2].rows.map { try $0.entitlement() },
+                purchases: claims.map { claim in
+                    let id = claim.purchase.id
+                    return PurchaseHistory(
+                        claim: claim, evidence: Self.story(evidence[id] ?? [], of: user),
+                        events: events[id] ?? [])
+                })
+        }
+    }
+
+    /// What was kept while the purchase was this user's, and before. What another one's copy of it
+    /// has come to since is not.
+    private static func story(_ evidence: [StoredEvidence], of user: String) -> [StoredEvidence] {
+        let own = evidence.first { $0.userID == user }?.at
+        return evidence.filter { row in row.userID == user || own.map { row.at < $0 } ?? false }
+    }
+
+    /// Whose purchases an id names: an order, transaction, web order line item, receipt or original
+    /// id. Of Google's recurring ids those of other periods count as well.
+    package func users(ofOrder id: String) async throws(LedgerError) -> [String] {
+        let names: [PostgresValue] = [.text(id), .text(Self.baseID(of: id))]
+        return try await attempt {
+            for query in [SQL.usersOfOrder, SQL.usersOfOrderScan] {
+                let users = try await self.reads.query(query.with(names)).rows.map {
+                    try $0.text("user_id")
+                }
+                if !users.isEmpty { return users }
+            }
+            return []
+        }
+    }
+
+    /// Without the number that Google gives to a renewal: `GPA.1-2-3-4..5` is `GPA.1-2-3-4`.
+    private static func baseID(of id: String) -> String {
+        guard id.hasPrefix("GPA."), let dots = id.firstRange(of: "..") else { return id }
+        return String(id[..<dots.lowerBound])
+    }
+
+    /// Makes room for the evidence of the coming months, and drops the months that ended longer ago
+    /// than the limit.
+    ///
+    /// - Returns: how many months were dropped.
+    @discardableResult
+    package func rotateEvidence(keep: Duration) async throws(LedgerError) -> Int {
+        try await attempt {
+            Int(
+                try await self.reads.query(SQL.rotateEvidence(.int64(keep.microseconds)))[0]
+                    .int32("dropped"))
+        }
+    }
+}
+
+extension StoredEvidence {
+    fileprivate init(_ row: PostgresRow) throws(PostgresError) {
+        self.init(
+            purchaseID: try row.int64("purchase_id"), at: try row.instant("at"),
+            userID: try row.text("user_id"), evidence: try row.evidence(),
+            rule: try row.text("rule"), stateBefore: try row.text("state_before"),
+            state: try row.text("state"), accessBefore: try row.text("access_before"),
+            access: try row.text("access"), product: try row.text("product"),
+            orderID: try row.optionalText("order_id"),
+            paidThrough: try row.optionalInstant("paid_through"),
+            expiresAt: try row.optionalInstant("expires_at"),
+            problem: try row.optionalText("problem"),
+            nextCheckAt: try row.optionalInstant("next_check_at"))
+    }
+}
+
+extension PostgresRow {
+    fileprivate func evidence() throws(PostgresError) -> Evidence {
+        let names = try texts("call_names")
+        let statuses = try optionalInt64s("call_statuses")
+        let sizes = try int64s("call_bytes")
+        let digests = try texts("call_digests")
+        let bodies = try texts("call_bodies")
+        guard [statuses.count, sizes.count, digests.count].allSatisfy({ $0 == names.count }),
+            bodies.isEmpty || bodies.count == names.count
+        else { throw .decoding(column: "call_names") }
+        return Evidence(
+            try word("kind"), heard: try text("heard"),
+            calls: names.indices.map { index in
+                Evidence.Call(
+                    name: names[index], status: statuses[index].map { Int($0) },
+                    bytes: Int(sizes[index]),
+                    digest: digests[index].isEmpty ? nil : digests[index],
+                    raw: bodies.isEmpty || bodies[index].isEmpty ? nil : bodies[index])
+            })
+    }
+}

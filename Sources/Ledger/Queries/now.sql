@@ -1,0 +1,2 @@
+-- The database's time. No parameters, one row.
+SELECT now() AS now

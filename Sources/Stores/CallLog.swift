@@ -1,0 +1,26 @@
+import Curl
+package import Renewal
+import Synchronization
+
+/// Notes the calls that one check makes, for the evidence. Beside the checks nobody notes any.
+package final class CallLog: Sendable {
+    @TaskLocal private static var current: CallLog?
+
+    private let calls = Mutex<[StoreCall]>([])
+
+    private init() {}
+
+    /// Makes a check and notes its calls.
+    package static func noting(_ check: () async -> Answer) async -> Hearing {
+        let log = CallLog()
+        let answer = await $current.withValue(log) { await check() }
+        return Hearing(answer, calls: log.calls.withLock(\.self))
+    }
+
+    static func note(_ name: String, _ response: HTTPResponse?) {
+        guard let current else { return }
+        let call = StoreCall(
+            name, status: response.map { Int($0.status) }, body: response?.body ?? [])
+        current.calls.withLock { $0.append(call) }
+    }
+}

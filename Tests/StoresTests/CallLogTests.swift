@@ -1,0 +1,69 @@
+import Curl
+import Renewal
+import Testing
+
+@testable import Stores
+
+@Suite struct CallLogTests {
+    private static func asked(_ transport: StoreTransport, _ names: [String?]) async -> Answer {
+        for name in names {
+            let request = HTTPRequest(
+                method: .get, url: "https://store.test/", headers: [], body: nil,
+                deadline: .seconds(1), bodyLimitBytes: 100, certificateAuthorityFile: nil,
+                allowsPlainHTTP: false)
+            _ = try? await transport.response(to: request, calling: name)
+        }
+        return .doubt(.gone)
+    }
+
+    @Test func namesTheCallsOfACheckInTheirOrder() async {
+        let world = FakeWorld(clock: Timestamp(microsecondsSinceEpoch: 0)) {
+            _ throws(CurlError) in .json("{}", status: 410)
+        }
+        let hearing = await CallLog.noting {
+            await Self.asked(world.transport, ["one", "two"])
+        }
+        #expect(hearing.answer == .doubt(.gone))
+        #expect(
+            hearing.calls == [
+                StoreCall("one", status: 410, body: Array("{}".utf8)),
+                StoreCall("two", status: 410, body: Array("{}".utf8)),
+            ])
+    }
+
+    @Test func aCallWithoutAReplyIsNotedToo() async {
+        let world = FakeWorld(clock: Timestamp(microsecondsSinceEpoch: 0)) {
+            _ throws(CurlError) in throw .unreachable(reason: "time-out")
+        }
+        let hearing = await CallLog.noting { await Self.asked(world.transport, ["one"]) }
+        #expect(hearing.calls == [StoreCall("one", status: nil, body: [])])
+    }
+
+    @Test func aCallWithoutANameIsNotNoted() async {
+        let world = FakeWorld(clock: Timestamp(microsecondsSinceEpoch: 0)) {
+            _ throws(CurlError) in .json(#"{"access_token": "secret"}"#)
+        }
+        let hearing = await CallLog.noting { await Self.asked(world.transport, [nil]) }
+        #expect(hearing.calls.isEmpty)
+    }
+
+    @Test func checksAtOnceNoteTheirOwnCalls() async {
+        let world = FakeWorld(clock: Timestamp(microsecondsSinceEpoch: 0)) {
+            _ throws(CurlError) in .json("{}")
+        }
+        let transport = world.transport
+        await withTaskGroup(of: (Int, Hearing).self) { tasks in
+            for number in 0..<50 {
+                tasks.addTask {
+                    let hearing = await CallLog.noting {
+                        await Self.asked(transport, ["\(number)", "\(number)"])
+                    }
+                    return (number, hearing)
+                }
+            }
+            for await (number, hearing) in tasks {
+                #expect(hearing.calls.map(\.name) == ["\(number)", "\(number)"])
+            }
+        }
+    }
+}
