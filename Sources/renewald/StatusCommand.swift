@@ -29,7 +29,9 @@ struct StatusCommand: AsyncParsableCommand {
             try await Task.sleep(for: Self.sample)
             repeat {
                 let status = try await workshop.ledger.status()
-                let report = StatusReport(status, earlier: earlier)
+                let report = StatusReport(status, earlier: earlier) { app in
+                    Quota.background(workshop.rate(app))
+                }
                 earlier = status.buckets
                 if json {
                     try Console.sayJSON(StatusOutput(report))
@@ -49,9 +51,14 @@ struct StatusReport {
     let status: QueueStatus
     private let earlier: [String: QueueStatus.Bucket]
     private let later: [String: QueueStatus.Bucket]
+    /// How many calls a second an app's background checks may make.
+    let quota: (AppKey) -> Double
 
-    init(_ status: QueueStatus, earlier: [QueueStatus.Bucket]) {
+    init(
+        _ status: QueueStatus, earlier: [QueueStatus.Bucket], quota: @escaping (AppKey) -> Double
+    ) {
         self.status = status
+        self.quota = quota
         self.earlier = Dictionary(earlier.map { ($0.name, $0) }) { first, _ in first }
         later = Dictionary(status.buckets.map { ($0.name, $0) }) { first, _ in first }
     }
@@ -113,7 +120,7 @@ private struct StatusText {
             "  next check    \(app.nextDueAt?.text ?? "none")",
             "  last verdict  \(app.lastVerdictAt?.text ?? "none yet")",
             "  lag           \(lag(of: app))",
-            "  quota used    \(quota(of: app.key))",
+            "  rate          \(rate(of: app.key))",
             "  circuit       \(circuit(of: app.key))",
         ]
         if let blocked = report.blockedUntil(app.key) {
@@ -151,8 +158,18 @@ private struct StatusText {
         }
     }
 
-    private func quota(of app: AppKey) -> String {
-        report.quotaUsed(by: app).map { "\(Int(($0 * 100).rounded())) %" } ?? "none"
+    /// Such as `12.0 of 38 calls a second, 32 % of the quota`.
+    private func rate(of app: AppKey) -> String {
+        let quota = tenths(report.quota(app))
+        guard let share = report.quotaUsed(by: app) else { return "0 of \(quota) calls a second" }
+        let percent = Int((share * 100).rounded())
+        return "\(tenths(share * report.quota(app))) of \(quota) calls a second, "
+            + "\(percent) % of the quota"
+    }
+
+    private func tenths(_ number: Double) -> String {
+        let tenths = Int((number * 10).rounded())
+        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
     }
 
     private func circuit(of app: AppKey) -> String {
@@ -185,6 +202,8 @@ private struct StatusOutput: Encodable {
         let last_verdict_at: Nullable<String>
         let lag_p50_ms: Nullable<Int64>
         let lag_p99_ms: Nullable<Int64>
+        let calls_per_second: Double
+        let calls_per_second_limit: Double
         let quota_used: Nullable<Double>
         let circuit: String
         let set_aside: Int64
@@ -221,6 +240,8 @@ private struct StatusOutput: Encodable {
                 last_verdict_at: Nullable(app.lastVerdictAt?.text),
                 lag_p50_ms: Nullable(app.lag.map { $0.p50.microseconds / 1000 }),
                 lag_p99_ms: Nullable(app.lag.map { $0.p99.microseconds / 1000 }),
+                calls_per_second: (report.quotaUsed(by: app.key) ?? 0) * report.quota(app.key),
+                calls_per_second_limit: report.quota(app.key),
                 quota_used: Nullable(report.quotaUsed(by: app.key)),
                 circuit: report.hasOpenCircuit(app.key) ? "open" : "closed",
                 set_aside: app.setAside, problems: app.problems,
