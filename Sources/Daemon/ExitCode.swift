@@ -4,11 +4,13 @@ import Ledger
 package enum ExitReason: Int32, Error, Hashable, Sendable {
     case done = 0
     case usage = 64
-    /// `--require` and no such user.
+    /// `--require` and no such user or order.
     case noInput = 66
     /// The database is not there.
     case unavailable = 69
     case software = 70
+    /// A file that was asked for cannot be written.
+    case cannotCreate = 73
     /// Some purchases could not be checked: try again.
     case temporary = 75
     case permission = 77

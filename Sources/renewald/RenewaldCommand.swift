@@ -19,7 +19,8 @@ struct RenewaldCommand: AsyncParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            RunCommand.self, OnceCommand.self, CheckCommand.self, StatusCommand.self,
+            RunCommand.self, OnceCommand.self, CheckCommand.self, ExplainCommand.self,
+            StatusCommand.self,
             EventsCommand.self, MigrateCommand.self,
         ])
 }

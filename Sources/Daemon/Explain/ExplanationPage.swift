@@ -1,0 +1,232 @@
+import Crypto
+import FoundationEssentials
+import Renewal
+
+/// What `renewald explain --html` writes: one page that needs nothing else and runs nothing.
+package struct ExplanationPage: Sendable {
+    private let explanation: Explanation
+
+    /// Of the drawing for a desk and for paper, and of the one for a phone.
+    private static let widths = (wide: 960.0, narrow: 360.0)
+
+    package init(_ explanation: Explanation) { self.explanation = explanation }
+
+    /// The whole document.
+    package var html: String {
+        let names = explanation.users.map(\.id).joined(separator: ", ")
+        let title = names.isEmpty ? "no purchases" : names
+        let head = Markup.element(
+            "head",
+            [
+                .void("meta", ["charset": "utf-8"]),
+                .void(
+                    "meta", ["http-equiv": "Content-Security-Policy", "content": Self.policy]),
+                .void(
+                    "meta",
+                    ["name": "viewport", "content": "width=device-width, initial-scale=1"]),
+                .void("meta", ["name": "referrer", "content": "no-referrer"]),
+                .void("meta", ["name": "robots", "content": "noindex"]),
+                .element("title", text: "\(title): explained by renewald"),
+                .style(PageStyle.sheet),
+            ])
+        let page = Markup.element(
+            "html", ["lang": "en"], [head, .element("body", [header(title)] + body)])
+        return Markup.doctype.source + page.source + "\n"
+    }
+
+    /// Nothing is loaded or run; the one style sheet is known by its digest.
+    private static var policy: String {
+        let digest = SHA256.hash(data: Array("\(PageStyle.sheet)".utf8))
+        let sheet = Data(digest).base64EncodedString()
+        return "default-src 'none'; style-src 'sha256-\(sheet)'; base-uri 'none'; "
+            + "form-action 'none'"
+    }
+
+    private func header(_ title: String) -> Markup {
+        .element(
+            "header",
+            [
+                .element("h1", text: title),
+                .element(
+                    "p", ["class": "quiet"],
+                    text: "As of \(explanation.now.reading), by renewald \(Version.text)"),
+            ] + explanation.notes.map { .element("p", text: $0) })
+    }
+
+    private var body: [Markup] {
+        explanation.users.enumerated().map { index, user in
+            let heading =
+                explanation.users.count > 1 ? [Markup.element("h2", text: user.id)] : []
+            return .element(
+                "main",
+                heading + user.holdings.map(card) + nothingHeld(user)
+                    + [figure(user, name: "user\(index)")] + user.purchases.map(section))
+        }
+    }
+
+    // MARK: What is held now
+
+    private func card(_ held: Explanation.Held) -> Markup {
+        let words = HeldWords(held)
+        return .element(
+            "section", ["class": held.entitlement.active ? "held active" : "held"],
+            [
+                .element("h2", text: words.headline),
+                .element("ul", words.reasons.map { .element("li", text: $0) }),
+            ])
+    }
+
+    private func nothingHeld(_ user: Explanation.User) -> [Markup] {
+        guard user.holdings.isEmpty else { return [] }
+        return [
+            .element(
+                "section", ["class": "held"],
+                [.element("h2", text: "has never held anything")])
+        ]
+    }
+
+    // MARK: The drawing
+
+    private func figure(_ user: Explanation.User, name: String) -> Markup {
+        let timeline = Timeline(of: user, at: explanation.now)
+        let description = describe(user, timeline)
+        return .element(
+            "figure",
+            [
+                TimelineDrawing(timeline, width: Self.widths.wide, name: "wide", id: name)
+                    .markup(description),
+                TimelineDrawing(timeline, width: Self.widths.narrow, name: "narrow", id: name)
+                    .markup(description),
+                TimelineLegend(timeline).markup,
+            ])
+    }
+
+    private func describe(_ user: Explanation.User, _ timeline: Timeline) -> String {
+        let checks = user.purchases.map(\.checkCount).reduce(0, +)
+        let events = user.purchases.flatMap(\.steps).map(\.events.count).reduce(0, +)
+        let held = user.holdings.map { "\(user.id) \(HeldWords($0).headline)." }
+        let scope =
+            "\(user.purchases.count) purchases from \(timeline.from.reading) to "
+            + "\(timeline.to.reading), \(checks) checks, \(events) events."
+        return ([scope] + held).joined(separator: " ")
+    }
+
+    // MARK: One purchase
+
+    private func section(_ purchase: Explanation.Purchase) -> Markup {
+        let words = PurchaseWords(purchase)
+        return .element(
+            "section", ["class": "purchase"],
+            [
+                .element("h2", text: "Purchase \(purchase.id): \(words.title)"),
+                list(words.facts),
+                .element("ol", ["class": "chain"], purchase.stepWords.map(item)),
+                .element(
+                    "p", ["class": "next"],
+                    [
+                        .element("strong", text: "Next: "), .text(purchase.next.sentence),
+                    ]),
+            ])
+    }
+
+    private func item(_ step: Explanation.Step, _ words: StepWords) -> Markup {
+        .element(
+            "li", ["class": kind(of: step)],
+            [
+                .element(
+                    "h3",
+                    [
+                        .element("time", ["datetime": step.at.text], text: step.at.reading),
+                        .text(words.headline),
+                    ]),
+                list(words.rows),
+            ])
+    }
+
+    /// What matters most of it.
+    private func kind(of step: Explanation.Step) -> String {
+        for kind in ["revoke", "grant", "notice"]
+        where step.events.contains(where: { $0.kind == kind }) {
+            return kind
+        }
+        return step.check?.evidence.kind.rawValue ?? ""
+    }
+
+    private func list(_ rows: [NamedRow]) -> Markup {
+        .element(
+            "dl",
+            rows.flatMap { row in
+                [
+                    Markup.element("dt", text: row.name),
+                    .element(
+                        "dd", ["class": row.isAside ? "aside" : row.name], text: row.text),
+                ]
+            })
+    }
+}
+
+/// What the colours and shapes of a timeline mean: those that occur.
+struct TimelineLegend {
+    private let timeline: Timeline
+
+    init(_ timeline: Timeline) { self.timeline = timeline }
+
+    var markup: Markup {
+        .element("figcaption", bars + checks + events)
+    }
+
+    private var bars: [Markup] {
+        let present = Set(timeline.lanes.flatMap(\.stretches).map(\.access))
+        return Timeline.Stretch.Access.allCases.filter(present.contains).map { access in
+            let isLine = access == .none
+            return entry(
+                .element(
+                    "rect",
+                    [
+                        "class": "bar \(access.rawValue)", "x": "1", "y": isLine ? "6" : "2",
+                        "width": "18", "height": isLine ? "2" : "10",
+                    ], []), access.name)
+        }
+    }
+
+    private var checks: [Markup] {
+        let names: KeyValuePairs = [
+            "verdict": "check", "doubt": "bad news, asked twice",
+            "failure": "check without verdict",
+        ]
+        let present = Set(
+            timeline.lanes.flatMap(\.steps).compactMap { $0.check?.evidence.kind.rawValue })
+        return names.filter { present.contains($0.key) }.map { kind, name in
+            entry(
+                .element(
+                    "rect",
+                    [
+                        "class": "check \(kind)", "x": "8", "y": "2", "width": "3",
+                        "height": "10",
+                    ], []), name)
+        }
+    }
+
+    private var events: [Markup] {
+        let present = Set(timeline.lanes.flatMap(\.steps).flatMap(\.events).map(\.kind))
+        return ["grant", "revoke", "notice"].filter(present.contains).map { kind in
+            entry(
+                .element(
+                    "path",
+                    [
+                        "class": "event \(kind)", "d": EventShape.path(kind),
+                        "transform": "translate(10 7)",
+                    ], []), kind)
+        }
+    }
+
+    private func entry(_ mark: Markup, _ name: String) -> Markup {
+        .element(
+            "span",
+            [
+                .element(
+                    "svg", ["width": "20", "height": "14", "aria-hidden": "true"], [mark]),
+                .text(name),
+            ])
+    }
+}

@@ -1,0 +1,202 @@
+import Renewal
+
+/// What is said of an entitlement, on paper and on a terminal alike.
+struct HeldWords {
+    private let held: Explanation.Held
+    private var entitlement: Entitlement { held.entitlement }
+
+    init(_ held: Explanation.Held) { self.held = held }
+
+    /// Such as `holds pro until 2026-12-21 10:31:05 UTC`.
+    var headline: String {
+        guard entitlement.active else {
+            guard let since = held.since else { return "does not hold \(entitlement.entitlement)" }
+            return "does not hold \(entitlement.entitlement), since \(since.at.reading)"
+        }
+        let end = entitlement.expiresAt.map { "until \($0.reading)" } ?? "for ever"
+        return "holds \(entitlement.entitlement) \(end)"
+    }
+
+    /// Why it is so, a sentence each.
+    var reasons: [String] {
+        let meaning = Reasons.meaning(
+            of: entitlement.reason, kind: entitlement.active ? "grant" : "revoke")
+        var lines = [
+            [entitlement.reason, meaning].compactMap { $0 }.joined(separator: ": ")
+                + "; by purchase \(entitlement.purchaseID), \(entitlement.product)"
+        ]
+        if entitlement.active, let since = held.since {
+            lines.append("granted \(since.at.reading)")
+        }
+        if entitlement.active, entitlement.inGrace {
+            lines.append("the payment failed, the store lets access go on")
+        } else if entitlement.active, entitlement.expiresAt != nil,
+            let renews = entitlement.willRenew
+        {
+            lines.append(renews ? "renews by itself" : "will not renew: renewal is turned off")
+        }
+        if !entitlement.active, let since = held.since, since.effectiveAt != since.at {
+            lines.append("by the store it ended \(since.effectiveAt.reading)")
+        }
+        if !entitlement.active, let check = held.check {
+            lines.append(
+                "\(entitlement.store.name) said then: \(check.evidence.heard)")
+        }
+        return lines
+    }
+}
+
+/// One line about something: its name and what is to say.
+struct NamedRow: Hashable, Sendable {
+    let name: String
+    let text: String
+    /// Less important than the others.
+    var isAside = false
+}
+
+/// What is said of a purchase as it stands.
+struct PurchaseWords {
+    private let purchase: Explanation.Purchase
+
+    init(_ purchase: Explanation.Purchase) { self.purchase = purchase }
+
+    /// Such as `monthly, google com.example.reader, production`.
+    var title: String {
+        let place = "\(purchase.app.store.rawValue) \(purchase.app.id)"
+        return [purchase.product, place, purchase.environment?.rawValue].compactMap { $0 }
+            .joined(separator: ", ")
+    }
+
+    var facts: [NamedRow] {
+        var rows = [NamedRow(name: "now", text: standing)]
+        if let order = purchase.orderID {
+            let original = purchase.originalID.flatMap { $0 == order ? nil : " (original \($0))" }
+            rows.append(NamedRow(name: "order", text: order + (original ?? "")))
+        } else if let original = purchase.originalID {
+            rows.append(NamedRow(name: "order", text: original))
+        }
+        rows.append(NamedRow(name: "submitted", text: purchase.submittedAt.reading))
+        if let problem = purchase.problem {
+            rows.append(NamedRow(name: "problem", text: problem))
+        }
+        if let evidence { rows.append(NamedRow(name: "evidence", text: evidence)) }
+        return rows
+    }
+
+    private var standing: String {
+        let meaning = purchase.state.meaning.map { " (\($0))" } ?? ""
+        var words = [purchase.state.rawValue + meaning, access]
+        if let paid = purchase.paidThrough { words.append("paid through \(paid.reading)") }
+        if purchase.access == .granted, let renews = purchase.autoRenew {
+            words.append(renews ? "renews by itself" : "will not renew")
+        }
+        return words.joined(separator: ", ")
+    }
+
+    private var access: String {
+        switch purchase.access {
+        case .granted: purchase.expiresAt.map { "access until \($0.reading)" } ?? "access"
+        case .none: "no access"
+        case .held: "access, as its revoke is held back"
+        }
+    }
+
+    /// Where the chain begins, when that is not the first check.
+    private var evidence: String? {
+        guard purchase.beginsLate else {
+            return purchase.steps.isEmpty ? "none yet: it was not checked" : nil
+        }
+        guard let since = purchase.evidenceSince else { return "no check of it is kept any more" }
+        return "begins \(since.reading); what was before is not kept any more"
+    }
+}
+
+extension Explanation.Purchase {
+    /// What is said of its steps, in their order.
+    var stepWords: [(step: Explanation.Step, words: StepWords)] {
+        let before = [nil] + steps.dropLast().map(Optional.some)
+        return zip(steps, before).map { ($0, StepWords($0, after: $1)) }
+    }
+}
+
+/// What is said of a step of a chain.
+struct StepWords {
+    private let step: Explanation.Step
+    private let orderBefore: String?
+
+    /// Digits of a digest that are enough to recognise it.
+    private static let digestDigits = 12
+
+    /// What has not changed since the step before is not said again.
+    init(_ step: Explanation.Step, after previous: Explanation.Step? = nil) {
+        self.step = step
+        orderBefore = previous?.check?.orderID
+    }
+
+    /// Such as `active -> expired, access granted -> none`.
+    var headline: String {
+        guard let check = step.check else { return "the check is not kept" }
+        let change =
+            "\(Self.change(check.stateBefore, check.state)), access "
+            + Self.change(check.accessBefore, check.access)
+        return switch check.evidence.kind {
+        case .verdict: change
+        case .doubt: "bad news that is asked twice; \(change)"
+        case .failure: "no verdict; \(change)"
+        }
+    }
+
+    var rows: [NamedRow] {
+        var rows: [NamedRow] = []
+        if let check = step.check {
+            rows += check.evidence.calls.map { NamedRow(name: "asked", text: Self.asked($0)) }
+            rows.append(NamedRow(name: "heard", text: check.evidence.heard))
+            rows.append(NamedRow(name: "rule", text: check.rule))
+            if check.access == Access.granted.rawValue, let end = check.expiresAt {
+                rows.append(NamedRow(name: "until", text: until(end, check)))
+            }
+            if let order = check.orderID, order != orderBefore {
+                rows.append(NamedRow(name: "order", text: order, isAside: true))
+            }
+            if let problem = check.problem {
+                rows.append(NamedRow(name: "problem", text: problem))
+            }
+        }
+        rows += step.events.map { NamedRow(name: "event", text: text(of: $0)) }
+        if let check = step.check {
+            let then = check.nextCheckAt.map { "asked again about \($0.reading)" }
+            rows.append(NamedRow(name: "then", text: then ?? "not asked again", isAside: true))
+        }
+        return rows
+    }
+
+    private func until(_ end: Timestamp, _ check: Explanation.Check) -> String {
+        guard let paid = check.paidThrough, paid != end else { return end.reading }
+        return "\(end.reading), paid through \(paid.reading)"
+    }
+
+    /// Such as `grant pro (event 17): purchased, bought for the first time`.
+    func text(of event: Explanation.Event) -> String {
+        let told = [event.kind, event.entitlement].compactMap { $0 }.joined(separator: " ")
+        let whose = step.check.map { $0.userID == event.userID } ?? true
+        let reason = [event.reason, Reasons.meaning(of: event.reason, kind: event.kind)]
+            .compactMap { $0 }.joined(separator: ": ")
+        let since =
+            event.kind == "revoke" && event.effectiveAt != event.at
+            ? "; ended \(event.effectiveAt.reading)" : ""
+        return "\(told) \(reason)\(since)\(whose ? "" : ", for \(event.userID)") (#\(event.id))"
+    }
+
+    /// Such as `purchases.subscriptionsv2.get: 200, 812 bytes, sha256 9f86d081884c…`.
+    static func asked(_ call: Evidence.Call) -> String {
+        guard let status = call.status else { return "\(call.name): no reply" }
+        var words = ["\(call.name): \(status)", "\(call.bytes) bytes"]
+        if let digest = call.digest { words.append("sha256 \(digest.prefix(digestDigits))…") }
+        if call.raw != nil { words.append("kept whole") }
+        return words.joined(separator: ", ")
+    }
+
+    static func change(_ before: String, _ after: String) -> String {
+        before == after ? after : "\(before) -> \(after)"
+    }
+}

@@ -1,0 +1,83 @@
+package import Renewal
+
+/// When a purchase is asked about next, and why then.
+package struct NextCheck: Hashable, Sendable {
+    /// Nil is never.
+    package let at: Timestamp?
+    /// Whether that time has come.
+    package let isDue: Bool
+    /// Such as `shortly after the paid period ends`; only what is known.
+    package let why: String
+    private let store: Store
+
+    package init(of claim: Claim, at now: Timestamp) {
+        at = claim.dueAt < .never ? claim.dueAt : nil
+        isDue = claim.dueAt <= now
+        store = claim.purchase.app.store
+        why = Self.why(claim, at: now)
+    }
+
+    /// Such as `the App Store is asked about 2026-11-22 10:31:05 UTC, for a second opinion`.
+    package var sentence: String {
+        guard let at else { return "never, unless there is news of it: \(why)" }
+        if isDue { return "due since \(at.reading): \(store.name) is asked as soon as possible" }
+        return "\(store.name) is asked about \(at.reading), \(why)"
+    }
+
+    private static func why(_ claim: Claim, at now: Timestamp) -> String {
+        let facts = claim.purchase.facts
+        if claim.dueAt >= .never {
+            return claim.crashes > 0 && facts.state != .superseded
+                ? "it is set aside, as checking it has ended the process"
+                : "its state, \(facts.state.rawValue), is not expected to change"
+        }
+        if facts.doubt != nil { return "for a second opinion" }
+        if claim.attempts > 0 {
+            return claim.attempts == 1
+                ? "as the last check got no verdict"
+                : "as the last \(claim.attempts) checks got no verdict"
+        }
+        return why(facts, claim, at: now)
+    }
+
+    private static func why(_ facts: Facts, _ claim: Claim, at now: Timestamp) -> String {
+        switch facts.state {
+        case .new: "for the first time"
+        case .pending: "to see whether it is paid"
+        case .active: whileActive(facts, claim, at: now)
+        case .grace, .hold: "to see whether the store has been paid"
+        case .paused: "to see whether it is resumed"
+        case .expired, .refunded, .revoked: "in case it comes back"
+        case .superseded, .invalid: "in case the store has changed its mind"
+        }
+    }
+
+    /// What is called shortly after or before the end.
+    private static let nearby = (after: Duration.minutes(2), before: Duration.hours(1))
+
+    private static func whileActive(
+        _ facts: Facts, _ claim: Claim, at now: Timestamp
+    ) -> String {
+        let regular = "as everything in force is from time to time"
+        guard let end = facts.expiresAt ?? facts.paidThrough else { return regular }
+        if end <= now { return "as the period is over and the store has not said what follows" }
+        if claim.dueAt >= end, claim.dueAt - end <= nearby.after {
+            return "shortly after the period ends"
+        }
+        if claim.dueAt < end, end - claim.dueAt <= nearby.before {
+            return "shortly before the period ends"
+        }
+        return regular
+    }
+}
+
+extension Store {
+    /// As a sentence names it.
+    var name: String {
+        switch self {
+        case .apple: "the App Store"
+        case .google: "Google Play"
+        case .amazon: "the Amazon Appstore"
+        }
+    }
+}

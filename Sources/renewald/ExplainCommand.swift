@@ -1,0 +1,107 @@
+import ArgumentParser
+import Daemon
+import Foundation
+import Ledger
+import Logging
+
+struct ExplainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Shows why a user has access or not: each answer, rule and event.",
+        discussion: """
+            Takes a user id or the id of an order, as customers find it in their mails: a Google \
+            order id (a recurring one as well), an Apple order, transaction or web order line \
+            item id, an Amazon receipt id. Nothing is checked or changed; a store is asked only \
+            about an order that is not known here.
+
+            Example: renewald explain GPA.3301-7742-9918-40211..5 --html ada.html
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The user id, as it was given to renewald.submit, or an order id.")
+    var id: String
+    @Flag(help: "Never ask a store.")
+    var offline = false
+    @Flag(help: "End with 66 when nothing is found.")
+    var require = false
+    @Flag(help: "Print JSON.")
+    var json = false
+    @Option(help: "Write a page with a timeline to this file, instead of printing text.")
+    var html: String?
+
+    mutating func run() async throws {
+        let (id, json, html, require) = (self.id, self.json, self.html, self.require)
+        let stores = offline ? nil : askingStores
+        try await common.withWorkshop(asksStores: false) { workshop in
+            let ledger = workshop.ledger
+            let explanation = try await Explainer(
+                history: { user throws(LedgerError) in try await ledger.history(ofUser: user) },
+                owners: { order throws(LedgerError) in try await ledger.users(ofOrder: order) },
+                stores: stores
+            ).explain(id)
+            if let html { try Self.write(explanation, to: html) }
+            if json {
+                try Console.sayJSON(ExplanationJSON(explanation))
+            } else if html == nil {
+                Self.say(ExplanationText(explanation, question: id))
+            }
+            if explanation.users.isEmpty, require { throw ExitReason.noInput }
+        }
+    }
+
+    /// With every credential, which are read only when a store has to be asked.
+    private var askingStores: Explainer.Stores {
+        let (config, environment) = (common.config, common.environment)
+        let log = common.logger(.warning)
+        return { store, order, now in
+            let workshop: Workshop
+            do throws(ConfigurationFaults) {
+                workshop = try Workshop(
+                    configurationFile: config, environment: environment, log: log)
+            } catch {
+                return .failed(error.faults.map(\.description).joined(separator: "; "))
+            }
+            let answer = await workshop.lookUp(order: order, in: store, at: now)
+            await workshop.close()
+            return answer
+        }
+    }
+
+    /// Columns that fit most windows, also beside a chat.
+    private static let width = 100
+
+    private static func say(_ text: ExplanationText) {
+        let variables = ProcessInfo.processInfo.environment
+        let isColoured =
+            Console.isTerminal && (variables["NO_COLOR"] ?? "").isEmpty
+            && variables["TERM"] != "dumb"
+        for line in text.lines {
+            line.printed(width: width, isColoured: isColoured).forEach(Console.say)
+        }
+    }
+
+    /// All or nothing: a page that was there stays until the new one is whole.
+    private static func write(_ explanation: Explanation, to file: String) throws {
+        do {
+            try Data(ExplanationPage(explanation).html.utf8)
+                .write(to: URL(fileURLWithPath: file), options: .atomic)
+        } catch {
+            Console.complain("\(file): cannot be written: \(error.reason)")
+            throw ExitReason.cannotCreate
+        }
+        Console.complain("the page is in \(file)")
+    }
+}
+
+extension Error {
+    /// What a person has to mend.
+    fileprivate var reason: String {
+        switch (self as? CocoaError)?.code {
+        case CocoaError.fileNoSuchFile: "its folder does not exist"
+        case CocoaError.fileWriteNoPermission, CocoaError.fileWriteVolumeReadOnly:
+            "this user may not write there"
+        case CocoaError.fileWriteOutOfSpace: "no space is left there"
+        default: localizedDescription
+        }
+    }
+}
