@@ -16,6 +16,7 @@ struct RenewaldCommand: AsyncParsableCommand {
               renewald once                   one pass over all that is due
               renewald run                    the daemon
               renewald check user-17          one user, now
+              renewald explain user-17        why she has access, or has not
             """,
         version: Version.text,
         subcommands: [

@@ -1,0 +1,177 @@
+import Daemon
+import Ledger
+import Renewal
+import Testing
+
+/// What `renewald explain` prints on a terminal.
+struct ExplainTextTests {
+    @Test func tellsWhyAccessWasLost() {
+        let told = """
+            ada: 1 purchase, as of 2026-11-21 10:45:00 UTC
+              does not hold pro, since 2026-11-21 10:31:05 UTC
+                cancelled: it ran out after the user had turned renewal off; by purchase 1, monthly
+                by the store it ended 2026-11-21 10:31:00 UTC
+                Google Play said then: SUBSCRIPTION_STATE_EXPIRED, expiryTime 2026-11-21T10:31:00Z,
+                autoRenewEnabled false, canceled by user
+
+            purchase 1: monthly, google com.example.reader, production
+              now        expired, no access, paid through 2026-11-21 10:31:00 UTC
+              order      GPA.3301-7742-9918-40211..1 (original GPA.3301-7742-9918-40211)
+              submitted  2026-09-21 10:31:00 UTC
+
+              2026-09-21 10:31:02 UTC  new -> active, access none -> granted
+                asked      purchases.subscriptionsv2.get: 200, 812 bytes, sha256 9f86d081884c…
+                heard      SUBSCRIPTION_STATE_ACTIVE, autoRenewEnabled true
+                rule       in force and paid
+                until      2026-10-21 10:31:00 UTC
+                order      GPA.3301-7742-9918-40211..1
+                event      grant pro purchased: bought for the first time (#10)
+                then       asked again about 2026-09-28 10:31:02 UTC
+
+              2026-10-21 10:31:09 UTC  active, access granted
+                asked      purchases.subscriptionsv2.get: 200, 812 bytes, sha256 9f86d081884c…
+                heard      SUBSCRIPTION_STATE_ACTIVE, autoRenewEnabled true
+                rule       in force and paid
+                until      2026-11-21 10:31:00 UTC
+                event      notice renewed: a new period was paid (#4320010)
+                then       asked again about 2026-10-28 10:31:09 UTC
+
+              2026-11-04 10:31:00 UTC  no verdict; active, access granted
+                asked      purchases.subscriptionsv2.get: 503, 812 bytes, sha256 9f86d081884c…
+                heard      the store gave no usable reply
+                rule       no verdict, no change
+                until      2026-11-21 10:31:00 UTC
+                then       asked again about 2026-11-11 10:31:00 UTC
+
+              2026-11-04 10:31:40 UTC  active, access granted
+                asked      purchases.subscriptionsv2.get: 200, 812 bytes, sha256 9f86d081884c…
+                heard      SUBSCRIPTION_STATE_CANCELED, expiryTime 2026-11-21T10:31:00Z, autoRenewEnabled false,
+                           canceled by user
+                rule       in force and paid
+                until      2026-11-21 10:31:00 UTC
+                event      notice auto_renew_off: the user has turned renewal off (#6336010)
+                then       asked again about 2026-11-11 10:31:40 UTC
+
+              2026-11-21 10:31:05 UTC  active -> expired, access granted -> none
+                asked      purchases.subscriptionsv2.get: 200, 812 bytes, sha256 9f86d081884c…
+                heard      SUBSCRIPTION_STATE_EXPIRED, expiryTime 2026-11-21T10:31:00Z, autoRenewEnabled false,
+                           canceled by user
+                rule       the store says that it is over
+                event      revoke pro cancelled: it ran out after the user had turned renewal off; ended
+                           2026-11-21 10:31:00 UTC (#8784010)
+                then       asked again about 2026-11-28 10:31:05 UTC
+
+              next       Google Play is asked about 2026-11-22 10:31:00 UTC, in case it comes back
+            """
+        #expect(printed([Sample.lapsed]) == told)
+    }
+
+    @Test func tellsWhatIsHeldAndWhatIsAskedNext() {
+        let now = Sample.day(40)
+        let history = Sample.history(
+            now: now,
+            holds: [
+                Sample.entitlement(
+                    active: true, until: Sample.day(61), reason: "purchased", inGrace: true)
+            ],
+            [
+                Sample.purchase(
+                    state: .grace, access: .granted, until: Sample.day(61),
+                    due: now + .minutes(10), now: now, attempts: 2,
+                    problem: "unreachable: the store gave no usable reply",
+                    checks: [
+                        Sample.Check(
+                            at: Sample.day(39), from: ("active", "granted"),
+                            to: ("grace", "granted"), until: Sample.day(61),
+                            told: [("notice", "payment_pending")])
+                    ])
+            ])
+        let text = printed([history])
+        for line in [
+            "  holds pro until 2026-11-21 10:31:00 UTC",
+            "    the payment failed, the store lets access go on",
+            "  now        grace (the payment failed, access goes on), access until "
+                + "2026-11-21 10:31:00 UTC, paid",
+            "  problem    unreachable: the store gave no usable reply",
+            "  evidence   begins 2026-10-30 10:31:00 UTC; what was before is not kept any more",
+            "  next       Google Play is asked about 2026-10-31 10:41:00 UTC, as the last 2 checks got "
+                + "no verdict",
+        ] {
+            #expect(text.split(separator: "\n").contains { $0 == line }, "\(line) in \(text)")
+        }
+    }
+
+    @Test func knowsNobodyByThatName() {
+        #expect(printed([], question: "eve") == "eve: no purchases")
+        #expect(
+            printed([], notes: ["Google Play does not know this order"], question: "GPA.1")
+                == "Google Play does not know this order\nGPA.1: no purchases")
+    }
+
+    /// Who pastes a token in place of an id shall not find it in a log of the terminal.
+    @Test func doesNotRepeatWhatMayBeAToken() {
+        #expect(
+            printed([], question: String(repeating: "t", count: 200)) == "that id: no purchases")
+    }
+
+    @Test func neverShowsAToken() {
+        let amazon = AppKey(store: .amazon, id: "com.example.reader")
+        let history = Sample.history([
+            Sample.purchase(
+                app: amazon, state: .active, access: .granted, orderID: Sample.token,
+                checks: [Sample.Check(at: Sample.start, told: [("grant", "purchased")])])
+        ])
+        let text = printed([history])
+        #expect(!text.contains("planted") && text.contains("amazon com.example.reader"))
+    }
+
+    @Test func showsEventsWhoseCheckIsNotKept() {
+        var purchase = Sample.lapsed.purchases[0]
+        purchase = PurchaseHistory(
+            claim: purchase.claim, evidence: Array(purchase.evidence.dropFirst()),
+            events: purchase.events)
+        let text = printed([Sample.history([purchase])])
+        #expect(text.contains("  2026-09-21 10:31:02 UTC  the check is not kept\n    event"))
+        #expect(text.contains("  evidence   begins 2026-10-21 10:31:09 UTC; what was before"))
+    }
+
+    @Test func whatComesFromOutsideCannotSteerTheTerminal() {
+        let evil = "a\u{1b}[2Jb\nc\u{202e}d\u{9b}e"
+        let text = printed([
+            Sample.history(
+                user: evil,
+                [
+                    Sample.purchase(
+                        user: evil, product: evil, state: .active, access: .granted,
+                        checks: [Sample.Check(at: Sample.start, heard: evil)])
+                ])
+        ])
+        #expect(!text.unicodeScalars.contains { $0 != "\n" && $0.properties.isBidiControl })
+        #expect(!text.unicodeScalars.contains { "\u{1b}\u{9b}".unicodeScalars.contains($0) })
+        #expect(text.contains("a\u{fffd}[2Jb\u{fffd}c\u{fffd}d\u{fffd}e: 1 purchase"))
+    }
+
+    @Test func fitsAWindow() {
+        let text = printed([Sample.crowd(purchases: 8, checks: 300)])
+        for line in text.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }
+    }
+
+    @Test func coloursOnlyWhereAsked() {
+        #expect(!printed([Sample.lapsed]).contains("\u{1b}"))
+        let coloured = printed([Sample.lapsed], isColoured: true)
+        #expect(coloured.contains("\u{1b}[31mdoes not hold pro"))
+        let plain = coloured.replacing(/\u{1b}\[\d+m/, with: "")
+        #expect(plain == printed([Sample.lapsed]))
+    }
+
+    private func printed(
+        _ users: [UserHistory], finding: Explanation.Finding = .user, notes: [String] = [],
+        question: String = "ada", isColoured: Bool = false
+    ) -> String {
+        let explanation = Explanation(
+            finding: finding, now: users.first?.now ?? Sample.start, notes: notes, users: users)
+        return ExplanationText(explanation, question: question).lines
+            .flatMap { $0.printed(width: 100, isColoured: isColoured) }
+            .joined(separator: "\n")
+    }
+}
