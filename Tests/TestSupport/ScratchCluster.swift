@@ -18,17 +18,17 @@ package final class ScratchCluster: Sendable {
         package var fsync = false
         /// Added settings, such as `deadlock_timeout` and `100ms`.
         package var settings: [String: String] = [:]
-        /// Where the write-ahead log is kept; nil is with the data.
-        package var walFolder: String?
+        /// A file system of its own, where there is `SmallDisk.isPossible`.
+        package var smallDisk: SmallDisk?
 
         package init(
             environment: [String: String] = [:], fsync: Bool = false,
-            settings: [String: String] = [:], walFolder: String? = nil
+            settings: [String: String] = [:], smallDisk: SmallDisk? = nil
         ) {
             self.environment = environment
             self.fsync = fsync
             self.settings = settings
-            self.walFolder = walFolder
+            self.smallDisk = smallDisk
         }
     }
 
@@ -62,7 +62,7 @@ package final class ScratchCluster: Sendable {
     /// Makes and starts a server of its own, for tests that stop it.
     package convenience init(_ options: Options = Options()) async throws {
         try await self.init(options) { folder in
-            let wal = options.walFolder.map { ["--waldir=\($0)", "--wal-segsize=1"] } ?? []
+            let wal = options.smallDisk?.initialArguments(in: folder) ?? []
             return (
                 "initdb",
                 [
@@ -104,6 +104,9 @@ package final class ScratchCluster: Sendable {
             chown(folder, account.uid, account.gid)
         }
         lifeline = try Self.startGuardian(folder: folder, binaries: binaries)
+        if let disk = options.smallDisk {
+            try disk.mount(in: folder, for: Self.account)
+        }
         let (tool, arguments) = making(folder)
         try await runTool(tool, arguments)
         try await start()
@@ -127,9 +130,14 @@ package final class ScratchCluster: Sendable {
             count += 1
             return count
         }
+        let place = options.smallDisk.map { $0.hasData ? " TABLESPACE small" : "" } ?? ""
         let connection = PostgresConnection(
             PostgresSettings(conninfo: conninfo(), statementTimeout: .seconds(60)))
-        try await connection.script("CREATE DATABASE test\(number)")
+        if !place.isEmpty, number == 1 {
+            let folder = SmallDisk.folder(in: socketDirectory)
+            try await connection.script("CREATE TABLESPACE small LOCATION '\(folder)'")
+        }
+        try await connection.script("CREATE DATABASE test\(number)\(place)")
         await connection.close()
         return conninfo(database: "test\(number)")
     }
@@ -176,6 +184,16 @@ package final class ScratchCluster: Sendable {
         Glibc.kill(first, SIGSTOP)
         for child in Self.children(of: first) { Glibc.kill(child, SIGKILL) }
         Glibc.kill(first, SIGKILL)
+    }
+
+    /// Makes a standby follow nobody any more.
+    package func followNobody() async throws {
+        let connection = PostgresConnection(
+            PostgresSettings(conninfo: conninfo(), requiresReadWrite: false))
+        _ = try await connection.query(
+            PostgresStatement("ALTER SYSTEM SET primary_conninfo = ''"))
+        try await connection.script("SELECT pg_reload_conf()")
+        await connection.close()
     }
 
     private static func children(of parent: Int32) -> [Int32] {
@@ -258,7 +276,11 @@ extension ScratchCluster {
         ]).joined(separator: " ")
         _ = try Spawner.shared.spawn(
             "setsid",
-            ["sh", "-c", "cd /; read -r line; \(stop) >/dev/null 2>&1; rm -rf '\(folder)'"],
+            [
+                "sh", "-c",
+                "cd /; read -r line; { \(stop); umount -l '\(SmallDisk.folder(in: folder))'; } "
+                    + ">/dev/null 2>&1; rm -rf '\(folder)'",
+            ],
             environment: ProcessInfo.processInfo.environment,
             descriptors: [ends.reading, nil, nil])
         return ends.writing
