@@ -113,7 +113,7 @@ struct CommitBatch {
         var batch = self
         batch.statements = [
             fence, newcomerStatement, accountStatement, originalKeyStatement, purchaseStatement,
-            tokenStatement, scheduleStatement, entitlementStatement, offerStatement,
+            tokenStatement, scheduleStatement, clueStatement, entitlementStatement, offerStatement,
             dropStatement, moveStatement, copyStatement, twinStatement, evidenceStatement,
             eventStatement,
         ].compactMap { $0 }

@@ -76,6 +76,22 @@ extension CommitBatch {
             .optionalTexts(decisions.map(\.problem?.description)))
     }
 
+    var clueStatement: PostgresStatement? {
+        let rows = outcomes.flatMap { outcome in
+            let clues = isTakenOver(outcome) ? [] : outcome.decision.settledClues
+            return clues.map(\.text).sorted().map { (outcome.claim, $0) }
+        }
+        guard !rows.isEmpty else { return nil }
+        return SQL.commitClues(
+            .int16s(rows.map(\.0.shard)), .int64s(rows.map(\.0.purchase.id)), .texts(rows.map(\.1)))
+    }
+
+    /// By a newer link of its chain, within this batch: what it has to tell is not told.
+    private func isTakenOver(_ outcome: Outcome) -> Bool {
+        let id = RowID(shard: outcome.claim.shard, id: outcome.claim.purchase.id)
+        return purchases[id].map { $0.purchase.facts != outcome.decision.facts } ?? false
+    }
+
     var entitlementStatement: PostgresStatement? {
         guard !entitlements.isEmpty else { return nil }
         let sorted = entitlements.sorted { $0.key < $1.key }
@@ -155,7 +171,8 @@ extension CommitBatch {
             instants(events.map(\.expiresAt)), .optionalTexts(events.map(\.detail.heard)),
             .optionalBools(events.map(\.detail.falseRenewal)),
             .optionalTexts(events.map(\.detail.previousProduct)),
-            .optionalBools(events.map(\.detail.durationChanged)))
+            .optionalBools(events.map(\.detail.durationChanged)),
+            .optionalTexts(events.map(\.detail.refundedOrder)))
     }
 
     func instants(_ instants: [Timestamp?]) -> PostgresValue {

@@ -153,6 +153,7 @@ extension Outcome {
         later.handsTo = nil
         later.sharesWithClaimants = false
         later.awaitsAcknowledgement = false
+        later.settledClues = []
         later.attempts = claim.attempts + 1
         later.nextCheckAt = now + retryDelay(attempts: later.attempts, jitter: 1)
         later.problem = Problem(.malformed, "the reply could not be stored (SQLSTATE \(sqlState))")

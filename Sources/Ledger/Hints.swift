@@ -66,7 +66,8 @@ extension PostgresLedger {
                     .text(source), .text(app.store.rawValue), .text(app.id),
                     .timestamp(microsecondsSinceEpoch: began.microsecondsSinceEpoch),
                     .texts(batch.map(\.id)),
-                    .optionalTexts(batch.map(\.token)), .optionalTexts(batch.map(\.originalID))))
+                    .optionalTexts(batch.map(\.token)), .optionalTexts(batch.map(\.originalID)),
+                    .optionalTexts(batch.map(\.storedClue))))
         }
         let last = statements.count
         if notifies, last > first {
@@ -104,7 +105,8 @@ extension PostgresLedger {
                     .text(source), .uuid(worker.uuid), .int64(next.microseconds),
                     .int32(Int32(clamping: failures)),
                     problem.map { .text($0.description) } ?? .null),
-                SQL.pruneHeardHints(), SQL.pruneUnclaimedHints(.int64(Self.unclaimedLimit)),
+                SQL.pruneHeardHints(), SQL.pruneClues(),
+                SQL.pruneUnclaimedHints(.int64(Self.unclaimedLimit)),
             ])
         }
     }
@@ -114,6 +116,14 @@ extension Hint {
     fileprivate var token: String? {
         guard case .token(let token) = subject else { return nil }
         return token
+    }
+
+    /// Nil also for one that no store would give and no index would take.
+    fileprivate var storedClue: String? {
+        guard let text = clue?.text, text.utf8.count <= 200, !text.utf8.contains(0) else {
+            return nil
+        }
+        return text
     }
 
     fileprivate var originalID: String? {

@@ -12,8 +12,10 @@ extension PostgresRow {
     }
 
     func claim(of app: AppKey) throws(PostgresError) -> Claim {
-        Claim(
-            purchase: try purchase(of: app), shard: try int16("shard"), lane: try int16("lane"),
+        var purchase = try purchase(of: app)
+        purchase.clues = Set(try texts("clues").compactMap(Clue.init(text:)))
+        return Claim(
+            purchase: purchase, shard: try int16("shard"), lane: try int16("lane"),
             dueAt: try instant("due_at"), version: try int64("version"),
             attempts: Int(try int16("attempts")), crashes: Int(try int16("crashes")),
             checkedAt: try optionalInstant("checked_at"), problem: try optionalText("problem"),

@@ -34,6 +34,7 @@ struct SQL: Sendable {
     static let bookPurchases = SQL("book_purchases", PackageResources.book_purchases_sql)
     static let claimDue = SQL("claim_due", PackageResources.claim_due_sql)
     static let commitAccounts = SQL("commit_accounts", PackageResources.commit_accounts_sql)
+    static let commitClues = SQL("commit_clues", PackageResources.commit_clues_sql)
     static let commitCopies = SQL("commit_copies", PackageResources.commit_copies_sql)
     static let commitEntitlements = SQL(
         "commit_entitlements", PackageResources.commit_entitlements_sql)
@@ -65,6 +66,7 @@ struct SQL: Sendable {
     static let notifyDue = SQL("notify_due", PackageResources.notify_due_sql)
     static let now = SQL("now", PackageResources.now_sql)
     static let ownedShards = SQL("owned_shards", PackageResources.owned_shards_sql)
+    static let pruneClues = SQL("prune_clues", PackageResources.prune_clues_sql)
     static let pruneHeardHints = SQL(
         "prune_heard_hints", PackageResources.prune_heard_hints_sql)
     static let pruneUnclaimedHints = SQL(

@@ -23,6 +23,8 @@ package struct Decision: Hashable, Sendable {
     package var keepsOffers = true
     /// The store still waits for somebody to acknowledge the purchase.
     package var awaitsAcknowledgement = false
+    /// Clues that need no further look: remembered, so that the same is no news any more.
+    package var settledClues: Set<Clue> = []
     package var nextCheckAt = Timestamp.never
     package var problem: Problem?
     /// Checks without a verdict in a row, this one included.

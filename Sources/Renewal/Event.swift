@@ -106,11 +106,14 @@ package struct Detail: Hashable, Sendable {
     package var previousProduct: String?
     /// The end has moved because the duration in the configuration has.
     package var durationChanged: Bool?
+    /// The order, or Apple's transaction, that a refund of a past period is about.
+    package var refundedOrder: String?
 
     package init(
         heard: String? = nil, falseRenewal: Bool? = nil, previousProduct: String? = nil,
-        durationChanged: Bool? = nil
+        durationChanged: Bool? = nil, refundedOrder: String? = nil
     ) {
+        self.refundedOrder = refundedOrder
         self.heard = heard
         self.falseRenewal = falseRenewal
         self.previousProduct = previousProduct

@@ -3,6 +3,8 @@ package struct Hint: Hashable, Sendable {
     /// The store's own name of the news: the same again is no news.
     package let id: String
     package let subject: Subject
+    /// What it lets a check look into; nil where the answer shows it all.
+    package let clue: Clue?
 
     /// By what the purchase is found.
     package enum Subject: Hashable, Sendable {
@@ -12,9 +14,48 @@ package struct Hint: Hashable, Sendable {
         case originalID(String)
     }
 
-    package init(id: String, subject: Subject) {
+    package init(id: String, subject: Subject, clue: Clue? = nil) {
         self.id = id
         self.subject = subject
+        self.clue = clue
+    }
+}
+
+/// Something that the answer about a purchase does not show and that a hint has named. Kept with
+/// the purchase until a check has looked into it: a hint alone tells nothing.
+package enum Clue: Hashable, Sendable {
+    /// This order, or this transaction of Apple, was refunded.
+    case refund(of: String)
+    /// A pause was scheduled, moved or called off; said by the news of this id.
+    case pause(news: String)
+
+    /// As it is stored: `refund ORDER` or `pause ID`.
+    package var text: String {
+        switch self {
+        case .refund(let order): "refund \(order)"
+        case .pause(let news): "pause \(news)"
+        }
+    }
+
+    /// Reads what `text` has written; anything else is nil.
+    package init?(text: String) {
+        let parts = text.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2 else { return nil }
+        switch parts[0] {
+        case "refund": self = .refund(of: String(parts[1]))
+        case "pause": self = .pause(news: String(parts[1]))
+        default: return nil
+        }
+    }
+}
+
+extension Set<Clue> {
+    /// The orders whose refund was heard of.
+    package var refundedOrders: Set<String> {
+        Set<String>(
+            compactMap { clue in
+                if case .refund(let order) = clue { order } else { nil }
+            })
     }
 }
 

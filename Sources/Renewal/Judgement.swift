@@ -58,6 +58,8 @@ struct Judgement {
         }
         decision.notices = notices(decision)
         if facts.access == .granted { decision.predecessorToken = observation.predecessorToken }
+        decision.settledClues = observation.settledClues.union(
+            observation.pastRefunds.map(Clue.refund))
         share(&decision)
         decision.awaitsAcknowledgement =
             facts.access == .granted && observation.awaitsAcknowledgement
@@ -323,6 +325,8 @@ struct Judgement {
     private func notices(_ decision: Decision) -> [Decision.Notice] {
         var reasons = facts.signals.subtracting(known.signals).map(\.notice)
             .sorted { $0.rawValue < $1.rawValue }
+        // Each is told by itself.
+        if !observation.pastRefunds.isEmpty { reasons.removeAll { $0 == .refundOfPastPeriod } }
         let wasInForce = known.access == .granted
         let isInForce = facts.access == .granted
         if isInForce, facts.state == .grace, known.state != .grace {
@@ -346,13 +350,19 @@ struct Judgement {
         }
         if wasInForce, isInForce, hasMovedByConfiguration { reasons.append(.extended) }
         if decision.nextToken != nil, observation.isMigrated { reasons.append(.migrated) }
-        return reasons.map { reason in
+        let refunds = observation.pastRefunds.sorted().map { order in
             var own = decision.detail
-            if reason == .paymentPending, case .grace(let moved) = observation.standing {
-                own.falseRenewal = moved
-            }
-            return Decision.Notice(reason, detail: own)
+            own.refundedOrder = order
+            return Decision.Notice(.refundOfPastPeriod, detail: own)
         }
+        return refunds
+            + reasons.map { reason in
+                var own = decision.detail
+                if reason == .paymentPending, case .grace(let moved) = observation.standing {
+                    own.falseRenewal = moved
+                }
+                return Decision.Notice(reason, detail: own)
+            }
     }
 
     /// Renewed, or only extended: a renewal is another paid period, not a later date (rule 4).

@@ -41,6 +41,11 @@ package struct Observation: Hashable, Sendable {
     /// Something of the purchase changes then that its state and its end do not tell: an item with
     /// an end of its own, a limit for acknowledging. Asked again at that time at the latest.
     package var askAgainBy: Timestamp?
+    /// Orders of earlier periods that are refunded and were not told of before: what the signal
+    /// `pastPeriodRefunded` is about, where the store names them.
+    package var pastRefunds: Set<String> = []
+    /// Clues that were looked into, whatever was found: they need not be kept.
+    package var settledClues: Set<Clue> = []
     /// The answer in the store's own words, such as `status 2, expirationIntent 1`: for people.
     /// Holds no token, receipt, name or address.
     package var words: String

@@ -14,6 +14,8 @@ package struct Purchase: Hashable, Sendable {
     /// The other user who has handed it in since, where that is not settled yet.
     package let claimant: String?
     package var facts: Facts
+    /// What hints have named and no check has looked into yet.
+    package var clues: Set<Clue> = []
 
     package init(
         id: Int64, userID: String, app: AppKey, token: String, storeUserID: String? = nil,

@@ -76,6 +76,77 @@ import Testing
             ])
     }
 
+    private func hear(
+        _ stage: Stage, clue: String, as id: String, at began: Timestamp
+    ) async throws -> HintReport? {
+        let hint = Hint(id: id, subject: .token("token of ann"), clue: .refund(of: clue))
+        return try await stage.ledger.take(
+            HintPage(hints: [hint]), from: source, about: app, by: worker, lease: .seconds(600),
+            began: began)
+    }
+
+    /// A clue outlives the process that has heard it, until a check has looked into it; after that
+    /// the same is no news, whoever brings it. A check since the pull began may not have seen it.
+    @Test func keepsAClueUntilItWasLookedInto() async throws {
+        let stage = try await Stage()
+        let lease = try await settled(stage, ["ann"])
+        guard case .mayPull(_, _, let began) = try await begin(stage) else { return }
+        let early = began - .days(1)
+        #expect(try await hear(stage, clue: "x", as: "1", at: early)?.woken == 1)
+        #expect(try await hear(stage, clue: "y", as: "2", at: early)?.fresh == 1)
+        for (orders, left) in [(Set<String>(), Set(["x", "y"])), (["x"], ["y"]), (["y"], [])] {
+            let claim = try #require(try await stage.due(lease).first)
+            var observation = inForce(claim)
+            observation.pastRefunds = orders
+            _ = try await stage.ledger.commit(
+                [outcome(claim, observation)], under: lease, at: claim.claimedAt)
+            #expect(try await stage.due(lease).isEmpty)
+            let known = try await stage.ledger.claims(ofUser: "ann").map(\.purchase.clues)
+            #expect(known == [Set(left.map(Clue.refund(of:)))])
+            try await stage.makeAllDue()
+        }
+        let claim = try #require(try await stage.due(lease).first)
+        #expect(claim.purchase.clues == [])
+        _ = try await stage.ledger.commit(
+            [outcome(claim, inForce(claim))], under: lease, at: claim.claimedAt)
+        #expect(try await hear(stage, clue: "x", as: "3", at: early)?.woken == 0)
+        #expect(try await stage.due(lease).isEmpty)
+        #expect(
+            try await stage.list(
+                """
+                SELECT detail ->> 'refunded_order' FROM renewald.events
+                WHERE reason = 'refund_of_past_period' ORDER BY id
+                """) == ["x", "y"])
+        #expect(try await stage.broken() == [])
+    }
+
+    @Test func tellsTwoRefundsOfOneCheckApart() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: ["ann"], lease)
+        var observation = inForce(claims[0])
+        observation.pastRefunds = ["x", "y"]
+        let report = try await stage.ledger.commit(
+            [outcome(claims[0], observation)], under: lease, at: claims.latest)
+        #expect(report.events.count == 3 && report.refused.isEmpty)
+        #expect(try await stage.number("SELECT count(DISTINCT key) FROM renewald.event") == 3)
+    }
+
+    @Test func forgetsCluesThatAreOld() async throws {
+        let stage = try await Stage()
+        _ = try await begin(stage)
+        try await stage.beside.script(
+            """
+            INSERT INTO renewald.clue (shard, id, clue, heard_at, settled_at) VALUES
+                (1, 1, 'a', now() - interval '29 days', NULL),
+                (1, 1, 'b', now() - interval '31 days', NULL),
+                (1, 1, 'c', now() - interval '31 days', now()),
+                (1, 1, 'd', now() - interval '181 days', now())
+            """)
+        try await stage.ledger.endPull(of: source, by: worker, next: .zero)
+        #expect(try await stage.list("SELECT clue FROM renewald.clue ORDER BY 1") == ["a", "c"])
+    }
+
     @Test func repeatedLateAndUnorderedOnesCostOneQuestionAtMost() async throws {
         let stage = try await Stage()
         let lease = try await settled(stage, ["ann"])

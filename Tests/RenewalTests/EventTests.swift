@@ -24,6 +24,33 @@ import Testing
         #expect(stage.book.entitlements["pro"]?.inGrace == true)
     }
 
+    /// Each order once, also when a refund was told of before.
+    @Test func tellsEachRefundOfAPastPeriod() throws {
+        let stage = try Stage(Story(head: "two refunds | active 60"))
+        let now = try TestCalendar.time("40")
+        var purchase = try stage.purchase(1)
+        for orders in [Set(["b", "a"]), ["c"], []] {
+            var answer = try HeardWords("active 60", about: purchase.facts).answer()
+            if case .verdict(var observation) = answer {
+                observation.pastRefunds = orders
+                observation.settledClues = orders.isEmpty ? [] : [.pause(news: "1")]
+                if !orders.isEmpty { observation.signals.insert(.pastPeriodRefunded) }
+                answer = .verdict(observation)
+            }
+            let claim = Claim(
+                purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1, attempts: 0,
+                crashes: 0, checkedAt: nil, claimedAt: now)
+            let decision = decide(
+                claim, hearing: answer, at: Moment(now: now, jitter: 0.5),
+                under: Rules(catalog: shop))
+            #expect(decision.notices.map(\.reason) == orders.map { _ in .refundOfPastPeriod })
+            #expect(decision.notices.map(\.detail.refundedOrder) == orders.sorted())
+            let clues = orders.map(Clue.refund(of:)) + (orders.isEmpty ? [] : [.pause(news: "1")])
+            #expect(decision.settledClues == Set(clues))
+            purchase.facts = decision.facts
+        }
+    }
+
     @Test func namesTheProductBefore() throws {
         var stage = try Stage(Story(head: "upgrade | active 30"))
         let (_, settlement) = try stage.hear("active 40 product=gold_month", at: "10")

@@ -323,6 +323,7 @@ struct AppleEnquiryTests {
         let found = try observation(await ask(world) { $0.autoRenew = renewed })
         #expect(found.standing == .active)
         #expect(found.signals.contains(.pastPeriodRefunded) == isTold)
+        #expect(found.pastRefunds == (isTold ? ["1"] : []))
         #expect(world.requests.count == calls)
     }
 }

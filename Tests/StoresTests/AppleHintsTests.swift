@@ -132,8 +132,8 @@ struct AppleHintsTests {
                 verifier: verifier, bundleID: "com.example.reader", api: api,
                 now: Self.now + .seconds(seconds)
             ).pull(after: position)
-            position = pull.page.position
-            told.append(Self.ids(pull.page))
+            position = pull.position
+            told.append(Self.ids(pull))
             reads.append(verifier.readCount)
         }
         #expect(told == [["a 11", "b 22"], ["c 33"], []])
@@ -238,23 +238,41 @@ struct AppleHintsTests {
         }
     }
 
-    /// A refund that the statuses cannot show is looked into at the next check.
-    @Test func looksForTheRefundItHasHeardOf() async throws {
-        let item = try Self.item("a", "420001010101001", type: "REFUND")
-        let refund = #"{"transactionId":"1","revocationDate":1772719964000}"#
+    /// A refund that the statuses cannot show is looked into at the next check, whoever makes it: one
+    /// by one, and what the history does not show yet again and again.
+    @Test func looksForTheRefundsItHasHeardOf() async throws {
+        let items = try ["1", "2", "3"].map { id in
+            try Self.item(
+                id, "420001010101001", type: "REFUND",
+                transaction: AppleFixture.signed(#"{"transactionId":"\#(id)"}"#))
+        }
+        let page = Self.page(items + [try Self.item("r", "420001010101001")])
         let active = try AppleFixture.active()
-        let refunds = try AppleFixture.page([refund])
+        let refunds = try AppleFixture.page(
+            ["1", "2", "9"].map { #"{"transactionId":"\#($0)","revocationDate":1772719964000}"# })
         let world = FakeWorld(clock: Self.now) { request async throws(CurlError) in
-            if request.url.contains("notifications") { return .json(Self.page([item])) }
+            if request.url.contains("notifications") { return .json(page) }
             return .json(request.url.contains("refund") ? refunds : active)
         }
-        let store = try store(world)
-        _ = try await store.hints(after: nil, at: Self.now)
+        let hints = try await store(world).hints(after: nil, at: Self.now).hints
+        let clues = hints.map(\.clue)
+        #expect(clues == [.refund(of: "1"), .refund(of: "2"), .refund(of: "3"), nil])
+
         var purchase = purchase(.apple, token: "420001010101001")
         purchase.facts.originalID = "420001010101001"
-        for isTold in [true, false] {
-            let answer = await store.ask(purchase, at: Self.now)
-            #expect(summary(answer).contains("refund_of_past_period") == isTold)
+        purchase.facts.signals = [.pastPeriodRefunded]
+        for (clues, told) in [
+            (clues, ["1", "2"]), ([clues[1]], ["2"]), ([clues[2]], []), ([], []),
+        ] {
+            purchase.clues = Set(clues.compactMap(\.self))
+            let before = world.requests.count
+            let answer = await (try store(world)).ask(purchase, at: Self.now)
+            guard case .verdict(let observation) = answer else {
+                Issue.record("\(summary(answer))")
+                return
+            }
+            #expect(observation.pastRefunds.sorted() == told)
+            #expect(world.requests.count - before == (clues.isEmpty ? 1 : 2))
         }
     }
 

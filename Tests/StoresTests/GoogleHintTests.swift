@@ -55,8 +55,12 @@ struct GoogleHintTests {
         let first = try await store.voidedHints(after: "1771585200000", at: Self.now)
         #expect(
             first.hints == [
-                Hint(id: "google voided GPA.1..0 1771588800000 all", subject: .token("a")),
-                Hint(id: "google voided GPA.2 1771588860000 2", subject: .token("b")),
+                Hint(
+                    id: "google voided GPA.1..0 1771588800000 all", subject: .token("a"),
+                    clue: .refund(of: "GPA.1..0")),
+                Hint(
+                    id: "google voided GPA.2 1771588860000 2", subject: .token("b"),
+                    clue: .refund(of: "GPA.2")),
             ])
         #expect(first.hasMore)
         #expect(first.skipped == 2)
@@ -132,6 +136,7 @@ struct GooglePubSubTests {
         data: {"packageName":"com.example.reader","voidedPurchaseNotification":
             {"purchaseToken":"c","orderId":"GPA.1","productType":1,"refundType":1}}
         hear: c
+        clue: refund GPA.1
 
         case: test
         data: {"packageName":"com.example.reader","testNotification":{"version":"1.0"}}
@@ -185,7 +190,11 @@ struct GooglePubSubTests {
         #expect(
             page.hints
                 == (token.map {
-                    [Hint(id: "google notification 77", subject: .token($0))]
+                    [
+                        Hint(
+                            id: "google notification 77", subject: .token($0),
+                            clue: row["clue"].flatMap(Clue.init(text:)))
+                    ]
                 } ?? []))
     }
 

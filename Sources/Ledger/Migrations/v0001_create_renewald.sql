@@ -256,6 +256,18 @@ CREATE TABLE renewald.unclaimed_hint (
 );
 CREATE INDEX unclaimed_hint_age ON renewald.unclaimed_hint (heard_at);
 
+-- What hints have named that an answer does not show (`refund ORDER`, `pause ID`), of each purchase: looked
+-- into by its next check, then remembered for half a year, so that the same is no news any more.
+CREATE TABLE renewald.clue (
+    shard int2 NOT NULL,
+    id int8 NOT NULL,
+    clue text NOT NULL,
+    heard_at timestamptz NOT NULL DEFAULT now(),
+    settled_at timestamptz,
+    PRIMARY KEY (shard, id, clue)
+);
+CREATE INDEX clue_age ON renewald.clue (heard_at);
+
 -- What was heard in the checks that mattered, and what was decided by it: for those who have to explain
 -- it. A table a month, so that what is too old goes at once and leaves no bloat. Calls are arrays side
 -- by side. Bodies are kept only where the configuration says so.

@@ -12,7 +12,11 @@ SELECT
     purchase.stated_at, purchase.lapse, purchase.signals, purchase.doubt,
     purchase.doubt_since, purchase.holding_entitlements, purchase.holding_products,
     purchase.holding_ends, coalesce(credential.asked_with, credential.token) AS token,
-    credential.store_user_id
+    credential.store_user_id,
+    ARRAY(
+        SELECT clue.clue FROM renewald.clue
+        WHERE clue.shard = due.shard AND clue.id = due.id AND clue.settled_at IS NULL
+        ORDER BY clue.clue LIMIT 50) AS clues
 FROM unnest($1::int2[], $2::timestamptz[], $3::int8[]) AS place (shard, due_at, id)
 CROSS JOIN LATERAL (
     SELECT schedule.*

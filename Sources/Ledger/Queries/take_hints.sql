@@ -1,8 +1,9 @@
 -- Makes due what hints are about. Left alone are hints that were heard before, purchases that are due
 -- already or were checked since the pull began, and those that a newer link has taken over. One that is
--- being asked about now is made due anew: its answer may be older than the news.
+-- being asked about now is made due anew: its answer may be older than the news; and so is one with a
+-- clue that is new, as its last answer may not have shown it.
 -- $1 text (source); $2 text (store); $3 text (app); $4 timestamptz (when the pull began); $5 text[]
--- (hints' ids); $6 text[] and $7 text[] (the token or the original id of each). One row: how many were
+-- (hints' ids); $6 text[] and $7 text[] (the token or the original id of each); $8 text[] (its clue). One row: how many were
 -- new, made due, and about what nobody has submitted.
 WITH heard AS (
     INSERT INTO renewald.heard_hint (source, digest)
@@ -11,34 +12,42 @@ WITH heard AS (
     RETURNING digest
 ), hint AS MATERIALIZED (
     SELECT DISTINCT
-        app.lane, given.original_id,
+        app.lane, given.original_id, given.clue,
         sha256(convert_to(
             btrim(coalesce(given.token, given.original_id), E' \t\r\n'), 'UTF8')) AS digest
-    FROM unnest($5::text[], $6::text[], $7::text[]) AS given (id, token, original_id)
+    FROM unnest($5::text[], $6::text[], $7::text[], $8::text[])
+        AS given (id, token, original_id, clue)
     JOIN heard ON heard.digest = sha256(convert_to(given.id, 'UTF8'))
     JOIN renewald.app ON app.store = $2 AND app.app = $3
 ), found AS MATERIALIZED (
-    SELECT hint.lane, hint.digest, known.shard, known.id
+    SELECT hint.lane, hint.digest, hint.clue, known.shard, known.id
     FROM hint
     JOIN renewald.token_key AS known ON known.lane = hint.lane AND known.digest = hint.digest
     UNION
-    SELECT hint.lane, hint.digest, known.shard, known.id
+    SELECT hint.lane, hint.digest, hint.clue, known.shard, known.id
     FROM hint
     JOIN renewald.original_key AS known
         ON known.lane = hint.lane AND known.original_id = hint.original_id
 ), meant AS MATERIALIZED (
     -- Submitted in two forms: the first is asked about. Given to several users: each has his own.
-    SELECT found.lane, coalesce(first.shard, found.shard) AS shard, coalesce(first.id, found.id) AS id
+    SELECT
+        found.lane, found.clue, coalesce(first.shard, found.shard) AS shard,
+        coalesce(first.id, found.id) AS id
     FROM found
     JOIN renewald.purchase ON purchase.shard = found.shard AND purchase.id = found.id
     LEFT JOIN renewald.original_key AS first
         ON purchase.state = 'superseded' AND first.lane = found.lane
         AND first.original_id = purchase.original_id
     UNION
-    SELECT found.lane, renewald.shard_of(claimant.user_id), claimant.copy_id
+    SELECT found.lane, found.clue, renewald.shard_of(claimant.user_id), claimant.copy_id
     FROM found
     JOIN renewald.claimant ON claimant.shard = found.shard AND claimant.id = found.id
     WHERE claimant.copy_id IS NOT NULL
+), noted AS (
+    INSERT INTO renewald.clue (shard, id, clue)
+    SELECT shard, id, clue FROM meant WHERE clue IS NOT NULL
+    ON CONFLICT DO NOTHING
+    RETURNING shard, id
 ), woken AS (
     UPDATE renewald.schedule
     SET due_at = now(), attempts = 0
@@ -50,7 +59,8 @@ WITH heard AS (
       AND schedule.id = meant.id
       AND purchase.state <> 'superseded'
       AND (schedule.due_at > now() OR meant.id = ANY (shard.in_hand))
-      AND (schedule.checked_at IS NULL OR schedule.checked_at <= $4)
+      AND (schedule.checked_at IS NULL OR schedule.checked_at <= $4 OR EXISTS (
+          SELECT FROM noted WHERE noted.shard = meant.shard AND noted.id = meant.id))
       AND coalesce(schedule.problem, '') NOT LIKE 'set_aside:%'
     RETURNING 1
 ), unclaimed AS (

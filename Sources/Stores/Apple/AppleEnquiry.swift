@@ -17,8 +17,8 @@ struct AppleEnquiry: Sendable {
     struct Options: Sendable {
         /// Whether the history of a new subscription is read for its offers.
         var readsOffers: Bool
-        /// Whether a refund of this subscription has been heard of.
-        var suspectsRefund: Bool
+        /// Transactions of this subscription whose refund has been heard of.
+        var heardRefunds: Set<String> = []
     }
 
     init(
@@ -232,11 +232,7 @@ extension AppleEnquiry {
         if options.readsOffers, facts.usedIntroductory == nil, observation.usedIntroductory == nil {
             observation.usedIntroductory = await usedIntroductory(subscription, reader)
         }
-        if mayHideRefund(observation),
-            await wasRefundedBefore(subscription.transaction, reader)
-        {
-            observation.signals.insert(.pastPeriodRefunded)
-        }
+        await noteRefunds(&observation, by: subscription.transaction, reader)
     }
 
     private mutating func usedIntroductory(
@@ -251,28 +247,51 @@ extension AppleEnquiry {
         }
     }
 
-    /// The statuses show the latest period only. When an earlier one is refunded, Apple turns
-    /// renewal off.
-    private func mayHideRefund(_ observation: Observation) -> Bool {
-        guard observation.standing == .active, !facts.signals.contains(.pastPeriodRefunded) else {
-            return false
+    /// The statuses show the latest period only. When an earlier one is refunded, Apple says so in
+    /// a notification and turns renewal off: the history of refunds shows which it was. What it
+    /// does not show yet is looked for again at the next check.
+    private mutating func noteRefunds(
+        _ observation: inout Observation, by current: AppleTransaction, _ reader: AppleReader
+    ) async {
+        var heard = options.heardRefunds
+        if let id = current.transactionId, heard.remove(id) != nil,
+            case .refunded = observation.standing
+        {
+            observation.settledClues.insert(.refund(of: id))
         }
-        return options.suspectsRefund
-            || (facts.autoRenew == true && observation.willRenew == false)
+        let isTurnedOff =
+            facts.autoRenew == true && observation.willRenew == false
+            && !facts.signals.contains(.pastPeriodRefunded)
+        guard observation.standing == .active, isTurnedOff || !heard.isEmpty else { return }
+        guard let found = await refunds(before: current, atLeast: heard, reader) else { return }
+        observation.pastRefunds = heard.isEmpty ? found : found.intersection(heard)
+        if !observation.pastRefunds.isEmpty { observation.signals.insert(.pastPeriodRefunded) }
     }
 
-    private mutating func wasRefundedBefore(
-        _ current: AppleTransaction, _ reader: AppleReader
-    ) async -> Bool {
+    /// The refunded transactions of the subscription other than its current one; nil when the
+    /// history cannot be read. It is read no further than needed.
+    private mutating func refunds(
+        before current: AppleTransaction, atLeast heard: Set<String>, _ reader: AppleReader
+    ) async -> Set<String>? {
         let id = current.originalTransactionId ?? subject.id
-        let found = try? await pages(reader) { (revision) throws(StoreFailure) in
-            try .refunds(of: id, revision: revision)
-        } first: { transaction in
-            transaction.originalTransactionId == current.originalTransactionId
-                && transaction.transactionId != current.transactionId
-                && transaction.revocationDate != nil && transaction.isUpgraded != true
+        var found: Set<String> = []
+        do throws(StoreFailure) {
+            _ = try await pages(reader) { (revision) throws(StoreFailure) in
+                try .refunds(of: id, revision: revision)
+            } first: { transaction in
+                if transaction.originalTransactionId == current.originalTransactionId,
+                    transaction.transactionId != current.transactionId,
+                    transaction.revocationDate != nil, transaction.isUpgraded != true,
+                    let id = transaction.transactionId
+                {
+                    found.insert(id)
+                }
+                return !heard.isEmpty && heard.isSubset(of: found)
+            }
+            return found
+        } catch {
+            return nil
         }
-        return found != nil
     }
 
     /// The first transaction of the customer's history that will do.

@@ -58,36 +58,29 @@ struct AppleHints: Sendable {
     let api: AppleAPI
     let now: Timestamp
 
-    /// What one pull found, and the ids of the subscriptions that had a refund.
-    struct Pull: Sendable {
-        var page: HintPage
-        var refunded: [String] = []
-    }
-
     /// One page of each environment. An environment that cannot be read keeps its place.
     ///
     /// - Throws: what production said, when no environment could be read.
-    func pull(after text: String?) async throws(StoreFailure) -> Pull {
+    func pull(after text: String?) async throws(StoreFailure) -> HintPage {
         var position = AppleHintPosition(text: text)
-        var pull = Pull(page: HintPage(hints: []))
+        var page = HintPage(hints: [])
         var failure: StoreFailure?
         var hasRead = false
         for environment in StoreEnvironment.allCases {
             do throws(StoreFailure) {
-                let read = try await page(of: environment, at: position[environment])
+                let read = try await self.page(of: environment, at: position[environment])
                 position[environment] = read.place
-                pull.page.hints += read.news.map(\.hint)
-                pull.page.skipped += read.skipped
-                pull.refunded += read.news.filter(\.isRefund).map(\.originalID)
-                if read.place.window != nil { pull.page.hasMore = true }
+                page.hints += read.news.map(\.hint)
+                page.skipped += read.skipped
+                if read.place.window != nil { page.hasMore = true }
                 hasRead = true
             } catch {
                 failure = failure ?? error
             }
         }
         if !hasRead, let failure { throw failure }
-        pull.page.position = position.text
-        return pull
+        page.position = position.text
+        return page
     }
 
     private struct Page {
@@ -205,9 +198,12 @@ extension String {
 private struct AppleNews: Sendable {
     let uuid: String
     let originalID: String
-    let isRefund: Bool
+    /// The transaction that was refunded, where it is about a refund.
+    let refunded: String?
 
-    var hint: Hint { Hint(id: uuid, subject: .originalID(originalID)) }
+    var hint: Hint {
+        Hint(id: uuid, subject: .originalID(originalID), clue: refunded.map(Clue.refund))
+    }
 }
 
 /// A page of the notification history: at most 20.
@@ -265,11 +261,15 @@ extension AppleReader {
         guard data.environment == environment.appleName else {
             throw .mismatch(what: "environment")
         }
-        guard let text = data.signedTransactionInfo,
-            let id = try transaction(insideOfVerified: text, "signedTransactionInfo")
-                .originalTransactionId
-        else { throw .malformed(field: "signedTransactionInfo") }
+        guard let text = data.signedTransactionInfo else {
+            throw .malformed(field: "signedTransactionInfo")
+        }
+        let transaction = try transaction(insideOfVerified: text, "signedTransactionInfo")
+        guard let id = transaction.originalTransactionId else {
+            throw .malformed(field: "originalTransactionId")
+        }
+        let isRefund = payload.notificationType == "REFUND"
         return AppleNews(
-            uuid: uuid, originalID: id, isRefund: payload.notificationType == "REFUND")
+            uuid: uuid, originalID: id, refunded: isRefund ? transaction.transactionId : nil)
     }
 }

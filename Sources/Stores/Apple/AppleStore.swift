@@ -1,6 +1,5 @@
 import Curl
 package import Renewal
-import Synchronization
 
 /// Asks the App Store about purchases of one app.
 package final class AppleStore: Sendable {
@@ -11,8 +10,6 @@ package final class AppleStore: Sendable {
     /// Nil without a shared secret.
     private let verifyReceipt: AppleVerifyReceipt?
     private let readsOffers: Bool
-    /// Subscriptions of which a refund was heard of, to be looked into at the next check.
-    private let refunded = Mutex<Set<String>>([])
 
     /// - Parameters:
     ///   - credentials: a key, a shared secret, or both.
@@ -71,13 +68,9 @@ package final class AppleStore: Sendable {
         after position: String?, at now: Timestamp
     ) async throws(StoreFailure) -> HintPage {
         guard let api else { throw Self.needsKey }
-        let pull = try await AppleHints(
+        return try await AppleHints(
             verifier: verifier, bundleID: bundleID, api: api, now: now
         ).pull(after: position)
-        refunded.withLock { ids in
-            for id in pull.refunded where ids.count < Self.refundLimit { ids.insert(id) }
-        }
-        return pull.page
     }
 
     /// Finds the transactions of an order id, such as `MK5TTTVWJH`, for support. Production only:
@@ -108,7 +101,6 @@ package final class AppleStore: Sendable {
 
     private static let needsKey = StoreFailure.unsupported(
         reason: "needs a key of the App Store Server API")
-    private static let refundLimit = 4096
 }
 
 // Which of Apple's two services is asked, and with what.
@@ -119,34 +111,25 @@ extension AppleStore {
         switch try AppleIdentifier(token: purchase.token) {
         case .transaction(let id):
             let subject = AppleSubject(id: id, environment: purchase.facts.environment)
-            return try await answer(about: subject, purchase.facts, at: now)
+            return try await answer(about: subject, purchase, at: now)
         case .signed(let text):
             let subject = try await subject(signed: text, purchase.facts, at: now)
-            return try await answer(about: subject, purchase.facts, at: now)
+            return try await answer(about: subject, purchase, at: now)
         case .receipt(let file):
-            return try await answer(about: file, purchase.facts, at: now)
+            return try await answer(about: file, purchase, at: now)
         }
     }
 
     private func answer(
-        about subject: AppleSubject, _ facts: Facts, at now: Timestamp
+        about subject: AppleSubject, _ purchase: Purchase, at now: Timestamp
     ) async throws(StoreFailure) -> Answer {
         guard let api else { throw Self.needsKey }
         let options = AppleEnquiry.Options(
-            readsOffers: readsOffers, suspectsRefund: isSuspected(facts.originalID))
+            readsOffers: readsOffers, heardRefunds: purchase.clues.refundedOrders)
         var enquiry = AppleEnquiry(
-            about: subject, facts: facts, bundleID: bundleID, verifier: verifier,
+            about: subject, facts: purchase.facts, bundleID: bundleID, verifier: verifier,
             calls: AppleCalls(api, at: now), options: options, at: now)
-        let answer = try await enquiry.answer()
-        if options.suspectsRefund, let id = facts.originalID {
-            _ = refunded.withLock { $0.remove(id) }
-        }
-        return answer
-    }
-
-    private func isSuspected(_ id: String?) -> Bool {
-        guard let id else { return false }
-        return refunded.withLock { $0.contains(id) }
+        return try await enquiry.answer()
     }
 
     private func subject(
@@ -180,12 +163,13 @@ extension AppleStore {
     /// A receipt that names a transaction is asked about by it; verifyReceipt is asked only where
     /// it names none, or where there is no key.
     private func answer(
-        about file: AppleReceiptFile, _ facts: Facts, at now: Timestamp
+        about file: AppleReceiptFile, _ purchase: Purchase, at now: Timestamp
     ) async throws(StoreFailure) -> Answer {
+        let facts = purchase.facts
         let receipt = try? AppleReceipt(file)
         if let app = receipt?.bundleID, app != bundleID { throw .mismatch(what: "app") }
         if api != nil, let subject = receipt.flatMap({ subject(of: $0, facts) }) {
-            return try await answer(about: subject, facts, at: now)
+            return try await answer(about: subject, purchase, at: now)
         }
         guard let verifyReceipt else {
             // Says what is wrong with it, where something is.

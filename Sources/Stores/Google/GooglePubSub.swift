@@ -124,7 +124,8 @@ package final class GooglePubSub: Sendable {
         guard let id = message.messageId ?? message.message_id, !token.isEmpty else {
             return .unusable
         }
-        return .about(Hint(id: "google notification \(id)", subject: .token(token)))
+        return .about(
+            Hint(id: "google notification \(id)", subject: .token(token), clue: notification.clue))
     }
 
     /// Either alphabet, padded or not.
@@ -176,7 +177,12 @@ struct GoogleNotification: Decodable, Sendable {
 
     struct Subject: Decodable, Sendable {
         let purchaseToken: String?
+        /// Of a voided purchase.
+        let orderId: String?
     }
+
+    /// What the answer about a running subscription will not show.
+    var clue: Clue? { voidedPurchaseNotification?.orderId.map(Clue.refund) }
 
     var token: String? {
         (subscriptionNotification ?? oneTimeProductNotification ?? voidedPurchaseNotification)?

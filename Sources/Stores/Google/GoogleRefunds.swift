@@ -1,56 +1,33 @@
 import Renewal
-import Synchronization
-
-/// Orders that Google has taken back, heard from the voided purchases and not looked into yet. Of a
-/// running subscription no answer tells that an earlier period was refunded.
-///
-/// Kept in the memory of the process: after a restart such a refund goes untold, which ends no
-/// access either way.
-final class GoogleVoidedOrders: Sendable {
-    private let orders = Mutex<[String: Set<String>]>([:])
-    /// Purchases at most.
-    private static let limit = 10_000
-
-    func note(_ order: String, ofToken token: String) {
-        orders.withLock { orders in
-            guard orders[token] != nil || orders.count < Self.limit else { return }
-            orders[token, default: []].insert(order)
-        }
-    }
-
-    func heard(ofToken token: String) -> Set<String> {
-        orders.withLock { $0[token] ?? [] }
-    }
-
-    func forget(token: String) {
-        orders.withLock { _ = $0.removeValue(forKey: token) }
-    }
-}
 
 extension GoogleStore {
-    /// Adds to the observation of a running subscription that one of its earlier periods has been
-    /// refunded, where that was heard and Google's order management says so too: an order of this
-    /// very token. One call, and only after such news; without a usable answer it is looked into
-    /// again at the next check.
+    /// Adds to the observation of a running subscription that earlier periods of it have been
+    /// refunded, where that was heard and Google's order management says so too: orders of this very
+    /// token. One call, and only after such news; what Google does not show yet, or without a usable
+    /// answer, is looked into again at the next check.
     ///
     /// <https://developers.google.com/android-publisher/api-ref/rest/v3/orders/batchget>
     func noteRefunds(
         of purchase: Purchase, in observation: inout Observation, at now: Timestamp
     ) async {
-        let past = voidedOrders.heard(ofToken: purchase.token)
-            .filter { $0 != observation.orderID }
+        var past = purchase.clues.refundedOrders
+        if let current = observation.orderID, past.remove(current) != nil,
+            case .refunded = observation.standing
+        {
+            observation.settledClues.insert(.refund(of: current))
+        }
         guard !past.isEmpty, observation.kind == .autoRenewable, observation.isInForce else {
             return
         }
         await client.transport.beforeExtraCall()
         do throws(StoreFailure) {
-            let orders = try await orders(past.sorted(), at: now)
-            voidedOrders.forget(token: purchase.token)
-            let isRefunded = orders.contains { order in
-                order.token == purchase.token
-                    && ["REFUNDED", "CANCELED", "PARTIALLY_REFUNDED"].contains(order.state)
+            for order in try await orders(past.sorted(), at: now)
+            where past.contains(order.id) && order.isRefunded {
+                observation.settledClues.insert(.refund(of: order.id))
+                guard order.token == purchase.token else { continue }
+                observation.pastRefunds.insert(order.id)
+                observation.signals.insert(.pastPeriodRefunded)
             }
-            if isRefunded { observation.signals.insert(.pastPeriodRefunded) }
         } catch {
             // The verdict stands without it.
         }
@@ -68,6 +45,12 @@ extension GoogleStore {
             orders.append(try order.order(at: now))
         }
         return orders
+    }
+}
+
+extension GoogleOrder {
+    fileprivate var isRefunded: Bool {
+        ["REFUNDED", "CANCELED", "PARTIALLY_REFUNDED"].contains(state)
     }
 }
 

@@ -5,7 +5,6 @@ package import Renewal
 package final class GoogleStore: Sendable {
     let paths: GooglePaths
     let client: GoogleClient
-    let voidedOrders = GoogleVoidedOrders()
     private let api: GoogleAPI
     private let kindOf: @Sendable (String) -> ProductKind?
 

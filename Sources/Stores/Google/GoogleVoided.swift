@@ -36,10 +36,6 @@ extension GoogleStore {
         let next = page.tokenPagination?.nextPageToken.flatMap { $0.isEmpty ? nil : $0 }
         let voids = page.voidedPurchases ?? []
         let hints = voids.compactMap(\.hint)
-        for void in voids {
-            guard let token = void.purchaseToken, let order = void.orderId else { continue }
-            voidedOrders.note(order, ofToken: token)
-        }
         let beganAt = place.pageToken == nil ? now : place.beganAt ?? now
         let following =
             next.map { VoidedPlace(sweptAt: place.sweptAt, beganAt: beganAt, pageToken: $0) }
@@ -125,7 +121,8 @@ struct GoogleVoidedPage: Decodable, Sendable {
             let when = voidedTimeMillis.map { "\($0.value)" } ?? "-"
             let part = voidedQuantity.map { "\($0.value)" } ?? "all"
             return Hint(
-                id: "google voided \(charge) \(when) \(part)", subject: .token(purchaseToken))
+                id: "google voided \(charge) \(when) \(part)", subject: .token(purchaseToken),
+                clue: orderId.map(Clue.refund))
         }
     }
 }
