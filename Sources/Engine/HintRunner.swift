@@ -245,7 +245,7 @@ final class HintRunner: Sendable {
             if pulled.failure == nil { told.withLock { _ = $0.skipping.remove(name) } }
         } else if told.withLock({ $0.skipping.insert(name).inserted }) {
             log.notice(
-                "hints of \(name): \(pulled.skipped) cannot be read or are not of this app; skipped",
+                "hints of \(name): \(pulled.skipped) skipped: not to be read, or not of this app",
                 metadata: LogField.topic(.hintsSkipped, of: source.app))
         }
     }

@@ -238,8 +238,8 @@ struct AppleHintsTests {
         }
     }
 
-    /// A refund that the statuses cannot show is looked into at the next check, whoever makes it: one
-    /// by one, and what the history does not show yet again and again.
+    /// A refund that the statuses cannot show is looked into at the next check, whoever makes it:
+    /// one by one, and what the history does not show yet again and again.
     @Test func looksForTheRefundsItHasHeardOf() async throws {
         let items = try ["1", "2", "3"].map { id in
             try Self.item(

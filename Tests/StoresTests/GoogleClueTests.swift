@@ -4,8 +4,8 @@ import Testing
 
 @testable import Stores
 
-/// What a check looks into because a hint has named it: nothing is remembered between two checks but
-/// in the purchase.
+/// What a check looks into because a hint has named it: nothing is remembered between two checks
+/// but in the purchase.
 struct GoogleClueTests {
     private static let token = "token-of-ada"
     private static let current = "GPA.3301-7742-9918-40211..0"

@@ -51,8 +51,8 @@ struct AppleReader: Sendable {
         return transaction
     }
 
-    /// A signed transaction out of a payload that was verified: it is Apple who has put it there, so
-    /// its own signature is not looked at again, but it must be of this app and environment.
+    /// A signed transaction out of a payload that was verified: it is Apple who has put it there,
+    /// so its own signature is not looked at again, but it must be of this app and environment.
     func transaction(
         insideOfVerified text: String, _ what: String
     ) throws(StoreFailure) -> AppleTransaction {

@@ -2,9 +2,9 @@ import Renewal
 
 extension GoogleStore {
     /// Adds to the observation of a running subscription that earlier periods of it have been
-    /// refunded, where that was heard and Google's order management says so too: orders of this very
-    /// token. One call, and only after such news; what Google does not show yet, or without a usable
-    /// answer, is looked into again at the next check.
+    /// refunded, where that was heard and Google's order management says so too: orders of this
+    /// very token. One call, and only after such news; what Google does not show yet, or without a
+    /// usable answer, is looked into again at the next check.
     ///
     /// <https://developers.google.com/android-publisher/api-ref/rest/v3/orders/batchget>
     func noteRefunds(
