@@ -31,7 +31,7 @@ extension StoreMaker {
     /// Two calls each: one for each environment.
     private static let historyInterval = Duration.seconds(60)
 
-    private func appleStore(
+    func appleStore(
         _ app: AppleApp, _ transport: StoreTransport
     ) throws(ConfigurationFault) -> AppleStore {
         var roots = [AppleRoots.g3]
@@ -58,13 +58,13 @@ extension StoreMaker {
         }
     }
 
-    private func secretKey(_ key: AppleApp.APIKey) throws(ConfigurationFault) -> AppleAPIKey {
+    func secretKey(_ key: AppleApp.APIKey) throws(ConfigurationFault) -> AppleAPIKey {
         AppleAPIKey(
             issuerID: key.issuerID, keyID: key.keyID, privateKeyPEM: try secret(key.privateKey))
     }
 
     /// A certificate in DER, from DER or PEM.
-    private func certificate(
+    func certificate(
         _ bytes: [UInt8], _ place: ConfigurationPlace
     ) throws(ConfigurationFault) -> [UInt8] {
         let text = String(decoding: bytes, as: UTF8.self)

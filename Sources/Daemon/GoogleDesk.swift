@@ -7,16 +7,8 @@ extension StoreMaker {
     func google(
         _ app: GoogleApp, _ key: AppKey, _ transport: StoreTransport
     ) throws(ConfigurationFault) -> StoreDoors {
-        let credentials = GoogleCredentials(
-            packageName: app.id, serviceAccountJSON: try secret(app.serviceAccount),
-            certificateAuthorityFile: settings.tlsCA(.google)?.path)
-        let catalog = self.catalog
-        let store = try made(app.serviceAccount.place) { () throws(CredentialFault) in
-            try GoogleStore(
-                credentials: credentials, host: try host(settings.google.baseURL, .google),
-                transport: transport, api: settings.google.api == .v1 ? .v1 : .v2,
-                kindOf: { catalog.product(named: [$0])?.kind })
-        }
+        let credentials = try self.credentials(of: app)
+        let store = try googleStore(app, credentials, transport)
         var doors = StoreDoors(ask: { await store.ask($0, at: $1) })
         doors.lookUp = { id, now throws(StoreFailure) in
             let order = try await store.lookUp(orderID: id, at: now)
@@ -46,6 +38,35 @@ extension StoreMaker {
         return doors
     }
 
+    func credentials(of app: GoogleApp) throws(ConfigurationFault) -> GoogleCredentials {
+        GoogleCredentials(
+            packageName: app.id, serviceAccountJSON: try secret(app.serviceAccount),
+            certificateAuthorityFile: settings.tlsCA(.google)?.path)
+    }
+
+    func googleStore(
+        _ app: GoogleApp, _ credentials: GoogleCredentials, _ transport: StoreTransport
+    ) throws(ConfigurationFault) -> GoogleStore {
+        let catalog = self.catalog
+        return try made(app.serviceAccount.place) { () throws(CredentialFault) in
+            try GoogleStore(
+                credentials: credentials, host: try host(settings.google.baseURL, .google),
+                transport: transport, api: settings.google.api == .v1 ? .v1 : .v2,
+                kindOf: { catalog.product(named: [$0])?.kind })
+        }
+    }
+
+    func googlePubSub(
+        _ subscription: String, _ app: GoogleApp, _ credentials: GoogleCredentials,
+        _ transport: StoreTransport
+    ) throws(ConfigurationFault) -> GooglePubSub {
+        try made(app.serviceAccount.place) { () throws(CredentialFault) in
+            try GooglePubSub(
+                credentials: credentials, subscription: subscription,
+                host: try host(settings.google.pubsubURL, .google), transport: transport)
+        }
+    }
+
     /// Within 6,000 calls a day and 30 in 30 seconds.
     private static let voidedInterval = Duration.seconds(60)
     private static let notificationInterval = Duration.seconds(10)
@@ -54,11 +75,7 @@ extension StoreMaker {
         of subscription: String, _ app: GoogleApp, _ key: AppKey,
         _ credentials: GoogleCredentials, _ transport: StoreTransport
     ) throws(ConfigurationFault) -> HintSource {
-        let pubsub = try made(app.serviceAccount.place) { () throws(CredentialFault) in
-            try GooglePubSub(
-                credentials: credentials, subscription: subscription,
-                host: try host(settings.google.pubsubURL, .google), transport: transport)
-        }
+        let pubsub = try googlePubSub(subscription, app, credentials, transport)
         return HintSource(
             name: "google \(app.id) notifications", app: key, interval: Self.notificationInterval,
             pull: { _, now throws(StoreFailure) in

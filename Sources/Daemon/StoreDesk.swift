@@ -184,17 +184,21 @@ struct StoreMaker {
         }
     }
 
-    private func amazon(
+    func amazon(
         _ app: AmazonApp, _ transport: StoreTransport
     ) throws(ConfigurationFault) -> AmazonStore {
-        let credentials = AmazonCredentials(
-            appID: app.id, sharedSecret: try secret(app.sharedSecret),
-            allowsSandbox: app.sandbox)
+        let credentials = try self.credentials(of: app)
         return try made(app.sharedSecret.place) { () throws(CredentialFault) in
             AmazonStore(
                 credentials: credentials, production: try host(settings.amazon.baseURL, .amazon),
                 sandbox: try host(settings.amazon.sandboxURL, .amazon), transport: transport)
         }
+    }
+
+    func credentials(of app: AmazonApp) throws(ConfigurationFault) -> AmazonCredentials {
+        AmazonCredentials(
+            appID: app.id, sharedSecret: try secret(app.sharedSecret),
+            allowsSandbox: app.sandbox)
     }
 
     func host(_ url: String, _ store: Store) throws(CredentialFault) -> StoreHost {

@@ -102,11 +102,17 @@ package struct UserCheck: Sendable {
         }
     }
 
-    /// A part of the quota is kept for a person who asks; without the database there is none.
     static func waitForCall(_ app: AppKey, _ workshop: Workshop) async {
-        let interval = Duration.seconds(1) / Quota.interactive(workshop.rate(app))
-        let wait = try? await workshop.ledger.reserveCalls(
-            from: Quota.interactiveBucket(app), for: interval)
+        await waitForCall(app, workshop.configuration.stores, workshop.ledger)
+    }
+
+    /// A part of the quota is kept for a person who asks; without the database there is none.
+    static func waitForCall(
+        _ app: AppKey, _ stores: StoreSettings, _ ledger: PostgresLedger
+    ) async {
+        let rate = stores.requestsPerSecond(app.store)
+        let wait = try? await ledger.reserveCalls(
+            from: Quota.interactiveBucket(app), for: .seconds(1) / Quota.interactive(rate))
         if let wait, wait > .zero { try? await Task.sleep(for: wait) }
     }
 }

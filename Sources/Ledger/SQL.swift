@@ -24,6 +24,11 @@ struct SQL: Sendable {
         PostgresStatement(text, parameters, name: name)
     }
 
+    /// How the server would run it. Not prepared, and nothing of it is run.
+    func plan(_ parameters: PostgresValue...) -> PostgresStatement {
+        PostgresStatement("EXPLAIN (COSTS OFF)\n" + text, parameters, isReadOnly: true)
+    }
+
     static let apps = SQL("apps", PackageResources.apps_sql)
     static let beatWorker = SQL("beat_worker", PackageResources.beat_worker_sql)
     static let beginPull = SQL("begin_pull", PackageResources.begin_pull_sql)
@@ -53,6 +58,15 @@ struct SQL: Sendable {
     static let commitTokens = SQL("commit_tokens", PackageResources.commit_tokens_sql)
     static let commitTwins = SQL("commit_twins", PackageResources.commit_twins_sql)
     static let countWorkers = SQL("count_workers", PackageResources.count_workers_sql)
+    static let doctorEvents = SQL("doctor_events", PackageResources.doctor_events_sql)
+    static let doctorHas = SQL("doctor_has", PackageResources.doctor_has_sql)
+    static let doctorHolders = SQL("doctor_holders", PackageResources.doctor_holders_sql)
+    static let doctorIndexes = SQL("doctor_indexes", PackageResources.doctor_indexes_sql)
+    static let doctorPlanSettings = SQL(
+        "doctor_plan_settings", PackageResources.doctor_plan_settings_sql)
+    static let doctorRights = SQL("doctor_rights", PackageResources.doctor_rights_sql)
+    static let doctorServer = SQL("doctor_server", PackageResources.doctor_server_sql)
+    static let doctorTables = SQL("doctor_tables", PackageResources.doctor_tables_sql)
     static let dropOffers = SQL("drop_offers", PackageResources.drop_offers_sql)
     static let endPull = SQL("end_pull", PackageResources.end_pull_sql)
     static let eventsAfter = SQL("events_after", PackageResources.events_after_sql)

@@ -21,7 +21,6 @@ struct RenewaldCommand: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             RunCommand.self, OnceCommand.self, CheckCommand.self, ExplainCommand.self,
-            StatusCommand.self,
-            EventsCommand.self, MigrateCommand.self,
+            StatusCommand.self, EventsCommand.self, DoctorCommand.self, MigrateCommand.self,
         ])
 }

@@ -3,10 +3,10 @@ package import Renewal
 
 /// Asks the Amazon Appstore about purchases of one app.
 package final class AmazonStore: Sendable {
-    private let credentials: AmazonCredentials
-    private let production: StoreHost
+    let credentials: AmazonCredentials
+    let production: StoreHost
     private let sandbox: StoreHost?
-    private let transport: StoreTransport
+    let transport: StoreTransport
 
     /// Without a sandbox, testers' receipts are not asked about.
     package init(

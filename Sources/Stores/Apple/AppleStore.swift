@@ -6,9 +6,9 @@ package final class AppleStore: Sendable {
     private let bundleID: String
     private let verifier: AppleVerifier
     /// Nil without a key: only receipts can be asked about then.
-    private let api: AppleAPI?
+    let api: AppleAPI?
     /// Nil without a shared secret.
-    private let verifyReceipt: AppleVerifyReceipt?
+    let verifyReceipt: AppleVerifyReceipt?
     private let readsOffers: Bool
 
     /// - Parameters:

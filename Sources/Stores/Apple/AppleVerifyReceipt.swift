@@ -100,7 +100,7 @@ struct AppleVerifyReceipt: Sendable {
         }
     }
 
-    private func request(
+    func request(
         _ text: String, to endpoint: AppleReceiptEndpoint, withSecret: Bool
     ) -> HTTPRequest {
         let body = Body(data: text, password: withSecret ? secret.text : nil)

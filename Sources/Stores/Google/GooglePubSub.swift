@@ -10,8 +10,8 @@ package import Renewal
 /// <https://developer.android.com/google/play/billing/rtdn-reference>
 package final class GooglePubSub: Sendable {
     private let packageName: String
-    private let path: String
-    private let client: GoogleClient
+    let path: String
+    let client: GoogleClient
 
     /// - Parameters:
     ///   - credentials: the service account must be a subscriber. Its access token has a scope of

@@ -33,7 +33,7 @@ enum GoogleQuestion: Hashable, Sendable {
 ///
 /// <https://developers.google.com/android-publisher/api-ref/rest/v3>
 struct GooglePaths: Sendable {
-    private let app: String
+    let app: String
 
     /// - Throws: `.rejected`; the package name comes from the configuration.
     init(packageName: String) throws(StoreFailure) {

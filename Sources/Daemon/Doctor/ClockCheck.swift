@@ -1,0 +1,25 @@
+/// Judges how far two clocks are apart.
+enum ClockCheck {
+    /// What a network's delay and whole seconds cannot explain.
+    static let noticeable = Duration.seconds(5)
+    /// From here on stores refuse signed requests as being of the future or too old.
+    static let harmful = Duration.seconds(60)
+
+    /// - Parameters:
+    ///   - other: whose clock it is, such as `the database`.
+    ///   - skew: how far it is ahead of this machine's.
+    /// - Returns: wrong where stores would refuse signed requests.
+    static func finding(_ other: String, skew: Duration) -> Finding {
+        let apart = skew < .zero ? .zero - skew : skew
+        guard apart > noticeable else {
+            return .ok("clock", "this machine and \(other) agree")
+        }
+        let side = skew < .zero ? "ahead of" : "behind"
+        let sentence = "this machine is \(apart.roughly) \(side) \(other)"
+        let advice =
+            "see that both follow a time server: `timedatectl` shows it, and chrony or "
+            + "systemd-timesyncd keep it"
+        return apart > harmful
+            ? .wrong("clock", sentence, do: advice) : .note("clock", sentence, do: advice)
+    }
+}

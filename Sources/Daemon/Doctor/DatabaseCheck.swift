@@ -1,0 +1,113 @@
+import Ledger
+import Postgres
+import Renewal
+
+/// Looks at the database: one question after the other, each of which may fail by itself.
+struct DatabaseCheck {
+    private let settings: PostgresSettings
+    private let notifies: Bool
+
+    init(_ configuration: Configuration) {
+        settings = PostgresSettings(conninfo: configuration.database.url)
+        notifies = configuration.engine.notify
+    }
+
+    /// - Returns: whether the schema can be worked with.
+    func run(_ tell: (Finding) -> Void) async -> Bool {
+        let (examination, outcome) = await connect()
+        var isFit = false
+        switch outcome {
+        case .failure(let error):
+            tell(Judgement.failed("database", error))
+            for subject in ["clock", "schema", "roles", "indexes", "plans", "autovacuum"] {
+                tell(.skipped(subject, because: "there is no database"))
+            }
+        case .success(let server):
+            Judgement.server(server, notifies: notifies).forEach(tell)
+            await lookAtClock(examination, tell)
+            isFit = await lookAtSchema(examination, server, tell)
+        }
+        await examination.close()
+        return isFit
+    }
+
+    /// As the daemon does; a server that only follows another is taken where there is no better
+    /// one, so that it can be told apart from none.
+    private func connect() async -> (DatabaseExamination, Result<ServerState, LedgerError>) {
+        let first = DatabaseExamination(settings)
+        do throws(LedgerError) {
+            return (first, .success(try await first.server()))
+        } catch .unavailable {
+            await first.close()
+            var settings = settings
+            settings.requiresReadWrite = false
+            let second = DatabaseExamination(settings)
+            do throws(LedgerError) {
+                return (second, .success(try await second.server()))
+            } catch {
+                return (second, .failure(error))
+            }
+        } catch {
+            return (first, .failure(error))
+        }
+    }
+
+    private func lookAtClock(
+        _ examination: DatabaseExamination, _ tell: (Finding) -> Void
+    ) async {
+        let began = WallClock.now()
+        await ask("clock", tell) { () throws(LedgerError) in
+            let told = try await examination.server().now
+            let ended = WallClock.now()
+            return [ClockCheck.finding("the database", skew: told - (began + (ended - began) / 2))]
+        }
+    }
+
+    private func lookAtSchema(
+        _ examination: DatabaseExamination, _ server: ServerState, _ tell: (Finding) -> Void
+    ) async -> Bool {
+        var isFit = false
+        await ask("schema", tell) { () throws(LedgerError) in
+            let version = try await examination.schemaVersion()
+            let finding = Judgement.schema(version)
+            isFit = finding.level == .ok
+            return [finding]
+        }
+        guard isFit else {
+            for subject in ["roles", "indexes", "plans", "autovacuum", "transactions"] {
+                tell(.skipped(subject, because: "the schema does not fit"))
+            }
+            return false
+        }
+        await ask("roles", tell) { () throws(LedgerError) in
+            Judgement.rights(try await examination.rights())
+        }
+        await ask("indexes", tell) { () throws(LedgerError) in
+            Judgement.indexes(try await examination.indexFaults())
+        }
+        await ask("plans", tell) { () throws(LedgerError) in
+            [Judgement.plans(try await examination.wholeTableReads())]
+        }
+        await ask("autovacuum", tell) { () throws(LedgerError) in
+            Judgement.tables(try await examination.tables())
+        }
+        await ask("transactions", tell) { () throws(LedgerError) in
+            Judgement.holders(
+                try await examination.holders(
+                    longerThan: Judgement.longTransaction,
+                    transactions: Judgement.manyTransactions), seesAll: server.seesAllSessions)
+        }
+        return true
+    }
+
+    private func ask(
+        _ subject: String, _ tell: (Finding) -> Void,
+        _ question: () async throws(LedgerError) -> [Finding]
+    ) async {
+        do throws(LedgerError) {
+            try await question().forEach(tell)
+        } catch {
+            tell(Judgement.failed(subject, error))
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import Curl
+import Ledger
+import Postgres
+import Renewal
+
+/// Looks whether a site is well: configuration, credentials, database, clocks, stores and units. No
+/// fault stops it, and it changes nothing but the quota of the calls that it makes.
+package struct Doctor: Sendable {
+    private let configurationFile: String
+    private let environment: [String: String]
+    private let root: String
+
+    /// - Parameters:
+    ///   - configurationFile: its path.
+    ///   - environment: of the process.
+    ///   - root: the folder of an image in which unit files are looked for; empty is the machine.
+    package init(
+        configurationFile: String, environment: [String: String], root: String = ""
+    ) {
+        self.configurationFile = configurationFile
+        self.environment = environment
+        self.root = root
+    }
+
+    /// - Parameter tell: hears each finding when it is made.
+    /// - Returns: all of them.
+    package func run(_ tell: (Finding) -> Void) async -> DoctorReport {
+        var findings: [Finding] = []
+        await look { finding in
+            findings.append(finding)
+            tell(finding)
+        }
+        return DoctorReport(findings)
+    }
+
+    private func look(_ tell: (Finding) -> Void) async {
+        do throws(ConfigurationFaults) {
+            let configuration = try Configuration.load(
+                file: configurationFile, environment: environment)
+            tell(Self.found(configuration))
+            await look(configuration, tell)
+        } catch {
+            for fault in error.faults {
+                tell(
+                    .wrong(
+                        "configuration", fault.description,
+                        do: "mend it; etc/renewald.toml of the sources lists every key"))
+            }
+            for subject in ["credentials", "database", "clock", "stores"] {
+                tell(.skipped(subject, because: "the configuration cannot be used"))
+            }
+        }
+        UnitCheck(root: root).run().forEach(tell)
+    }
+
+    private static func found(_ configuration: Configuration) -> Finding {
+        guard !configuration.apps.isEmpty else {
+            return .note(
+                "configuration", "it names no app, so that nothing can be asked",
+                do: "add an [[app]] for each app in each store")
+        }
+        let apps = configuration.apps.map { "\($0.key.store.rawValue) \($0.key.id)" }
+        return .ok("configuration", apps.joined(separator: ", "))
+    }
+
+    private func look(_ configuration: Configuration, _ tell: (Finding) -> Void) async {
+        let client: CurlClient
+        do throws(CurlError) {
+            client = try CurlClient(
+                configuration: CurlConfiguration(userAgent: "renewald/\(Version.text)"))
+        } catch {
+            return tell(
+                .wrong("stores", "libcurl cannot be used: \(error)", do: "reinstall libcurl4"))
+        }
+        let maker = StoreMaker(
+            configuration.stores, configuration.catalog, client, environment,
+            DaemonMetrics(startedAt: WallClock.now()))
+        var credentials = CredentialCheck(configuration, maker)
+        credentials.run(at: WallClock.now())
+        credentials.findings.forEach(tell)
+        let isFit = await DatabaseCheck(configuration).run(tell)
+        let ledger = PostgresLedger(PostgresSettings(conninfo: configuration.database.url))
+        let stores = StoreCheck(maker) { app in
+            // Without a database there is no quota to draw from, and no daemon that uses it.
+            guard isFit else { return }
+            await UserCheck.waitForCall(app, configuration.stores, ledger)
+        }
+        for app in configuration.apps {
+            if credentials.usable.contains(app) {
+                await stores.run(app, tell)
+            } else {
+                let reason = "\(app.key.id): its credentials cannot be used"
+                tell(.skipped(app.key.store.rawValue, because: reason))
+            }
+        }
+        await ledger.close()
+        await client.close()
+    }
+}

@@ -1,0 +1,278 @@
+import Ledger
+import Renewal
+
+/// What is well and what is wrong with a database: what was read goes in, findings come out.
+enum Judgement {
+    static let leastMajor = 15
+    /// A daemon has three: it reads, it writes, it listens.
+    static let sparedConnections = 10
+    static let longTransaction = Duration.minutes(5)
+    static let manyTransactions: Int32 = 100_000
+    /// Fewer dead rows than that are never too many.
+    static let deadRowFloor: Int64 = 50_000
+
+    // MARK: The server
+
+    static func unreachable(_ error: LedgerError) -> Finding {
+        let advice: String
+        switch error {
+        case .unavailable(let reason) where reason.contains("28P01"):
+            advice = "mend the password in [database] url, or in the file that it names"
+        case .unavailable(let reason) where reason.contains("28000"):
+            advice = "let the user in by pg_hba.conf, or name the right one in [database] url"
+        case .unavailable(let reason) where reason.contains("3D000"):
+            advice = "make the database with `createdb`, or name the right one in [database] url"
+        case .unavailable(let reason) where reason.contains("53300"):
+            advice = "raise max_connections of the server, or end clients that are not needed"
+        case .unavailable(let reason) where reason.contains("57P03"):
+            advice = "wait until the server has started, and try again"
+        default:
+            advice =
+                "see that the server runs, and that [database] url names its host, port and user"
+        }
+        return .wrong("database", error.sentence, do: advice, .unavailable)
+    }
+
+    static func failed(_ subject: String, _ error: LedgerError) -> Finding {
+        switch error {
+        case .unavailable: unreachable(error)
+        case .forbidden, .schemaMissing, .schemaVersion, .refused:
+            .wrong(
+                subject, error.sentence,
+                do: "mend that and run `renewald doctor` again: this could not be looked at")
+        }
+    }
+
+    static func server(_ server: ServerState, notifies: Bool) -> [Finding] {
+        var findings = [version(server)]
+        if server.isStandby {
+            findings.append(
+                .wrong(
+                    "database", "the server is a standby, which takes no writes",
+                    do: "name the primary in [database] url, or all hosts: host=one,two",
+                    .unavailable))
+        }
+        if server.isBehindPooler {
+            findings.append(pooler(notifies: notifies))
+        }
+        findings += durability(server)
+        if !server.autovacuum {
+            findings.append(
+                .wrong(
+                    "autovacuum", "it is switched off: dead rows pile up until the server stops",
+                    do:
+                        "set autovacuum and track_counts on in postgresql.conf, and reload it"
+                ))
+        }
+        let free = server.connections - server.connected
+        if free < sparedConnections {
+            findings.append(
+                .note(
+                    "connections", "\(free) of \(server.connections) are free",
+                    do: "raise max_connections: a daemon needs three of them, each command two"))
+        }
+        return findings
+    }
+
+    private static func version(_ server: ServerState) -> Finding {
+        guard server.major >= leastMajor else {
+            return .wrong(
+                "database", "PostgreSQL \(server.version) is older than \(leastMajor)",
+                do: "upgrade the server: pg_upgradecluster on Debian")
+        }
+        let free = server.connections - server.connected
+        return .ok(
+            "database",
+            "PostgreSQL \(server.version), \(free) of \(server.connections) connections free"
+        )
+    }
+
+    private static func pooler(notifies: Bool) -> Finding {
+        let advice =
+            notifies
+            ? "where it pools by transaction, set [engine] notify = \"off\", or connect "
+                + "past it" : nil
+        return .note(
+            "database",
+            "a pooler is in between: NOTIFY comes through only where it pools by session",
+            do: advice)
+    }
+
+    private static func durability(_ server: ServerState) -> [Finding] {
+        var findings: [Finding] = []
+        for (name, isOn) in [
+            ("fsync", server.fsync), ("full_page_writes", server.fullPageWrites),
+        ] where !isOn {
+            findings.append(
+                .wrong(
+                    "durability", "\(name) is off: a crash of the machine can ruin the database",
+                    do: "set \(name) = on in postgresql.conf, and reload it"))
+        }
+        if server.synchronousCommit == "off" || server.isolation != "read committed" {
+            let set = [
+                server.synchronousCommit == "off" ? "synchronous_commit off" : nil,
+                server.isolation != "read committed" ? "isolation \(server.isolation)" : nil,
+            ].compactMap { $0 }.joined(separator: " and ")
+            findings.append(
+                .note("durability", "the default is \(set): sessions of renewald set their own"))
+        }
+        if findings.isEmpty {
+            findings.append(.ok("durability", "what is committed survives a crash"))
+        }
+        return findings
+    }
+
+    // MARK: The schema
+
+    static func schema(_ found: Int?) -> Finding {
+        let error: LedgerError
+        switch found {
+        case Migrator.version: return .ok("schema", "version \(Migrator.version), as needed")
+        case nil, 0: error = .schemaMissing
+        case .some(let found): error = .schemaVersion(found: found, needed: Migrator.version)
+        }
+        let isNewer = (found ?? 0) > Migrator.version
+        return .wrong(
+            "schema", error.sentence,
+            do: isNewer
+                ? "install the renewald that has migrated it"
+                : "run `renewald migrate` as a user who may make schemas and roles")
+    }
+
+    static func rights(_ rights: Rights) -> [Finding] {
+        var findings = rights.missingRoles.map { role in
+            Finding.wrong(
+                "roles", "the role \(role) is missing",
+                do: "as a superuser: CREATE ROLE \(role) NOLOGIN, and the GRANTs at the end of the "
+                    + "first migration")
+        }
+        if let first = rights.missingRights.first {
+            let others = rights.missingRights.count - 1
+            findings.append(
+                .wrong(
+                    "roles",
+                    "\(rights.user) lacks \(first)"
+                        + (others > 0 ? " and \(others) other rights" : ""),
+                    do: "GRANT renewald_worker TO \(rights.user)"))
+        }
+        let advice =
+            "let the daemon connect as a user of its own: CREATE ROLE renewald LOGIN IN ROLE "
+        if rights.isSuperuser {
+            findings.append(
+                .note(
+                    "roles", "\(rights.user) is a superuser: more than the daemon needs",
+                    do: advice + "renewald_worker"))
+        } else if rights.ownsSchema {
+            findings.append(
+                .note(
+                    "roles", "\(rights.user) owns the schema: more than the daemon needs",
+                    do: advice + "renewald_worker"))
+        }
+        return findings.isEmpty
+            ? [.ok("roles", "\(rights.user) may do what the daemon does, and no more")] : findings
+    }
+
+    static func indexes(_ faults: [IndexFault]) -> [Finding] {
+        guard !faults.isEmpty else { return [.ok("indexes", "all are there and valid")] }
+        return faults.map { fault in
+            let aside = fault.isPartitioned ? "" : " CONCURRENTLY"
+            let remedy =
+                if fault.isThere {
+                    "REINDEX INDEX CONCURRENTLY renewald.\(fault.name)"
+                } else if fault.isOfConstraint {
+                    "restore the constraint \(fault.name) on \(fault.definition)"
+                } else {
+                    "CREATE INDEX\(aside) \(fault.name) ON \(fault.definition)"
+                }
+            return .wrong(
+                "indexes", "\(fault.name) is \(fault.isThere ? "not valid" : "missing")",
+                do: "as the owner of the schema: \(remedy)")
+        }
+    }
+
+    static func plans(_ wholeTableReads: [String]) -> Finding {
+        guard !wholeTableReads.isEmpty else {
+            return .ok("plans", "each statement of a check goes by an index")
+        }
+        return .wrong(
+            "plans",
+            "whole tables are read by \(Set(wholeTableReads).sorted().joined(separator: ", "))",
+            do: "bring back the index that is missing, and ANALYZE the tables")
+    }
+
+    // MARK: Dead rows
+
+    static func tables(_ tables: [TableState]) -> [Finding] {
+        var findings: [Finding] = []
+        for table in tables where table.isExempt {
+            findings.append(
+                .wrong(
+                    "autovacuum", "it is switched off for \(table.name)",
+                    do: "ALTER TABLE renewald.\(table.name) RESET (autovacuum_enabled)"))
+        }
+        for table in tables where table.dead >= deadRowFloor && table.dead > table.live {
+            let last = table.vacuumedAgo.map { "vacuumed \($0.roughly) ago" } ?? "never vacuumed"
+            findings.append(
+                .note(
+                    "autovacuum",
+                    "\(table.name) has \(table.dead) dead rows for \(table.live) live, \(last)",
+                    do: "VACUUM renewald.\(table.name), and see what holds autovacuum up: a long "
+                        + "transaction, too few workers, a large autovacuum_vacuum_cost_delay"))
+        }
+        guard findings.isEmpty else { return findings }
+        let queue = tables.first { $0.name == "schedule" }?.vacuumedAgo
+        let last = queue.map { "; the queue was vacuumed \($0.roughly) ago" } ?? ""
+        return [.ok("autovacuum", "it keeps up\(last)")]
+    }
+
+    /// - Parameters:
+    ///   - holders: the oldest first.
+    ///   - seesAll: whether the times of other users' transactions were shown.
+    /// - Returns: one for each, or that there is none.
+    static func holders(_ holders: [Holder], seesAll: Bool) -> [Finding] {
+        guard !holders.isEmpty else {
+            let limit = longTransaction.roughly
+            return [
+                .ok(
+                    "transactions",
+                    seesAll
+                        ? "none is older than \(limit)"
+                        : "none of ours is older than \(limit), none of others' is of "
+                            + "\(manyTransactions) transactions ago")
+            ]
+        }
+        return holders.map { holder in
+            let age =
+                holder.lasting.map { "\($0.roughly) old" }
+                ?? "\(holder.transactions) transactions old"
+            let pid = holder.pid.map { ", pid \($0)" } ?? ""
+            let name = holder.name.isEmpty ? "" : " of \(holder.name)"
+            let keeps = "keeps dead rows from being removed"
+            switch holder.kind {
+            case .transaction:
+                return .note(
+                    "transactions", "a transaction\(name)\(pid), is \(age) and \(keeps)",
+                    do: "end it, or that client: SELECT pg_terminate_backend(\(holder.pid ?? 0))")
+            case .prepared:
+                return .note(
+                    "transactions",
+                    "the prepared transaction \(holder.name) is \(age) and \(keeps)",
+                    do: "COMMIT PREPARED '\(holder.name)' or ROLLBACK PREPARED '\(holder.name)'")
+            case .slot:
+                return .note(
+                    "transactions",
+                    "the replication slot \(holder.name)\(pid) is \(age) and \(keeps)",
+                    do: "start its consumer, or pg_drop_replication_slot('\(holder.name)')")
+            case .standby:
+                return .note(
+                    "transactions", "a query on the standby\(name)\(pid) is \(age) and \(keeps)",
+                    do: "end it there, or set hot_standby_feedback = off on the standby")
+            }
+        }
+    }
+}
+
+extension IndexFault {
+    /// Made by a PRIMARY KEY or UNIQUE of its table.
+    fileprivate var isOfConstraint: Bool { name.hasSuffix("_pkey") || name.hasSuffix("_key") }
+}

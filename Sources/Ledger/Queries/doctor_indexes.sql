@@ -1,0 +1,46 @@
+-- The indexes that the statements need and what has become of them. No parameters. One row an index that
+-- is missing or cannot be used: its name, its definition, is_there bool, is_partitioned bool (the table).
+SELECT
+    needed.name, 'renewald.' || needed.definition AS definition, index.oid IS NOT NULL AS is_there,
+    coalesce((
+        SELECT relkind = 'p' FROM pg_class
+        WHERE oid = to_regclass('renewald.' || split_part(needed.definition, ' ', 1))
+    ), false) AS is_partitioned
+FROM (VALUES
+    ('account_pkey', 'account (shard, user_id)'),
+    ('app_pkey', 'app (lane)'),
+    ('app_store_app_key', 'app (store, app)'),
+    ('bucket_pkey', 'bucket (bucket)'),
+    ('claimant_pkey', 'claimant (shard, id, user_id)'),
+    ('credential_pkey', 'credential (shard, id)'),
+    ('entitlement_pkey', 'entitlement (shard, user_id, entitlement)'),
+    ('entitlement_user', 'entitlement (user_id)'),
+    ('event_counter_pkey', 'event_counter (single)'),
+    ('event_id', 'event (id)'),
+    ('event_pkey', 'event (shard, key)'),
+    ('event_user', 'event (user_id, id)'),
+    ('evidence_order', 'evidence (order_id) WHERE order_id IS NOT NULL'),
+    ('evidence_original', 'evidence (original_id) WHERE original_id IS NOT NULL'),
+    ('evidence_period', 'evidence (period) WHERE period IS NOT NULL'),
+    ('evidence_purchase', 'evidence (purchase_id, at)'),
+    ('heard_hint_age', 'heard_hint (heard_at)'),
+    ('heard_hint_pkey', 'heard_hint (source, digest)'),
+    ('hint_source_pkey', 'hint_source (source)'),
+    ('migration_pkey', 'migration (version)'),
+    ('offer_pkey', 'offer (shard, user_id, store, app, subscription_group)'),
+    ('original_key_id', 'original_key (id)'),
+    ('original_key_pkey', 'original_key (lane, original_id)'),
+    ('purchase_pkey', 'purchase (shard, id)'),
+    ('purchase_user', 'purchase (user_id)'),
+    ('schedule_pkey', 'schedule (shard, lane, due_at, id)'),
+    ('shard_pkey', 'shard (shard)'),
+    ('token_key_pkey', 'token_key (lane, digest)'),
+    ('unclaimed_hint_age', 'unclaimed_hint (heard_at)'),
+    ('unclaimed_hint_pkey', 'unclaimed_hint (lane, digest)'),
+    ('worker_pkey', 'worker (id)')
+) AS needed (name, definition)
+LEFT JOIN pg_class AS index
+    ON index.relname = needed.name AND index.relnamespace = 'renewald'::regnamespace
+LEFT JOIN pg_index ON pg_index.indexrelid = index.oid
+WHERE pg_index.indisvalid IS NOT TRUE OR pg_index.indisready IS NOT TRUE
+ORDER BY needed.name

@@ -1,0 +1,36 @@
+-- Which roles there are, and what the connected user may not do of what the daemon has to. No parameters.
+-- One row; missing rights are such as `UPDATE on purchase`.
+SELECT
+    current_user::text AS user_name,
+    (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS is_superuser,
+    coalesce((
+        SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = 'renewald'
+    ), false) AS owns_schema,
+    ARRAY(
+        SELECT role FROM unnest(ARRAY['renewald_app', 'renewald_worker']) AS role
+        WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role)
+    ) AS missing_roles,
+    ARRAY(
+        SELECT lacking.name FROM (
+            SELECT 'USAGE on the schema' AS name
+            WHERE NOT has_schema_privilege('renewald', 'USAGE')
+            UNION ALL
+            SELECT privilege || ' on ' || relname
+            FROM pg_class, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
+            WHERE relnamespace = 'renewald'::regnamespace AND relkind IN ('r', 'p')
+              AND NOT relispartition
+              AND NOT has_table_privilege(pg_class.oid, privilege)
+            UNION ALL
+            SELECT 'USAGE on ' || relname
+            FROM pg_class
+            WHERE relnamespace = 'renewald'::regnamespace AND relkind = 'S'
+              AND relname = 'purchase_id'
+              AND NOT CASE WHEN relkind = 'S' THEN has_sequence_privilege(oid, 'USAGE') END
+            UNION ALL
+            SELECT 'EXECUTE on ' || proname
+            FROM pg_proc
+            WHERE pronamespace = 'renewald'::regnamespace
+              AND NOT has_function_privilege(oid, 'EXECUTE')
+        ) AS lacking
+        ORDER BY 1
+    ) AS missing_rights

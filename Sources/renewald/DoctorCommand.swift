@@ -1,0 +1,62 @@
+import ArgumentParser
+import Daemon
+
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Looks whether all is well, and says what to do where it is not.",
+        discussion: """
+            Reads the configuration, the credentials, the database and the unit files, compares \
+            the clocks, and makes a live call for each app. Changes nothing. Each line is ok, \
+            note, wrong or skipped. Ends with 78 when something is to be mended (a refused \
+            credential too), 69 when the database is not there, 75 when a store cannot be asked \
+            now, and 0 when nothing is wrong.
+
+            Example: renewald doctor --config /etc/renewald/renewald.toml
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Option(help: "Where to look for the unit files, for an image that is not running.")
+    var root = ""
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    mutating func run() async throws {
+        let (common, root, json) = (self.common, self.root, self.json)
+        try await common.reporting {
+            let doctor = Doctor(
+                configurationFile: common.config, environment: common.environment, root: root)
+            let report = await doctor.run { finding in
+                if !json { finding.lines.forEach(Console.say) }
+            }
+            if json {
+                try Console.sayJSON(DoctorOutput(report))
+            } else {
+                Console.say(report.summary)
+            }
+            if report.exitReason != .done { throw report.exitReason }
+        }
+    }
+}
+
+/// `{exit, checks: [{level, subject, sentence, advice}]}`
+private struct DoctorOutput: Encodable {
+    let exit: Int32
+    let checks: [Check]
+
+    struct Check: Encodable {
+        let level: String
+        let subject: String
+        let sentence: String
+        let advice: Nullable<String>
+    }
+
+    init(_ report: DoctorReport) {
+        exit = report.exitReason.rawValue
+        checks = report.findings.map { finding in
+            Check(
+                level: finding.level.rawValue, subject: finding.subject,
+                sentence: finding.sentence, advice: Nullable(finding.advice))
+        }
+    }
+}
