@@ -29,6 +29,10 @@ struct ExplainCommand: AsyncParsableCommand {
     @Option(help: "Write a page with a timeline to this file, instead of printing text.")
     var html: String?
 
+    func validate() throws {
+        guard !id.isEmpty else { throw ValidationError("the id is empty") }
+    }
+
     mutating func run() async throws {
         let (id, json, html, require) = (self.id, self.json, self.html, self.require)
         let stores = offline ? nil : askingStores

@@ -28,7 +28,7 @@ struct ExplainerTests {
         #expect(asked == [.apple])
         #expect(explanation.finding == .store && explanation.users.map(\.id) == ["ada"])
         #expect(
-            explanation.notes == ["the App Store has named the purchase that this order belongs to"]
+            explanation.notes == ["The App Store has named the purchase that this order belongs to"]
         )
     }
 
@@ -55,7 +55,7 @@ struct ExplainerTests {
         let explanation = try await explainer(users: [], orders: [:], stores: nil)
             .explain("MK5TTTVWJH")
         #expect(
-            explanation.notes == ["the App Store was not asked for this order (--offline)"])
+            explanation.notes == ["The App Store was not asked for this order (--offline)"])
     }
 
     @Test(arguments: [

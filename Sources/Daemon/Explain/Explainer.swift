@@ -47,22 +47,22 @@ package struct Explainer: Sendable {
         order: String, of store: Store, at now: Timestamp
     ) async throws(LedgerError) -> Explanation {
         guard let stores else {
-            return nothing("\(store.name) was not asked for this order (--offline)", now)
+            return nothing("\(store.opening) was not asked for this order (--offline)", now)
         }
         switch await stores(store, order, now) {
         case .failed(let reason):
-            return nothing("\(store.name) could not be asked for this order: \(reason)", now)
+            return nothing("\(store.opening) could not be asked for this order: \(reason)", now)
         case .told(let ids):
-            if ids.isEmpty { return nothing("\(store.name) does not know this order", now) }
+            if ids.isEmpty { return nothing("\(store.opening) does not know this order", now) }
             var found: Set<String> = []
             for id in Set(ids) { found.formUnion(try await owners(id)) }
             if found.isEmpty {
                 return nothing(
-                    "\(store.name) knows this order, but nobody has submitted its purchase", now)
+                    "\(store.opening) knows this order, but nobody has submitted its purchase", now)
             }
             return Explanation(
                 finding: .store, now: now,
-                notes: ["\(store.name) has named the purchase that this order belongs to"],
+                notes: ["\(store.opening) has named the purchase that this order belongs to"],
                 users: try await histories(found.sorted()))
         }
     }

@@ -80,4 +80,7 @@ extension Store {
         case .amazon: "the Amazon Appstore"
         }
     }
+
+    /// As a sentence begins with it.
+    var opening: String { name.prefix(1).uppercased() + name.dropFirst() }
 }
