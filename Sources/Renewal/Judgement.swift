@@ -37,6 +37,13 @@ struct Judgement {
         } else {
             facts.loseAccess(verdict.loss)
         }
+        // What lasts for ever has no end that the watch after a refund could be counted from.
+        if facts.state == .refunded || facts.state == .revoked, facts.expiresAt == nil,
+            observation.standing.endedAt == nil
+        {
+            let seenBefore = known.state == facts.state ? known.expiresAt : nil
+            facts.expiresAt = seenBefore ?? moment.now
+        }
         // A consumable never is an entitlement, and an ignored sandbox purchase gives none.
         if facts.holdings.isEmpty, facts.access == .granted { facts.access = .none }
         // That the same was stated again, later, is nothing to store.
@@ -130,7 +137,7 @@ struct Judgement {
     private var hasMovedByConfiguration: Bool {
         facts.kind != .autoRenewable && known.access == .granted
             && observation.expiresAt == nil && observation.paidThrough == nil
-            && facts.expiresAt != known.expiresAt
+            && facts.expiresAt != known.expiresAt && facts.expiresAt == ownEnd
             && facts.product == known.product && facts.orderID == known.orderID
     }
 

@@ -122,6 +122,12 @@ extension DecisionTable {
         # Bought once for ever and refunded a year later: watched, as it may be reversed \
         | active product=lifetime
         400  refunded 400         refunded  none  -refunded                -         1d
+        # The same where the store does not say when: counted from when it was seen first \
+        | active product=lifetime
+        400  refunded             refunded  none  -refunded                -         1d
+        420  refunded             refunded  none  -                        -         7d
+        464  refunded             refunded  none  -                        -         7d
+        466  refunded             refunded  none  -                        -         never
         # A free week sold at zero ends by itself | new product=free_week
         1    active bought=1      active    granted  +purchased            pro 8     7d
         8+1s  active bought=1     expired   none  -expired                 -         1d
