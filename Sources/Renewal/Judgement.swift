@@ -68,6 +68,8 @@ struct Judgement {
         decision.settledClues = observation.settledClues.union(
             observation.pastRefunds.map(Clue.refund))
         share(&decision)
+        // Of a consumable nobody knows here whether the app has given what was bought: the app says
+        // so by consuming it, and until then the store's refund protects the user.
         decision.awaitsAcknowledgement =
             facts.access == .granted && observation.awaitsAcknowledgement
         let rhythm = nextCheck(

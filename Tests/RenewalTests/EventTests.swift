@@ -51,6 +51,23 @@ import Testing
         }
     }
 
+    /// Google's refund of what nobody acknowledges protects who has not got what he bought.
+    @Test(arguments: [("lifetime", true), ("coins", false)])
+    func acknowledgesOnlyWhatWeGive(_ product: String, _ isToBe: Bool) throws {
+        let stage = try Stage(Story(head: "bought | new product=\(product)"))
+        let (now, purchase) = (try TestCalendar.time("1"), try stage.purchase(1))
+        let answer = try HeardWords("active", about: purchase.facts).answer()
+        guard case .verdict(var observation) = answer else { return }
+        observation.awaitsAcknowledgement = true
+        let claim = Claim(
+            purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1, attempts: 0, crashes: 0,
+            checkedAt: nil, claimedAt: now)
+        let decision = decide(
+            claim, hearing: .verdict(observation), at: Moment(now: now, jitter: 0.5),
+            under: Rules(catalog: shop))
+        #expect(decision.awaitsAcknowledgement == isToBe)
+    }
+
     @Test func namesTheProductBefore() throws {
         var stage = try Stage(Story(head: "upgrade | active 30"))
         let (_, settlement) = try stage.hear("active 40 product=gold_month", at: "10")
