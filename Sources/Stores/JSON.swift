@@ -53,6 +53,15 @@ struct Presence: Decodable, Hashable, Sendable {
     init(from decoder: any Decoder) {}
 }
 
+/// An integer that nothing depends on: nil where it is anything else.
+struct LooseInteger: Decodable, Hashable, Sendable {
+    let value: Int64?
+
+    init(from decoder: any Decoder) {
+        value = (try? LenientInteger(from: decoder))?.value
+    }
+}
+
 /// Epoch milliseconds, or another integer, that some senders write as a float or as text.
 struct LenientInteger: Decodable, Hashable, Sendable {
     let value: Int64

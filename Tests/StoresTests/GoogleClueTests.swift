@@ -82,4 +82,29 @@ struct GoogleClueTests {
         #expect(heard.pastRefunds.isEmpty && heard.settledClues.isEmpty)
         #expect(world.calls.count == 1)
     }
+
+    /// Version 2 shows a pause only when it runs.
+    @Test(arguments: [
+        (#","autoResumeTimeMillis":"1789000000000""#, 200, true, true), ("", 200, false, true),
+        ("", 404, false, true), ("", 503, false, false),
+    ])
+    func looksForAScheduledPause(
+        _ resumes: String, _ status: Int, _ isTold: Bool, _ isSettled: Bool
+    ) async throws {
+        let world = GoogleFixture.world { request in
+            guard request.url.contains("/purchases/subscriptions/plus/tokens/") else {
+                return .json(GoogleObservationTests.base)
+            }
+            return .json(
+                #"{"startTimeMillis":"1768472430456","expiryTimeMillis":"1773570028912","#
+                    + #""autoRenewing":true,"paymentState":1,"orderId":"\#(Self.current)"\#(resumes)}"#,
+                status: status)
+        }
+        let clue = Clue.pause(news: "77")
+        let heard = try await Self.ask(world, [clue])
+        #expect(heard.signals.contains(.pauseScheduled) == isTold)
+        #expect(heard.settledClues == (isSettled ? [clue] : []))
+        #expect(heard.standing == .active)
+        #expect(world.calls.count == 2)
+    }
 }

@@ -127,6 +127,17 @@ struct GooglePubSubTests {
             {"notificationType":2100,"subscriptionId":"plus","purchaseToken":"a","more":[1]}}
         hear: a
 
+        case: the schedule of a pause
+        data: {"packageName":"com.example.reader","subscriptionNotification":
+            {"notificationType":11,"purchaseToken":"a"}}
+        hear: a
+        clue: pause 77
+
+        case: a kind that is no number
+        data: {"packageName":"com.example.reader","subscriptionNotification":
+            {"notificationType":{},"purchaseToken":"a"}}
+        hear: a
+
         case: one-time product
         data: {"packageName":"com.example.reader","oneTimeProductNotification":
             {"notificationType":1,"purchaseToken":"b","sku":"coins"}}

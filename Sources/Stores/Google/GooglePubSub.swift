@@ -125,7 +125,9 @@ package final class GooglePubSub: Sendable {
             return .unusable
         }
         return .about(
-            Hint(id: "google notification \(id)", subject: .token(token), clue: notification.clue))
+            Hint(
+                id: "google notification \(id)", subject: .token(token), clue: notification.clue(id)
+            ))
     }
 
     /// Either alphabet, padded or not.
@@ -163,7 +165,7 @@ package final class GooglePubSub: Sendable {
     }
 }
 
-/// What is in a message: exactly one of the notifications. Its kind does not matter, because the
+/// What is in a message: exactly one of the notifications. Its kind hardly matters, because the
 /// purchase is asked about anyway, also for a kind that is not known.
 struct GoogleNotification: Decodable, Sendable {
     let packageName: String?
@@ -177,12 +179,20 @@ struct GoogleNotification: Decodable, Sendable {
 
     struct Subject: Decodable, Sendable {
         let purchaseToken: String?
+        let notificationType: LooseInteger?
         /// Of a voided purchase.
         let orderId: String?
     }
 
-    /// What the answer about a running subscription will not show.
-    var clue: Clue? { voidedPurchaseNotification?.orderId.map(Clue.refund) }
+    /// What the answer about a running subscription will not show. `id` is the message's.
+    func clue(_ id: String) -> Clue? {
+        if let order = voidedPurchaseNotification?.orderId { return .refund(of: order) }
+        let isOfPause = subscriptionNotification?.notificationType?.value == Self.pauseChanged
+        return isOfPause ? .pause(news: id) : nil
+    }
+
+    /// `SUBSCRIPTION_PAUSE_SCHEDULE_CHANGED`: scheduled, moved or called off.
+    private static let pauseChanged: Int64 = 11
 
     var token: String? {
         (subscriptionNotification ?? oneTimeProductNotification ?? voidedPurchaseNotification)?

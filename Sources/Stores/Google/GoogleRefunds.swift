@@ -60,7 +60,7 @@ private struct GoogleOrdersWire: Decodable {
 }
 
 extension Observation {
-    fileprivate var isInForce: Bool {
+    var isInForce: Bool {
         switch standing {
         case .active, .grace: true
         case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: false

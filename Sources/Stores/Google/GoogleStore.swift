@@ -58,6 +58,7 @@ package final class GoogleStore: Sendable {
             }
             var observation = reading.observation
             await noteRefunds(of: purchase, in: &observation, at: now)
+            await notePause(of: purchase, asking: question, in: &observation, at: now)
             return .verdict(observation)
         case .gone: return .doubt(.gone)
         case .staleToken: throw .refused(reason: "status 401")
