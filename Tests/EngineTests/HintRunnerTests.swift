@@ -270,7 +270,7 @@ private func page(
                 log: news.log))
         for _ in 0..<4 { await runner.runOnce() }
         #expect(news.state.withLock(\.topics) == ["hints_skipped", "hints_skipped"])
-        #expect(news.state.withLock(\.lines).first?.contains("voided: 3 cannot be read") == true)
+        #expect(news.state.withLock(\.lines).first?.contains("voided: 3 skipped") == true)
     }
 
     @Test func aPullThatDoesNotEndIsOverdue() async throws {
