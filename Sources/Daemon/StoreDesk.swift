@@ -209,11 +209,11 @@ struct StoreMaker {
         return host
     }
 
-    func secret(_ source: SecretSource) throws(ConfigurationFault) -> Stores.Secret {
+    func secret(_ source: SecretSource) throws(ConfigurationFault) -> Secret {
         guard let text = try source.read(environment: environment).text else {
             throw source.place.fault("the secret is not UTF-8 text")
         }
-        return Stores.Secret(text)
+        return Secret(text)
     }
 
     func made<Made>(

@@ -191,7 +191,7 @@ import Testing
             configuration.description == "3 apps (apple com.example.reader, google "
                 + "com.example.reader, amazon com.example.reader), products configured: 2, "
                 + "checks in flight: 500")
-        let secret = Secret(bytes: Array("fhunter2".utf8))
+        let secret = SecretBytes(bytes: Array("fhunter2".utf8))
         var printed = "\(configuration) \(configuration.database) \(secret) \([secret])"
         dump(configuration, to: &printed)
         dump(configuration.database, to: &printed)

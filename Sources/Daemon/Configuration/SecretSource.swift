@@ -1,21 +1,3 @@
-/// Bytes that must not be seen: a key, a password. However it is printed, it says `(hidden)`.
-package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
-    CustomReflectable
-{
-    package let bytes: [UInt8]
-
-    package init(bytes: [UInt8]) {
-        self.bytes = bytes
-    }
-
-    /// The bytes as UTF-8. Nil when they are not.
-    package var text: String? { String(validating: bytes, as: UTF8.self) }
-
-    package var description: String { "(hidden)" }
-    package var debugDescription: String { description }
-    package var customMirror: Mirror { Mirror(self, children: []) }
-}
-
 /// Where a secret is kept: `credential:NAME`, `file:/path` or `env:NAME`.
 ///
 /// Only the place is configuration. The bytes are read when they are needed, and again after a
@@ -46,7 +28,7 @@ package struct SecretSource: Hashable, Sendable {
     /// `credential:` and `env:`.
     ///
     /// Throws a fault at the place where the source is configured. It never holds the secret.
-    package func read(environment: [String: String]) throws(ConfigurationFault) -> Secret {
+    package func read(environment: [String: String]) throws(ConfigurationFault) -> SecretBytes {
         var bytes = try readWhole(environment)
         while let last = bytes.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") {
             bytes.removeLast()
@@ -59,7 +41,7 @@ package struct SecretSource: Hashable, Sendable {
             throw place.fault(
                 "the credential \(name) is empty: is the file that LoadCredential= names there?")
         }
-        return Secret(bytes: bytes)
+        return SecretBytes(bytes: bytes)
     }
 
     /// Says what is unwise though it works: a key file that other users of the machine can read.
@@ -88,4 +70,22 @@ package struct SecretSource: Hashable, Sendable {
             return try place.read("\(directory)/\(name)", limitBytes: Self.sizeLimitBytes)
         }
     }
+}
+
+/// Bytes that must not be seen: a key, a password. However it is printed, it says `(hidden)`.
+package struct SecretBytes: Hashable, Sendable, CustomStringConvertible,
+    CustomDebugStringConvertible, CustomReflectable
+{
+    package let bytes: [UInt8]
+
+    package init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// The bytes as UTF-8. Nil when they are not.
+    package var text: String? { String(validating: bytes, as: UTF8.self) }
+
+    package var description: String { "(hidden)" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }
