@@ -50,8 +50,8 @@ extension ConfigurationSection {
                 "acknowledge", .onOff, .byDefault(.string("off")),
                 """
                 Whether renewald acknowledges what the app has not. Google refunds a purchase that
-                nobody has acknowledged after three days. With off, a day old one is a notice, and so
-                is a consumable with on: the app alone knows whether it has given what was bought.
+                nobody has acknowledged after three days. With off, a day old one is a notice, and
+                so is a consumable with on: only the app knows whether it has given what was bought.
                 """),
             authorities, rate(40),
         ])

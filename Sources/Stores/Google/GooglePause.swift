@@ -1,9 +1,10 @@
 import Renewal
 
 extension GoogleStore {
-    /// Adds that a pause is scheduled, after news that the schedule of a pause has changed: version
-    /// 2 of the interface shows a pause only when it runs, version 1 from when the user asks for it.
-    /// One call, and only after such news; while Google does not answer, again at the next check.
+    /// Adds that a pause is scheduled, after news that the schedule of a pause has changed. Version
+    /// 2 of the interface shows a pause only when it runs, version 1 as soon as the user asks for
+    /// it. One call, and only after such news; while Google does not answer, again at the next
+    /// check.
     ///
     /// <https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptions>
     func notePause(
