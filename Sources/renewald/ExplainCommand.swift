@@ -26,7 +26,10 @@ struct ExplainCommand: AsyncParsableCommand {
     var require = false
     @Flag(help: "Print JSON.")
     var json = false
-    @Option(help: "Write a page with a timeline to this file, instead of printing text.")
+    @Option(
+        help: ArgumentHelp(
+            "Write a page with a timeline to this file, instead of printing text.",
+            valueName: "file"))
     var html: String?
 
     func validate() throws {

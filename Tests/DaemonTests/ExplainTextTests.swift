@@ -135,6 +135,16 @@ struct ExplainTextTests {
         #expect(text.contains("  evidence   begins 2026-10-21 10:31:09 UTC; what was before"))
     }
 
+    @Test func saysWhoseItWas() {
+        let moved = Sample.purchase(
+            user: "bob", state: .active, access: .granted,
+            checks: [Sample.Check(at: Sample.start, told: [("grant", "transferred")])])
+        #expect(
+            printed([Sample.history(user: "ada", [moved])])
+                .contains("    user       bob, who had it then\n    asked "))
+        #expect(!printed([Sample.history(user: "bob", [moved])]).contains("who had it then"))
+    }
+
     @Test func whatComesFromOutsideCannotSteerTheTerminal() {
         let evil = "a\u{1b}[2Jb\nc\u{202e}d\u{9b}e"
         let text = printed([

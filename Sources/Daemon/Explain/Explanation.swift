@@ -48,6 +48,8 @@ package struct Explanation: Hashable, Sendable {
 
     package struct Purchase: Hashable, Sendable {
         package let id: Int64
+        /// Whose it is.
+        package let userID: String
         package let app: AppKey
         package let environment: StoreEnvironment?
         package let product: String
@@ -79,6 +81,7 @@ package struct Explanation: Hashable, Sendable {
     }
 
     package struct Check: Hashable, Sendable {
+        /// Whose it was then.
         package let userID: String
         package let evidence: Evidence
         package let rule: String

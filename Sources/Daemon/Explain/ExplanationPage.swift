@@ -30,7 +30,8 @@ package struct ExplanationPage: Sendable {
                 .style(PageStyle.sheet),
             ])
         let page = Markup.element(
-            "html", ["lang": "en"], [head, .element("body", [header(title)] + body)])
+            "html", ["lang": "en"],
+            [head, .element("body", [header(title), .element("main", body)])])
         return Markup.doctype.source + page.source + "\n"
     }
 

@@ -5,7 +5,7 @@ extension Explanation.User {
     init(_ history: UserHistory) {
         id = history.userID
         purchases = history.purchases.map {
-            Explanation.Purchase($0, owner: history.userID, at: history.now)
+            Explanation.Purchase($0, of: history.userID, at: history.now)
         }
         let steps = purchases.flatMap(\.steps)
         holdings = history.entitlements.sorted { $0.entitlement < $1.entitlement }.map {
@@ -30,9 +30,10 @@ extension Explanation.Held {
 }
 
 extension Explanation.Purchase {
-    init(_ history: PurchaseHistory, owner: String, at now: Timestamp) {
+    init(_ history: PurchaseHistory, of user: String, at now: Timestamp) {
         let (purchase, facts) = (history.claim.purchase, history.claim.purchase.facts)
         id = purchase.id
+        userID = user
         app = purchase.app
         environment = facts.environment
         product = facts.product

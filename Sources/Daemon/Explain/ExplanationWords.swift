@@ -115,21 +115,26 @@ extension Explanation.Purchase {
     /// What is said of its steps, in their order.
     var stepWords: [(step: Explanation.Step, words: StepWords)] {
         let before = [nil] + steps.dropLast().map(Optional.some)
-        return zip(steps, before).map { ($0, StepWords($0, after: $1)) }
+        return zip(steps, before).map { ($0, StepWords($0, of: userID, after: $1)) }
     }
 }
 
 /// What is said of a step of a chain.
 struct StepWords {
     private let step: Explanation.Step
+    private let user: String?
     private let orderBefore: String?
 
     /// Digits of a digest that are enough to recognise it.
     private static let digestDigits = 12
 
-    /// What has not changed since the step before is not said again.
-    init(_ step: Explanation.Step, after previous: Explanation.Step? = nil) {
+    /// What has not changed since the step before is not said again; whose it was is said where
+    /// that is not the user.
+    init(
+        _ step: Explanation.Step, of user: String? = nil, after previous: Explanation.Step? = nil
+    ) {
         self.step = step
+        self.user = user
         orderBefore = previous?.check?.orderID
     }
 
@@ -149,6 +154,9 @@ struct StepWords {
     var rows: [NamedRow] {
         var rows: [NamedRow] = []
         if let check = step.check {
+            if let user, check.userID != user {
+                rows.append(NamedRow(name: "user", text: "\(check.userID), who had it then"))
+            }
             rows += check.evidence.calls.map { NamedRow(name: "asked", text: Self.asked($0)) }
             rows.append(NamedRow(name: "heard", text: check.evidence.heard))
             rows.append(NamedRow(name: "rule", text: check.rule))
