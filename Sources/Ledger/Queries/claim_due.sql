@@ -16,7 +16,7 @@ SELECT
     ARRAY(
         SELECT clue.clue FROM renewald.clue
         WHERE clue.shard = due.shard AND clue.id = due.id AND clue.settled_at IS NULL
-        ORDER BY clue.clue LIMIT 50) AS clues
+        LIMIT 50) AS clues
 FROM unnest($1::int2[], $2::timestamptz[], $3::int8[]) AS place (shard, due_at, id)
 CROSS JOIN LATERAL (
     SELECT schedule.*

@@ -14,7 +14,7 @@ SELECT
     ARRAY(
         SELECT clue.clue FROM renewald.clue
         WHERE clue.shard = due.shard AND clue.id = due.id AND clue.settled_at IS NULL
-        ORDER BY clue.clue LIMIT 50) AS clues
+        LIMIT 50) AS clues
 FROM renewald.purchase
 JOIN renewald.schedule AS due
     ON due.shard = purchase.shard AND due.lane = purchase.lane AND due.id = purchase.id
