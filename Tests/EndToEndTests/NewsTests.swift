@@ -49,6 +49,21 @@ struct NewsTests {
                     "grant monthly purchased", "notice renewed", "notice refund_of_past_period",
                 ])
             #expect(try await stage.value("SELECT renewald.has('pat', 'monthly')") == "true")
+
+            // Another one is told as well, by its own order.
+            try await stage.pass("P31D")
+            try await Self.once(stage)
+            try await stage.act(made, "refund_past")
+            try await stage.pass("PT10M")
+            try await Self.once(stage)
+            #expect(
+                try await stage.story(of: "pat").suffix(2) == [
+                    "notice renewed", "notice refund_of_past_period",
+                ])
+            #expect(
+                try await stage.value(
+                    "SELECT count(DISTINCT detail ->> 'refunded_order') FROM renewald.events")
+                    == "2")
         }
     }
 
