@@ -22,10 +22,9 @@ struct ExplainBrowserTests {
             #expect(drawn.untold == 0)
             #expect(drawn.pageWidth <= drawn.window)
             #expect(drawn.svg[0] >= 0 && drawn.svg[2] <= drawn.window)
-            for box in drawn.checks + drawn.events + drawn.bars + drawn.texts.map(\.box) {
-                #expect(isWithin(drawn.svg, box), "\(box)")
-                #expect(box[2] > box[0] && box[3] > box[1], "\(box)")
-            }
+            let boxes = drawn.checks + drawn.events + drawn.bars + drawn.texts.map(\.box)
+            #expect(boxes.filter { !isWithin(drawn.svg, $0) } == [])
+            #expect(boxes.filter { $0[2] <= $0[0] || $0[3] <= $0[1] } == [])
         }
     }
 
@@ -43,13 +42,12 @@ struct ExplainBrowserTests {
         #expect(drawings.count == histories.count)
         for drawn in drawings {
             #expect(drawn.texts.count > 2)
-            for (index, text) in drawn.texts.enumerated() {
-                for other in drawn.texts[..<index] {
-                    #expect(
-                        !overlap(text.box, other.box),
-                        "\(text.text) over \(other.text), \(text.box), \(other.box)")
+            let overlaps = drawn.texts.enumerated().flatMap { index, text in
+                drawn.texts[..<index].filter { overlap(text.box, $0.box) }.map {
+                    "\(text.text) over \($0.text)"
                 }
             }
+            #expect(overlaps == [])
         }
     }
 

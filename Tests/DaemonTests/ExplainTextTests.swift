@@ -91,7 +91,7 @@ struct ExplainTextTests {
             "  holds pro until 2026-11-21 10:31:00 UTC",
             "    the payment failed, the store lets access go on",
             "  now        grace (the payment failed, access goes on), access until "
-                + "2026-11-21 10:31:00 UTC, paid",
+                + "2026-11-21 10:31:00 UTC,",
             "  problem    unreachable: the store gave no usable reply",
             "  evidence   begins 2026-10-30 10:31:00 UTC; what was before is not kept any more",
             "  next       Google Play is asked about 2026-10-31 10:41:00 UTC, as the last 2 checks got "

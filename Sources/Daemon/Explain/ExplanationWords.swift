@@ -86,7 +86,9 @@ struct PurchaseWords {
     private var standing: String {
         let meaning = purchase.state.meaning.map { " (\($0))" } ?? ""
         var words = [purchase.state.rawValue + meaning, access]
-        if let paid = purchase.paidThrough { words.append("paid through \(paid.reading)") }
+        if let paid = purchase.paidThrough, purchase.access == .none || paid != purchase.expiresAt {
+            words.append("paid through \(paid.reading)")
+        }
         if purchase.access == .granted, let renews = purchase.autoRenew {
             words.append(renews ? "renews by itself" : "will not renew")
         }

@@ -73,6 +73,6 @@ enum PageStyle {
         @media screen and (max-width:40rem){.wide{display:none}.narrow{display:block}\
         dl{grid-template-columns:5.5rem 1fr}.chain dl{grid-template-columns:4rem 1fr}\
         figure{padding:.5rem 0}}
-        @media print{body{max-width:none;padding:0;font-size:10pt}}
+        @media print{:root{font-size:10pt}body{max-width:none;padding:0}}
         """
 }
