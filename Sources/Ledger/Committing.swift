@@ -35,6 +35,8 @@ extension PostgresLedger {
                 report.committed += batch.outcomes
                 report.events += batch.events
                 return report
+            } catch .conflict(sqlState: "55P03") {
+                return try await commitAroundLocks(pending, under: lease, at: now, into: report)
             } catch .rejected(sqlState: "22012", _, _), .conflict, .commitUnknown {
                 lost = .unavailable(reason: "the claims kept changing during the commit")
             } catch .rejected(let state, _, _) where refusesContent(state) {
@@ -82,7 +84,8 @@ extension PostgresLedger {
         _ outcome: Outcome, under lease: Lease?, at now: Timestamp,
         into report: inout CommitReport, because sqlState: String
     ) async throws(LedgerError) {
-        let later = outcome.refused(because: sqlState, at: now)
+        let later = outcome.postponed(
+            at: now, Problem(.malformed, "the reply could not be stored (SQLSTATE \(sqlState))"))
         let batch = try await compose([later], under: lease, at: now)
         do {
             _ = try await writes.pipeline(batch.statements)
@@ -145,7 +148,7 @@ extension PostgresLedger {
 
 extension Outcome {
     /// Changes nothing but the next check, which comes with the usual backoff, and says why.
-    fileprivate func refused(because sqlState: String, at now: Timestamp) -> Outcome {
+    func postponed(at now: Timestamp, _ problem: Problem) -> Outcome {
         var later = decision
         later.facts = claim.purchase.facts
         later.notices = []
@@ -156,7 +159,7 @@ extension Outcome {
         later.settledClues = []
         later.attempts = claim.attempts + 1
         later.nextCheckAt = now + retryDelay(attempts: later.attempts, jitter: 1)
-        later.problem = Problem(.malformed, "the reply could not be stored (SQLSTATE \(sqlState))")
+        later.problem = problem
         later.isVerdict = false
         return Outcome(claim: claim, decision: later, evidence: evidence?.withoutWords)
     }

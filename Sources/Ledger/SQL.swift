@@ -75,6 +75,7 @@ struct SQL: Sendable {
     static let lastEvent = SQL("last_event", PackageResources.last_event_sql)
     static let leaveWorker = SQL("leave_worker", PackageResources.leave_worker_sql)
     static let lockMigrations = SQL("lock_migrations", PackageResources.lock_migrations_sql)
+    static let lockedClaims = SQL("locked_claims", PackageResources.locked_claims_sql)
     static let markInHand = SQL("mark_in_hand", PackageResources.mark_in_hand_sql)
     static let marks = SQL("marks", PackageResources.marks_sql)
     static let notifyDue = SQL("notify_due", PackageResources.notify_due_sql)

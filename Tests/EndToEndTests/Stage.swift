@@ -162,10 +162,12 @@ final class Stage: Sendable {
     /// Starts `renewald run`.
     func daemon() throws -> ChildProcess { try start(["run"]) }
 
-    func start(_ arguments: [String]) throws -> ChildProcess {
+    /// Starts a command, by way of another that runs it, if any.
+    func start(_ arguments: [String], under wrapper: [String] = []) throws -> ChildProcess {
+        let command =
+            wrapper + [Self.program("renewald")] + arguments + ["--config", configurationFile]
         let child = try ChildProcess(
-            Self.program("renewald"), arguments + ["--config", configurationFile],
-            environment: environment)
+            command[0], Array(command.dropFirst()), environment: environment)
         started.withLock { $0.append(child) }
         return child
     }

@@ -1,0 +1,63 @@
+import Postgres
+import Renewal
+
+extension PostgresLedger {
+    /// Commits a batch in whose way another session is. Of those whose rows it holds only the next
+    /// check is moved, or nothing where it holds that too: somebody who looks at one row must not
+    /// hold up everybody.
+    ///
+    /// - Throws: `.unavailable` where it holds no row of theirs, but a table, or some other row.
+    func commitAroundLocks(
+        _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp, into report: CommitReport
+    ) async throws(LedgerError) -> CommitReport {
+        let locked = try await lockedClaims(outcomes.map(\.claim))
+        var report = report
+        var rest: [Outcome] = []
+        var isAnotherBatch = false
+        for outcome in outcomes {
+            let claim = outcome.claim
+            switch locked[CommitBatch.RowID(shard: claim.shard, id: claim.purchase.id)] {
+            case true? where outcome.decision.problem != Self.rowsAreHeld:
+                rest.append(outcome.postponed(at: now, Self.rowsAreHeld))
+                isAnotherBatch = true
+            case true?, nil:
+                rest.append(outcome)
+            case false?:
+                report.dropped.append(claim)
+                isAnotherBatch = true
+            }
+        }
+        guard isAnotherBatch else { throw LedgerError(.conflict(sqlState: "55P03")) }
+        guard !rest.isEmpty else { return report }
+        let part = try await commit(rest, under: lease, at: now)
+        report.committed += part.committed
+        report.dropped += part.dropped
+        report.refused += part.refused
+        report.events += part.events
+        return report
+    }
+
+    private static let rowsAreHeld = Problem(
+        .unreachable, "another session of the database holds its rows")
+
+    /// - Returns: for each claim with a row that another session holds, whether its next check can
+    ///   be moved all the same.
+    private func lockedClaims(
+        _ claims: [Claim]
+    ) async throws(LedgerError) -> [CommitBatch.RowID: Bool] {
+        try await attempt {
+            let rows = try await self.writes.query(
+                SQL.lockedClaims(
+                    .int16s(claims.map(\.shard)), .int16s(claims.map(\.lane)),
+                    .int64s(claims.map(\.purchase.id)),
+                    .timestamps(claims.map(\.dueAt.microsecondsSinceEpoch)),
+                    .texts(claims.map(\.purchase.userID))))
+            var locked: [CommitBatch.RowID: Bool] = [:]
+            for row in rows.rows {
+                let id = CommitBatch.RowID(shard: try row.int16("shard"), id: try row.int64("id"))
+                locked[id] = try row.bool("is_movable")
+            }
+            return locked
+        }
+    }
+}

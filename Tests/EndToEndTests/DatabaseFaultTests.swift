@@ -1,0 +1,245 @@
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+/// Whatever a server, its operator or the network does, the daemon stays and nothing is lost.
+@Suite(.serialized)
+struct DatabaseFaultTests {
+    /// What a role or a database is set to does not reach the daemon's sessions.
+    @Test func settingsOfTheRoleChangeNothing() async throws {
+        try await withRole { stage, _ in
+            try await stage.script(
+                """
+                ALTER ROLE worker SET default_transaction_isolation = serializable;
+                ALTER ROLE worker SET default_transaction_deferrable = on;
+                ALTER ROLE worker SET synchronous_commit = off;
+                ALTER ROLE worker SET statement_timeout = 50;
+                ALTER ROLE worker SET lock_timeout = 1;
+                ALTER ROLE worker SET idle_session_timeout = 200;
+                ALTER ROLE worker SET search_path = nowhere;
+                ALTER ROLE worker SET timezone = 'Asia/Kathmandu';
+                ALTER ROLE worker SET datestyle = 'German';
+                ALTER ROLE worker SET bytea_output = escape;
+                ALTER ROLE worker SET client_encoding = latin1;
+                ALTER ROLE worker SET row_security = off;
+                ALTER ROLE worker SET enable_indexscan = off;
+                """)
+            let daemon = try stage.daemon()
+            for round in 1...3 {
+                let made = try await stage.buy("google", count: 100)
+                try await stage.submit(made, "google") { "ä€\(round)-\($0)" }
+                try await stage.expectGrants(100 * round)
+            }
+            try await stage.expect(["grant monthly purchased"], of: "ä€3-99")
+            #expect(
+                try await stage.value(
+                    """
+                    SELECT count(*) FROM pg_stat_activity
+                    WHERE usename = 'worker' AND datname = current_database()
+                    """) != "0")
+            daemon.send(SIGTERM)
+            #expect(try await daemon.exit() == .code(0))
+            #expect(!daemon.lines.contains { $0.contains(" warn ") || $0.contains(" error ") })
+        }
+    }
+
+    /// Made read-only on purpose, it is waited for, and the daemon says what is the matter.
+    @Test func aDatabaseThatIsReadOnlyIsWaitedFor() async throws {
+        try await withRole { stage, _ in
+            let made = try await stage.buy("google", count: 100)
+            try await stage.submit(made, "google") { "u-\($0)" }
+            try await stage.script("ALTER ROLE worker SET default_transaction_read_only = on")
+            let once = try await stage.renewald("once")
+            #expect(once.exit == .code(69))
+            #expect(once.standardError.contains("default_transaction_read_only is on"))
+            let daemon = try stage.daemon()
+            _ = try await daemon.line { $0.contains("default_transaction_read_only is on") }
+            try await stage.script("ALTER ROLE worker RESET default_transaction_read_only")
+            try await stage.expectGrants(100)
+            daemon.send(SIGTERM)
+            #expect(try await daemon.exit() == .code(0))
+        }
+    }
+
+    @Test func aServerThatTakesNoMoreConnectionsIsWaitedFor() async throws {
+        try await withRole { stage, _ in
+            let daemon = try stage.daemon()
+            try await grant(100, "a", stage)
+            try await stage.script("ALTER ROLE worker CONNECTION LIMIT 0")
+            try await terminate(stage)
+            try await submit(100, "b", stage)
+            _ = try await daemon.line { $0.contains("no more connections (SQLSTATE 53300)") }
+            try await stage.script("ALTER ROLE worker CONNECTION LIMIT -1")
+            try await stage.expectGrants(200)
+            daemon.send(SIGTERM)
+            #expect(try await daemon.exit() == .code(0))
+        }
+    }
+
+    @Test func sessionsThatAreEndedAgainAndAgainLoseNothing() async throws {
+        try await withRole { stage, _ in
+            try stage.configure("[engine]\nin_flight = 50", rate: 100_000)
+            try stage.useDatabase(worker(stage))
+            try await stage.control("latency", #"{"milliseconds":5}"#)
+            try await submit(1000, "u", stage)
+            let daemon = try stage.daemon()
+            try await stage.wait(within: .seconds(90)) {
+                try await terminate(stage)
+                return try await stage.events() == 1000
+            }
+            try await stage.expectGrants(1000)
+            daemon.send(SIGTERM)
+            #expect(try await daemon.exit() == .code(0))
+        }
+    }
+
+    @Test func aLockedTableIsWaitedFor() async throws {
+        try await withRole { stage, _ in
+            let daemon = try stage.daemon()
+            try await grant(100, "a", stage)
+            let operatorsOwn = PostgresConnection(PostgresSettings(conninfo: stage.conninfo))
+            try await operatorsOwn.transaction { session in
+                try await session.script(
+                    """
+                    SET idle_in_transaction_session_timeout = 0;
+                    LOCK TABLE renewald.event, renewald.entitlement IN ACCESS EXCLUSIVE MODE;
+                    """)
+                try await submit(100, "b", stage)
+                _ = try await daemon.line { $0.contains("waits for the database") }
+            }
+            await operatorsOwn.close()
+            try await stage.expectGrants(200)
+            daemon.send(SIGTERM)
+            #expect(try await daemon.exit() == .code(0))
+        }
+    }
+
+    /// Who holds a row, in a transaction that was left open, holds up that purchase alone.
+    @Test(arguments: ["purchase", "schedule"])
+    func aLockedRowHoldsUpNobodyElse(of table: String) async throws {
+        try await withRole { stage, _ in
+            let held = try await stage.buy("google")[0]
+            try await stage.submit(held, "google", for: "held")
+            #expect(try await stage.renewald("once").exit == .code(0))
+            try await stage.act(held, "refund")
+            try await stage.script("UPDATE renewald.schedule SET due_at = now()")
+            let operatorsOwn = PostgresConnection(PostgresSettings(conninfo: stage.conninfo))
+            let daemon = try await operatorsOwn.transaction { session in
+                try await session.script(
+                    """
+                    SET idle_in_transaction_session_timeout = 0;
+                    SELECT FROM renewald.\(table) FOR UPDATE;
+                    """)
+                try await submit(300, "other", stage)
+                let daemon = try stage.daemon()
+                try await stage.wait { try await stage.events() == 301 }
+                if table != "schedule" {
+                    _ = try await daemon.line { $0.contains("another session") }
+                }
+                #expect(try await stage.value("SELECT renewald.has('held', 'monthly')") == "true")
+                return daemon
+            }
+            await operatorsOwn.close()
+            try await stage.script("UPDATE renewald.schedule SET due_at = now()")
+            let story = ["grant monthly purchased", "revoke monthly refunded"]
+            try await stage.expect(story, of: "held")
+            daemon.send(SIGTERM)
+            #expect(try await daemon.exit() == .code(0))
+        }
+    }
+
+    /// The server's side hangs: it holds its locks and says nothing.
+    @Test func sessionsThatHangAreGivenUp() async throws {
+        try await withRole { stage, _ in
+            try stage.configure("[engine]\nlease = \"PT15S\"")
+            try stage.useDatabase(worker(stage))
+            let daemon = try stage.daemon()
+            try await grant(50, "a", stage)
+            let hung = try await sessions(stage)
+            for pid in hung { kill(pid, SIGSTOP) }
+            defer { for pid in hung { kill(pid, SIGCONT) } }
+            try await submit(50, "b", stage)
+            try await stage.expectGrants(100)
+            for pid in hung { kill(pid, SIGCONT) }
+            try await stage.wait {
+                try await !Set(sessions(stage)).isSuperset(of: hung)
+            }
+            try await grant(50, "c", stage, after: 100)
+            daemon.send(SIGTERM)
+            #expect(try await daemon.exit() == .code(0))
+        }
+    }
+
+    /// The name is looked up anew for each connection, and may be gone for a while.
+    @Test(.enabled(if: SmallDisk.isPossible))
+    func aNameThatIsNotResolvedIsWaitedFor() async throws {
+        let port = String(try FreePort.next())
+        let cluster = try await ScratchCluster(
+            .init(settings: ["listen_addresses": "127.0.0.1", "port": port]))
+        try await onStage(database: try await cluster.newDatabase()) { stage in
+            try await stage.script("CREATE ROLE worker LOGIN IN ROLE renewald_worker")
+            try stage.useDatabase("host=database.test port=\(port) user=worker dbname=test1")
+            let (hosts, servers) = ("\(stage.folder)/hosts", "\(stage.folder)/resolv.conf")
+            // Nobody answers there, and at once.
+            try "nameserver 127.0.0.1".write(toFile: servers, atomically: false, encoding: .utf8)
+            try "127.0.0.1 database.test".write(toFile: hosts, atomically: false, encoding: .utf8)
+            let mounts =
+                "mount --bind \(hosts) /etc/hosts && mount --bind \(servers) /etc/resolv.conf"
+            let daemon = try stage.start(
+                ["run"], under: ["unshare", "-m", "sh", "-c", "\(mounts) && exec \"$@\"", "sh"])
+            try await grant(50, "a", stage)
+            try "".write(toFile: hosts, atomically: false, encoding: .utf8)
+            try await terminate(stage)
+            try await submit(50, "b", stage)
+            let line = try await daemon.line { $0.contains("the host name cannot be resolved") }
+            #expect(!line.contains("database.test"))
+            try "127.0.0.1 database.test".write(toFile: hosts, atomically: false, encoding: .utf8)
+            try await stage.expectGrants(100)
+            daemon.send(SIGTERM)
+            #expect(try await daemon.exit() == .code(0))
+        }
+    }
+
+    // MARK: Helpers
+
+    /// Gives a test a stage whose daemon has a role of its own.
+    private func withRole(_ play: (Stage, String) async throws -> Void) async throws {
+        let cluster = try await ScratchCluster()
+        try await onStage(database: try await cluster.newDatabase()) { stage in
+            try await stage.script("CREATE ROLE worker LOGIN IN ROLE renewald_worker")
+            try stage.useDatabase(worker(stage))
+            try await play(stage, worker(stage))
+        }
+    }
+
+    private func worker(_ stage: Stage) -> String {
+        stage.conninfo.replacingOccurrences(of: "user=postgres", with: "user=worker")
+    }
+
+    private func submit(_ count: Int, _ name: String, _ stage: Stage) async throws {
+        let made = try await stage.buy("google", count: count)
+        try await stage.submit(made, "google") { "\(name)-\($0)" }
+    }
+
+    private func grant(
+        _ count: Int, _ name: String, _ stage: Stage, after before: Int = 0
+    ) async throws {
+        try await submit(count, name, stage)
+        try await stage.expectGrants(before + count)
+    }
+
+    private func sessions(_ stage: Stage) async throws -> [Int32] {
+        try await stage.value(
+            "SELECT string_agg(pid::text, ' ') FROM pg_stat_activity WHERE usename = 'worker'"
+        ).split(separator: " ").compactMap { Int32($0) }
+    }
+
+    private func terminate(_ stage: Stage) async throws {
+        _ = try await stage.value(
+            """
+            SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+            WHERE usename = 'worker'
+            """)
+    }
+}
