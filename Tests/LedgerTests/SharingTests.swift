@@ -55,6 +55,25 @@ import Testing
         #expect(try await stage.broken() == [])
     }
 
+    /// What was heard of it and what was told of it already stay with it.
+    @Test func theCluesMoveWithIt() async throws {
+        let stage = try await Stage()
+        let (_, lease) = try await claimed(stage)
+        try await stage.beside.script(
+            """
+            INSERT INTO renewald.clue (shard, id, clue, settled_at)
+            SELECT shard, id, word, CASE WHEN word = 'refund 1' THEN now() END
+            FROM renewald.purchase, unnest('{refund 1,refund 2}'::text[]) AS word
+            """)
+        #expect(try await check(stage, lease, .move).events.count == 2)
+        let clues = try await stage.ledger.claims(ofUser: "bob").map(\.purchase.clues)
+        #expect(clues == [[.refund(of: "2")]])
+        #expect(
+            try await stage.number(
+                "SELECT count(*) FROM renewald.clue WHERE shard = renewald.shard_of('bob')") == 2)
+        #expect(try await stage.broken() == [])
+    }
+
     @Test func movesWithinAShardAsWell() async throws {
         let stage = try await Stage()
         let pair = try await stage.list(

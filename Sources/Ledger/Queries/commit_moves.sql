@@ -21,6 +21,16 @@ WITH handed AS MATERIALIZED (
     SET shard = new_shard
     FROM handed
     WHERE credential.shard = handed.shard AND credential.id = handed.id
+), clues_taken AS (
+    DELETE FROM renewald.clue
+    USING handed
+    WHERE clue.shard = handed.shard AND clue.id = handed.id AND handed.new_shard <> handed.shard
+    RETURNING handed.new_shard, clue.id, clue.clue, clue.heard_at, clue.settled_at
+), clues_given AS (
+    -- What another purchase of the same id has left there is as good.
+    INSERT INTO renewald.clue (shard, id, clue, heard_at, settled_at)
+    SELECT new_shard, id, clue, heard_at, settled_at FROM clues_taken
+    ON CONFLICT DO NOTHING
 ), schedule_moved AS (
     UPDATE renewald.schedule
     SET shard = new_shard
