@@ -66,6 +66,21 @@ package struct PurchaseHistory: Hashable, Sendable {
     }
 }
 
+/// What is kept of a purchase that has gone to another user.
+package struct PartedPurchase: Hashable, Sendable {
+    package let purchaseID: Int64
+    /// While it was this user's, and the check by which it went. Oldest first.
+    package let evidence: [StoredEvidence]
+    /// What this user was told of it. Oldest first; never empty.
+    package let events: [StoredEvent]
+
+    package init(purchaseID: Int64, evidence: [StoredEvidence], events: [StoredEvent]) {
+        self.purchaseID = purchaseID
+        self.evidence = evidence
+        self.events = events
+    }
+}
+
 /// All that is known of one user.
 package struct UserHistory: Hashable, Sendable {
     package let userID: String
@@ -74,14 +89,18 @@ package struct UserHistory: Hashable, Sendable {
     package let entitlements: [Entitlement]
     /// Oldest first; empty for an unknown user.
     package let purchases: [PurchaseHistory]
+    /// What is no longer the user's.
+    package let parted: [PartedPurchase]
 
     package init(
-        userID: String, now: Timestamp, entitlements: [Entitlement], purchases: [PurchaseHistory]
+        userID: String, now: Timestamp, entitlements: [Entitlement],
+        purchases: [PurchaseHistory], parted: [PartedPurchase] = []
     ) {
         self.userID = userID
         self.now = now
         self.entitlements = entitlements
         self.purchases = purchases
+        self.parted = parted
     }
 }
 
@@ -101,17 +120,40 @@ extension PostgresLedger {
             ])
             let evidence = Dictionary(
                 grouping: try results[0].rows.map(StoredEvidence.init), by: \.purchaseID)
-            let events = Dictionary(
+            var events = Dictionary(
                 grouping: try results[1].rows.map(StoredEvent.init), by: \.purchaseID)
+            let own = claims.map { ($0, events.removeValue(forKey: $0.purchase.id) ?? []) }
             return UserHistory(
                 userID: user, now: try results[3][0].instant("now"),
                 entitlements: try results[2].rows.map { try $0.entitlement() },
-                purchases: claims.map { claim in
-                    let id = claim.purchase.id
-                    return PurchaseHistory(
-                        claim: claim, evidence: Self.story(evidence[id] ?? [], of: user),
-                        events: events[id] ?? [])
-                })
+                purchases: own.map { claim, events in
+                    PurchaseHistory(
+                        claim: claim,
+                        evidence: Self.story(evidence[claim.purchase.id] ?? [], of: user),
+                        events: events)
+                },
+                parted: try await self.parted(events, from: user))
+        }
+    }
+
+    /// What was told of purchases that are not the user's any more, and the checks it came from:
+    /// those from which it was told, also the one by which the purchase went, and the user's own.
+    private func parted(
+        _ events: [Int64: [StoredEvent]], from user: String
+    ) async throws(PostgresError) -> [PartedPurchase] {
+        guard !events.isEmpty else { return [] }
+        let ids = events.keys.sorted()
+        let rows = try await reads.query(
+            SQL.purchaseEvidence(.int64s(ids), .int32(Self.evidenceLimit))
+        ).rows.map(StoredEvidence.init)
+        return ids.map { id in
+            let told = events[id] ?? []
+            let times = Set(told.map(\.createdAt))
+            return PartedPurchase(
+                purchaseID: id,
+                evidence: rows.filter { row in
+                    row.purchaseID == id && (row.userID == user || times.contains(row.at))
+                }, events: told)
         }
     }
 

@@ -9,7 +9,7 @@ struct ExplainJSONTests {
     /// Every object, and all of its keys.
     static let keys = """
         : found_by notes now users
-        users: entitlements purchases user
+        users: entitlements parted purchases user
         users.entitlements: active entitlement event_id expires_at in_grace product purchase_id \
         reason since store will_renew
         users.purchases: access app auto_renew checked_at environment evidence_complete \

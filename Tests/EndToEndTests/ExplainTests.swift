@@ -93,6 +93,38 @@ struct ExplainTests {
         }
     }
 
+    @Test func keepsTheStoryOfWhatWentToAnotherUser() async throws {
+        try await onStage { stage in
+            try stage.configure("[policy]\nshared = \"move\"")
+            let made = try await stage.buy("google")[0]
+            for user in ["ann", "eve"] {
+                try await stage.submit(made, "google", for: user)
+                #expect(try await stage.renewald("check", "ann").exit == .code(0))
+            }
+            let lost = try await stage.renewald("explain", "ann")
+            expectInOrder(
+                lost.standardOutput,
+                [
+                    "ann: 0 purchases", "does not hold monthly, since ",
+                    "transferred: it went to another user who submitted it",
+                    "purchase 1: monthly, google com.example.reader",
+                    "  now        it is another user's now", "new -> active",
+                    "event      grant monthly purchased", "user       eve, who had it then",
+                    "event      revoke monthly transferred",
+                ])
+            let gained = try await stage.renewald("explain", "eve")
+            expectInOrder(
+                gained.standardOutput,
+                [
+                    "eve: 1 purchase", "holds monthly until ", "user       ann, who had it then",
+                    "event      grant monthly transferred", "  next       ",
+                ])
+            let page = "\(stage.folder)/ann.html"
+            #expect(try await stage.renewald("explain", "ann", "--html", page).exit == .code(0))
+            #expect(try String(contentsOfFile: page, encoding: .utf8).contains("another user"))
+        }
+    }
+
     @Test func asksTheStoreForAnOrderThatItDoesNotKnow() async throws {
         try await onStage { stage in
             let made = try await stage.buy("apple")[0]

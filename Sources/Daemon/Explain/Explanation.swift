@@ -35,6 +35,18 @@ package struct Explanation: Hashable, Sendable {
         package let holdings: [Held]
         /// Oldest first.
         package let purchases: [Purchase]
+        /// What has gone to another user.
+        package let parted: [Parted]
+    }
+
+    /// A purchase that is no longer the user's, while it was.
+    package struct Parted: Hashable, Sendable {
+        package let id: Int64
+        package let store: String
+        package let app: String
+        package let product: String
+        /// Oldest first; never empty.
+        package let steps: [Step]
     }
 
     /// An entitlement that a user has or had.
@@ -123,6 +135,4 @@ extension Explanation.Purchase {
 
     /// When the first check was made that is still kept.
     package var evidenceSince: Timestamp? { steps.first { $0.check != nil }?.at }
-
-    var checkCount: Int { steps.count { $0.check != nil } }
 }

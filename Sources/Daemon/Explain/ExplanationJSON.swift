@@ -19,11 +19,29 @@ package struct ExplanationJSON: Encodable {
         let user: String
         let entitlements: [Held]
         let purchases: [Purchase]
+        let parted: [Parted]
 
         init(_ user: Explanation.User) {
             self.user = user.id
             entitlements = user.holdings.map(Held.init)
             purchases = user.purchases.map(Purchase.init)
+            parted = user.parted.map(Parted.init)
+        }
+    }
+
+    struct Parted: Encodable {
+        let id: Int64
+        let store: String
+        let app: String
+        let product: String
+        let steps: [Step]
+
+        init(_ parted: Explanation.Parted) {
+            id = parted.id
+            store = parted.store
+            app = parted.app
+            product = parted.product
+            steps = parted.steps.map(Step.init)
         }
     }
 

@@ -103,11 +103,12 @@ package struct ExplanationPage: Sendable {
     }
 
     private func describe(_ user: Explanation.User, _ timeline: Timeline) -> String {
-        let checks = user.purchases.map(\.checkCount).reduce(0, +)
-        let events = user.purchases.flatMap(\.steps).map(\.events.count).reduce(0, +)
+        let steps = timeline.lanes.flatMap(\.steps)
+        let checks = steps.count { $0.check != nil }
+        let events = steps.map(\.events.count).reduce(0, +)
         let held = user.holdings.map { "\(user.id) \(HeldWords($0).headline)." }
         let scope =
-            "\(user.purchases.count) purchases from \(timeline.from.reading) to "
+            "\(timeline.lanes.count) purchases from \(timeline.from.reading) to "
             + "\(timeline.to.reading), \(checks) checks, \(events) events."
         return ([scope] + held).joined(separator: " ")
     }
@@ -121,13 +122,27 @@ package struct ExplanationPage: Sendable {
             [
                 .element("h2", text: "Purchase \(purchase.id): \(words.title)"),
                 list(words.facts),
-                .element("ol", ["class": "chain"], purchase.stepWords.map(item)),
+                chain(purchase.steps, by: purchase.userID),
                 .element(
                     "p", ["class": "next"],
                     [
                         .element("strong", text: "Next: "), .text(purchase.next.sentence),
                     ]),
             ])
+    }
+
+    private func section(_ parted: Explanation.Parted, of user: String) -> Markup {
+        .element(
+            "section", ["class": "purchase"],
+            [
+                .element("h2", text: "Purchase \(parted.id): \(parted.title)"),
+                list([NamedRow(name: "now", text: Explanation.Parted.standing)]),
+                chain(parted.steps, by: user),
+            ])
+    }
+
+    private func chain(_ steps: [Explanation.Step], by user: String) -> Markup {
+        .element("ol", ["class": "chain"], steps.words(of: user).map(item))
     }
 
     private func item(_ step: Explanation.Step, _ words: StepWords) -> Markup {

@@ -7,7 +7,8 @@ extension Explanation.User {
         purchases = history.purchases.map {
             Explanation.Purchase($0, of: history.userID, at: history.now)
         }
-        let steps = purchases.flatMap(\.steps)
+        parted = history.parted.compactMap(Explanation.Parted.init)
+        let steps = purchases.flatMap(\.steps) + parted.flatMap(\.steps)
         holdings = history.entitlements.sorted { $0.entitlement < $1.entitlement }.map {
             Explanation.Held($0, of: history.userID, among: steps)
         }
@@ -49,16 +50,31 @@ extension Explanation.Purchase {
         originalID = shown(facts.originalID, of: purchase)
         problem = history.claim.problem
         next = NextCheck(of: history.claim, at: now)
-        steps = Self.steps(of: history)
+        steps = Explanation.Step.all(history.evidence, history.events) { shown($0, of: purchase) }
     }
+}
 
+extension Explanation.Parted {
+    init?(_ parted: PartedPurchase) {
+        guard let last = parted.events.last else { return nil }
+        id = parted.purchaseID
+        store = last.store
+        app = last.app
+        product = last.product
+        // Whether an order id is its token is not known any more.
+        steps = Explanation.Step.all(parted.evidence, parted.events) { _ in nil }
+    }
+}
+
+extension Explanation.Step {
     /// A check and the events of its commit belong together: they have the same time.
-    private static func steps(of history: PurchaseHistory) -> [Explanation.Step] {
-        let purchase = history.claim.purchase
-        var events = Dictionary(grouping: history.events, by: \.createdAt)
-        var steps = history.evidence.map { stored in
+    fileprivate static func all(
+        _ evidence: [StoredEvidence], _ events: [StoredEvent], shown: (String?) -> String?
+    ) -> [Explanation.Step] {
+        var events = Dictionary(grouping: events, by: \.createdAt)
+        var steps = evidence.map { stored in
             Explanation.Step(
-                at: stored.at, check: Explanation.Check(stored, of: purchase),
+                at: stored.at, check: Explanation.Check(stored, orderID: shown(stored.orderID)),
                 events: (events.removeValue(forKey: stored.at) ?? []).map(Explanation.Event.init))
         }
         steps += events.map { at, events in
@@ -69,7 +85,7 @@ extension Explanation.Purchase {
 }
 
 extension Explanation.Check {
-    init(_ stored: StoredEvidence, of purchase: Purchase) {
+    init(_ stored: StoredEvidence, orderID: String?) {
         userID = stored.userID
         evidence = stored.evidence
         rule = stored.rule
@@ -78,7 +94,7 @@ extension Explanation.Check {
         accessBefore = stored.accessBefore
         access = stored.access
         product = stored.product
-        orderID = shown(stored.orderID, of: purchase)
+        self.orderID = orderID
         paidThrough = stored.paidThrough
         expiresAt = stored.expiresAt
         problem = stored.problem

@@ -43,6 +43,7 @@ package struct ExplanationText {
             lines.append(TextLine("  ", "has never held anything", tone: .bad))
         }
         for purchase in user.purchases { lines += [.empty] + rows(of: purchase) }
+        for parted in user.parted { lines += [.empty] + rows(of: parted, from: user.id) }
         return lines
     }
 
@@ -61,9 +62,20 @@ package struct ExplanationText {
         let words = PurchaseWords(purchase)
         var lines = [TextLine("", "purchase \(purchase.id): \(words.title)", tone: .title)]
         lines += words.facts.map { TextLine(lead($0.name, indent: 2), $0.text) }
-        for (step, words) in purchase.stepWords { lines += [.empty] + rows(of: step, words) }
+        lines += rows(of: purchase.steps, by: purchase.userID)
         lines += [.empty, TextLine(lead("next", indent: 2), purchase.next.sentence)]
         return lines
+    }
+
+    private func rows(of parted: Explanation.Parted, from user: String) -> [TextLine] {
+        [
+            TextLine("", "purchase \(parted.id): \(parted.title)", tone: .title),
+            TextLine(lead("now", indent: 2), Explanation.Parted.standing),
+        ] + rows(of: parted.steps, by: user)
+    }
+
+    private func rows(of steps: [Explanation.Step], by user: String) -> [TextLine] {
+        steps.words(of: user).flatMap { step, words in [.empty] + rows(of: step, words) }
     }
 
     private func rows(of step: Explanation.Step, _ words: StepWords) -> [TextLine] {

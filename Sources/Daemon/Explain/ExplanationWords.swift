@@ -113,12 +113,18 @@ struct PurchaseWords {
     }
 }
 
-extension Explanation.Purchase {
-    /// What is said of its steps, in their order.
-    var stepWords: [(step: Explanation.Step, words: StepWords)] {
-        let before = [nil] + steps.dropLast().map(Optional.some)
-        return zip(steps, before).map { ($0, StepWords($0, of: userID, after: $1)) }
+extension [Explanation.Step] {
+    /// What is said of the steps of one of the user's purchases, in their order.
+    func words(of user: String) -> [(step: Explanation.Step, words: StepWords)] {
+        let before = [nil] + dropLast().map(Optional.some)
+        return zip(self, before).map { ($0, StepWords($0, of: user, after: $1)) }
     }
+}
+
+extension Explanation.Parted {
+    /// Such as `monthly, google com.example.reader`.
+    var title: String { "\(product), \(store) \(app)" }
+    static let standing = "it is another user's now"
 }
 
 /// What is said of a step of a chain.

@@ -38,17 +38,24 @@ struct Timeline: Hashable, Sendable {
 
     init(of user: Explanation.User, at now: Timestamp) {
         self.now = now
-        let first = user.purchases.map(\.beginning).min() ?? now
+        let firsts = user.purchases.map(\.beginning) + user.parted.compactMap(\.steps.first?.at)
+        let first = firsts.min() ?? now
         from = min(first, now - Self.leastSpan)
         let end = user.purchases.compactMap { $0.access == .none ? nil : $0.expiresAt }.max()
         let to = min(end ?? now, now + (now - from) / Self.aheadPart)
         self.to = max(to, now + (now - from) / Self.freePart)
         let limit = self.to
-        lanes = user.purchases.map { purchase in
+        let own = user.purchases.map { purchase in
             Lane(
                 title: "\(purchase.id)  \(purchase.product), \(purchase.app.store.rawValue)",
                 stretches: purchase.stretches(now: now, limit: limit), steps: purchase.steps)
         }
+        let gone = user.parted.map { parted in
+            Lane(
+                title: "\(parted.id)  \(parted.product), \(parted.store)",
+                stretches: parted.stretches, steps: parted.steps)
+        }
+        lanes = own + gone
     }
 }
 
@@ -88,6 +95,16 @@ extension Explanation.Purchase {
 
     private var accessNow: Timeline.Stretch.Access {
         .init(access: access.rawValue, state: state.rawValue)
+    }
+}
+
+extension Explanation.Parted {
+    /// Up to the last that the user was told: what follows is another's.
+    fileprivate var stretches: [Timeline.Stretch] {
+        zip(steps, steps.dropFirst()).map { step, next in
+            Timeline.Stretch(
+                from: step.at, to: next.at, access: step.accessAfter ?? .unknown)
+        }
     }
 }
 
