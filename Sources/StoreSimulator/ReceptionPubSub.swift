@@ -12,6 +12,7 @@ private struct PubSubRequest: Decodable {
     var ackIds: [String]?
     var ackDeadlineSeconds: Int64?
     var messages: [Publication]?
+    var permissions: [String]?
 }
 
 /// `/v1/projects/{project}/subscriptions/{name}:pull` and its siblings. A pull answers at once,
@@ -68,6 +69,12 @@ extension Reception {
             json.raw("}")
             return Reply(200, json)
         }
+        if request.method == "POST", verb == "testIamPermissions" {
+            return permissions(world.pubSub.has(name) ? body.permissions ?? [] : [])
+        }
+        if request.method == "GET", verb.isEmpty, world.pubSub.has(name) {
+            return subscription(name)
+        }
         guard request.method == "POST", world.pubSub.has(name) else {
             return Self.pubSubError(
                 404, "Resource not found (resource=\(name.split(separator: "/").last ?? "")).",
@@ -95,6 +102,26 @@ extension Reception {
         default: return Self.pubSubError(404, "Not found.", "NOT_FOUND")
         }
         return Reply(200, Self.emptyObject)
+    }
+
+    private func subscription(_ name: String) -> Reply {
+        var json = JSONText(capacity: 200)
+        json.raw("{\"name\":")
+        json.string(name)
+        json.raw(",\"topic\":\"projects/storesim/topics/play\",\"ackDeadlineSeconds\":10}")
+        return Reply(200, json)
+    }
+
+    /// What of these the caller holds. There is no error for a subscription that does not exist.
+    private func permissions(_ held: [String]) -> Reply {
+        guard !held.isEmpty else { return Reply(200, Self.emptyObject) }
+        var json = JSONText(capacity: 200)
+        for (index, permission) in held.enumerated() {
+            json.raw(index > 0 ? "," : "{\"permissions\":[")
+            json.string(permission)
+        }
+        json.raw("]}")
+        return Reply(200, json)
     }
 
     private func pulled(_ deliveries: [PubSub.Delivery]) -> Reply {

@@ -11,7 +11,7 @@ struct DoctorTests {
         try await onDurableStage { stage in
             let root = try await installUnits(stage)
             try await connectAsWorker(stage)
-            try await subscribe(stage)
+            try subscribe(stage)
             let ended = try await stage.renewald("doctor", "--root", root)
             #expect(ended.exit == .code(0), "\(ended.standardOutput)")
             #expect(ended.standardError == "")
@@ -120,7 +120,65 @@ struct DoctorTests {
         }
     }
 
+    @Test func looksAtTheSubscriptionWithoutPulling() async throws {
+        try await onStage { stage in
+            try subscribe(stage)
+            // Who may only pull may not look.
+            try await stage.fault(
+                #"{"endpoint":"pubsub","kind":"status","status":403,"count":1}"#)
+            let subscriber = try await stage.renewald("doctor")
+            subscriber.expect("ok", "google", "notifications may be pulled")
+            try await stage.fault(#"{"endpoint":"pubsub","kind":"status","status":403}"#)
+            let nobody = try await stage.renewald("doctor")
+            nobody.expect("note", "google", "whether notifications may be pulled cannot")
+            try await stage.clearFaults()
+            try stage.editConfiguration { $0.replacing("\"play\"", with: "\"nonsense\"") }
+            let missing = try await stage.renewald("doctor")
+            #expect(missing.exit == .code(78))
+            missing.expect("wrong", "google", "there is no such subscription")
+        }
+    }
+
     // MARK: The database
+
+    @Test func aStandbyIsNotThePrimary() async throws {
+        let primary = try await ScratchCluster(.init(fsync: true))
+        let direct = try await primary.newDatabase()
+        let standby = try await ScratchCluster(standbyOf: primary, .init(fsync: true))
+        try await onStage(database: direct) { stage in
+            let follower = direct.replacingOccurrences(
+                of: primary.socketDirectory, with: standby.socketDirectory)
+            try stage.useDatabase(follower)
+            let ended = try await stage.renewald("doctor")
+            #expect(ended.exit == .code(69))
+            ended.expect("wrong", "database", "a standby, which takes no writes")
+            // Beside the primary it is no fault.
+            try stage.editConfiguration {
+                $0.replacingOccurrences(
+                    of: follower,
+                    with: direct.replacingOccurrences(
+                        of: primary.socketDirectory,
+                        with: "\(standby.socketDirectory),\(primary.socketDirectory)"))
+            }
+            let both = try await stage.renewald("doctor")
+            #expect(both.exit == .code(0), "\(both.standardOutput)")
+        }
+    }
+
+    @Test(.enabled(if: Pooler.isInstalled))
+    func aPoolerIsNoticed() async throws {
+        let cluster = try await ScratchCluster.shared()
+        let pooler = try await Pooler(before: cluster.socketDirectory)
+        defer { pooler.close() }
+        try await onStage { stage in
+            try stage.useDatabase(pooler.conninfo(stage.conninfo))
+            let ended = try await stage.renewald("doctor")
+            ended.expect("note", "database", "a pooler is in between")
+            ended.expect("ok", "indexes")
+            ended.expect("ok", "plans")
+            #expect(ended.standardOutput.contains("[engine] notify = \"off\""))
+        }
+    }
 
     @Test func withoutADatabaseTheStoresAreAskedAllTheSame() async throws {
         try await onStage { stage in
@@ -268,8 +326,14 @@ struct DoctorTests {
         }
     }
 
-    /// News of Google's come from a subscription.
-    private func subscribe(_ stage: Stage) async throws {}
+    /// Google's news come from a subscription; the simulator has one.
+    private func subscribe(_ stage: Stage, to name: String = "play") throws {
+        try stage.editConfiguration {
+            $0.replacingOccurrences(
+                of: "store = \"google\"\n",
+                with: "store = \"google\"\npubsub_subscription = \"\(name)\"\n")
+        }
+    }
 
     private func edit(_ file: String, _ change: (String) -> String) throws {
         let text = try String(contentsOfFile: file, encoding: .utf8)

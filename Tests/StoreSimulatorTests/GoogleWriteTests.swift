@@ -166,6 +166,20 @@ struct GoogleWriteTests {
         #expect(desk.pull().count == 2)
     }
 
+    @Test("a subscription can be looked at, and says who may pull from it")
+    func showsASubscription() throws {
+        let desk = try Desk(try Stage(), scope: "https://www.googleapis.com/auth/pubsub")
+        let path = "/v1/projects/storesim/subscriptions/"
+        #expect(desk.send("GET", path + "play").object["ackDeadlineSeconds"] as? Int == 10)
+        #expect(desk.send("GET", path + "none").status == 404)
+        let wanted = #"{"permissions":["pubsub.subscriptions.consume"]}"#
+        let held = desk.send("POST", path + "play:testIamPermissions", wanted)
+        #expect(held.object["permissions"] as? [String] == ["pubsub.subscriptions.consume"])
+        let none = desk.send("POST", path + "none:testIamPermissions", wanted)
+        #expect(none.status == 200)
+        #expect(none.object.isEmpty)
+    }
+
     /// Notification types in their order, after the purchase itself.
     static let stories = rows(
         """

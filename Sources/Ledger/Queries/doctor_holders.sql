@@ -13,7 +13,7 @@ FROM (
     WHERE pid <> pg_backend_pid()
       AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
       AND (datid IS NULL OR datname = current_database())
-      AND backend_type <> 'autovacuum worker'
+      AND backend_type IS DISTINCT FROM 'autovacuum worker'
     UNION ALL
     SELECT true, 'prepared', gid, NULL, prepared, age(transaction)
     FROM pg_prepared_xacts

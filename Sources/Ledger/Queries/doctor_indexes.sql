@@ -12,6 +12,8 @@ FROM (VALUES
     ('app_store_app_key', 'app (store, app)'),
     ('bucket_pkey', 'bucket (bucket)'),
     ('claimant_pkey', 'claimant (shard, id, user_id)'),
+    ('clue_age', 'clue (heard_at)'),
+    ('clue_pkey', 'clue (shard, id, clue)'),
     ('credential_pkey', 'credential (shard, id)'),
     ('entitlement_pkey', 'entitlement (shard, user_id, entitlement)'),
     ('entitlement_user', 'entitlement (user_id)'),

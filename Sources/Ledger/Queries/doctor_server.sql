@@ -1,5 +1,6 @@
 -- What the server is and how it is set; settings of the role and the database as the session began with
--- them. No parameters. One row.
+-- them. The type of another user's session is hidden from a user without pg_read_all_stats. No
+-- parameters. One row.
 SELECT
     current_setting('server_version') AS version,
     current_setting('server_version_num')::int4 AS version_number,
@@ -14,4 +15,7 @@ SELECT
     current_setting('autovacuum')::bool AND current_setting('track_counts')::bool AS autovacuum,
     current_setting('max_connections')::int4
         - current_setting('superuser_reserved_connections')::int4 AS connections,
-    (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connected
+    (
+        SELECT count(*) FROM pg_stat_activity
+        WHERE datid IS NOT NULL AND backend_type IS DISTINCT FROM 'autovacuum worker'
+    ) AS connected

@@ -1,0 +1,198 @@
+import Ledger
+import Renewal
+import TestSupport
+import Testing
+
+@testable import Daemon
+
+/// What is well and what is wrong, from what was read.
+@Suite struct DoctorJudgementTests {
+    // MARK: The report
+
+    private static let exits: [([ExitReason], ExitReason)] = [
+        ([], .done), ([.temporary], .temporary), ([.temporary, .unavailable], .unavailable),
+        ([.unavailable, .configuration, .temporary], .configuration),
+    ]
+
+    @Test(arguments: exits)
+    func endsWithTheGravest(reasons: [ExitReason], exit: ExitReason) {
+        let findings =
+            [Finding.ok("a", "b"), .note("c", "d", do: "e"), .skipped("f", because: "g")]
+            + reasons.map { .wrong("h", "i", do: "j", $0) }
+        #expect(DoctorReport(findings).exitReason == exit)
+    }
+
+    @Test func addsUp() {
+        let well = DoctorReport([.ok("a", "b"), .ok("c", "d")])
+        #expect(well.summary == "All is well: 2 checks.")
+        let ill = DoctorReport([
+            .wrong("a", "b", do: "c"), .skipped("d", because: "e"), .note("f", "g"), .ok("h", "i"),
+        ])
+        #expect(ill.summary == "4 checks: 1 wrong, 1 not looked at, 1 to note.")
+    }
+
+    @Test func aLineAndWhatToDo() {
+        #expect(
+            Finding.wrong("database", "is not there", do: "start it").lines == [
+                "wrong    database       is not there", "         do: start it",
+            ])
+        #expect(Finding.ok("clock", "agrees").lines == ["ok       clock          agrees"])
+    }
+
+    // MARK: Clocks
+
+    private static let skews = rows(
+        """
+        milliseconds  level  says
+        0             ok     agree
+        -4999         ok     agree
+        5001          note   5 s behind Apple
+        -6000         note   6 s ahead of Apple
+        60000         note   60 s behind Apple
+        61000         wrong  61 s behind Apple
+        -7200000      wrong  2 h ahead of Apple
+        864000000     wrong  10 days behind Apple
+        """)
+
+    @Test(arguments: skews)
+    func judgesAClock(_ row: [String]) throws {
+        let skew = Duration.milliseconds(try #require(Int(row[0])))
+        let finding = ClockCheck.finding("Apple", skew: skew)
+        #expect(finding.level.rawValue == row[1])
+        #expect(finding.sentence.contains(row[2]))
+    }
+
+    // MARK: The database
+
+    /// What differs from a good server, and the worst that is said of it.
+    private static let servers: [(String, @Sendable (inout ServerState) -> Void)] = [
+        ("ok database", { _ in }),
+        ("wrong database", { $0.major = 14 }),
+        ("wrong database", { $0.isStandby = true }),
+        ("note database", { $0.isBehindPooler = true }),
+        ("wrong durability", { $0.fsync = false }),
+        ("wrong durability", { $0.fullPageWrites = false }),
+        ("note durability", { $0.synchronousCommit = "off" }),
+        ("note durability", { $0.isolation = "serializable" }),
+        ("wrong autovacuum", { $0.autovacuum = false }),
+        ("note connections", { $0.connected = 90 }),
+    ]
+
+    @Test func judgesAServer() {
+        for (expected, change) in Self.servers {
+            var server = ServerState()
+            change(&server)
+            let findings = Judgement.server(server, notifies: true)
+            let worst =
+                findings.first { $0.level == .wrong } ?? findings.first { $0.level == .note }
+                ?? findings.first
+            #expect(worst.map { "\($0.level) \($0.subject)" } == expected)
+            if server == ServerState() { #expect(findings.allSatisfy { $0.level == .ok }) }
+        }
+    }
+
+    @Test func aStandbyIsAsGoodAsNoDatabase() {
+        var server = ServerState()
+        server.isStandby = true
+        #expect(
+            DoctorReport(Judgement.server(server, notifies: true)).exitReason == .unavailable)
+    }
+
+    @Test(arguments: [
+        ("28P01", "password"), ("28000", "pg_hba.conf"), ("3D000", "createdb"),
+        ("53300", "max_connections"), ("57P03", "try again"), ("no connection", "runs"),
+    ])
+    func saysWhyThereIsNoConnection(reason: String, advice: String) {
+        let finding = Judgement.failed("schema", .unavailable(reason: "SQLSTATE \(reason)"))
+        #expect(finding.exitReason == .unavailable)
+        #expect(finding.advice?.contains(advice) == true)
+    }
+
+    @Test func wantsItsOwnVersionOfTheSchema() {
+        #expect(Judgement.schema(Migrator.version).level == .ok)
+        for version in [nil, 0, Migrator.version + 1] {
+            let finding = Judgement.schema(version)
+            #expect(finding.exitReason == .configuration)
+        }
+        #expect(Judgement.schema(nil).advice?.contains("renewald migrate") == true)
+        #expect(Judgement.schema(Migrator.version + 1).advice?.contains("migrate`") == false)
+    }
+
+    @Test func tellsTheFirstMissingRightAndHowManyMore() {
+        var rights = Rights()
+        #expect(Judgement.rights(rights).map(\.level) == [.ok])
+        rights.missingRights = ["SELECT on app", "UPDATE on app", "UPDATE on bucket"]
+        rights.missingRoles = ["renewald_app"]
+        rights.ownsSchema = true
+        let findings = Judgement.rights(rights)
+        #expect(findings.map(\.level) == [.wrong, .wrong, .note])
+        #expect(findings[1].sentence == "renewald lacks SELECT on app and 2 other rights")
+    }
+
+    @Test func saysHowToBringAnIndexBack() {
+        let faults = [
+            IndexFault(name: "event_id", definition: "renewald.event (id)", isThere: false),
+            IndexFault(name: "event_user", definition: "", isThere: true),
+            IndexFault(name: "app_pkey", definition: "renewald.app (lane)", isThere: false),
+            IndexFault(
+                name: "evidence_order", definition: "renewald.evidence (order_id)", isThere: false,
+                isPartitioned: true),
+        ]
+        let advice = Judgement.indexes(faults).compactMap(\.advice)
+        #expect(advice[0].hasSuffix("CREATE INDEX CONCURRENTLY event_id ON renewald.event (id)"))
+        #expect(advice[1].hasSuffix("REINDEX INDEX CONCURRENTLY renewald.event_user"))
+        #expect(advice[2].hasSuffix("the constraint app_pkey on renewald.app (lane)"))
+        #expect(advice[3].hasSuffix("CREATE INDEX evidence_order ON renewald.evidence (order_id)"))
+    }
+
+    @Test func noticesATableThatIsStarved() {
+        var queue = TableState(name: "schedule", live: 40_000, dead: 49_999)
+        #expect(Judgement.tables([queue]).map(\.level) == [.ok])
+        queue.dead = 50_000
+        #expect(Judgement.tables([queue]).map(\.level) == [.note])
+        queue.live = 50_000
+        #expect(Judgement.tables([queue]).map(\.level) == [.ok])
+        queue.isExempt = true
+        #expect(Judgement.tables([queue]).map(\.level) == [.wrong])
+    }
+
+    @Test func tellsWhatHoldsVacuumUp() {
+        let findings = Judgement.holders(
+            [
+                Holder(kind: .transaction, name: "psql", pid: 4711, lasting: .hours(3)),
+                Holder(kind: .slot, name: "old", transactions: 2_000_000),
+            ], seesAll: true)
+        #expect(findings.map(\.level) == [.note, .note])
+        #expect(findings[0].sentence.hasPrefix("a transaction of psql, pid 4711, is 3 h old"))
+        #expect(findings[0].advice?.contains("pg_terminate_backend(4711)") == true)
+        #expect(findings[1].sentence.contains("slot old is 2000000 transactions old"))
+        #expect(Judgement.holders([], seesAll: true).map(\.level) == [.ok])
+    }
+
+    // MARK: Certificates and stores
+
+    @Test(arguments: [
+        ([400], Finding.Level.ok), ([20], .note), ([-1], .wrong), ([-1, 400], .note),
+        ([-5, -1], .wrong),
+    ])
+    func judgesWhenCertificatesEnd(days: [Int], level: Finding.Level) {
+        let now = Timestamp(microsecondsSinceEpoch: 1_771_588_800_000_000)
+        let finding = CredentialCheck.judge(days.map { now + .days($0) }, "tls_ca", now)
+        #expect(finding.level == level)
+    }
+
+    @Test func onlyRefusedCredentialsAreForAPerson() {
+        let key = AppKey(store: .google, id: "com.example.reader")
+        let failures: [(StoreFailure, ExitReason)] = [
+            (.refused(reason: "status 401"), .configuration),
+            (.refused(reason: "token endpoint: invalid_grant"), .configuration),
+            (.unsupported(reason: "no key"), .configuration),
+            (.unreachable(reason: "timed out"), .temporary),
+            (.unreachable(reason: "TLS certificate not trusted"), .temporary),
+            (.throttled(retryAfter: nil), .temporary), (.malformed(field: "body"), .temporary),
+        ]
+        for (failure, exit) in failures {
+            #expect(StoreCheck.judge(failure, key, "advice").exitReason == exit)
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import Postgres
+import Renewal
+import TestSupport
+import Testing
+
+@testable import Ledger
+
+/// What a database says of itself.
+@Suite(.serialized) struct DiagnosisTests {
+    private func examination(
+        _ stage: Stage, user: String = "postgres"
+    ) -> DatabaseExamination {
+        DatabaseExamination(
+            PostgresSettings(
+                conninfo: stage.conninfo.replacing("user=postgres", with: "user=\(user)")))
+    }
+
+    /// The list of the query is that of the schema: whoever adds an index adds it there.
+    @Test func knowsEveryIndexOfTheSchema() async throws {
+        let stage = try await Stage()
+        let examination = examination(stage)
+        #expect(try await examination.indexFaults() == [])
+        let made = try await stage.list(
+            """
+            SELECT relname::text FROM pg_class
+            WHERE relnamespace = 'renewald'::regnamespace AND relkind IN ('i', 'I')
+              AND NOT relispartition
+            ORDER BY 1
+            """)
+        for index in made {
+            let table = try await stage.list(
+                """
+                SELECT contype::text || ' ' || conrelid::regclass FROM pg_constraint
+                WHERE conindid = $1::regclass AND contype IN ('p', 'u')
+                """, [.text("renewald.\(index)")]
+            ).first?.split(separator: " ").last
+            let definition = try await stage.list(
+                """
+                SELECT regexp_replace(pg_get_indexdef($1::regclass), '^.* ON (ONLY )?', '')
+                """, [.text("renewald.\(index)")])[0].replacing(" USING btree", with: "")
+            if let table {
+                try await stage.beside.script("ALTER TABLE \(table) DROP CONSTRAINT \(index)")
+            } else {
+                try await stage.beside.script("DROP INDEX renewald.\(index)")
+            }
+            let fault = try #require(
+                try await examination.indexFaults().first { $0.name == index }, "\(index)")
+            #expect(!fault.isThere)
+            let plain = definition.replacing("(order_id IS NOT NULL)", with: "order_id IS NOT NULL")
+                .replacing("(original_id IS NOT NULL)", with: "original_id IS NOT NULL")
+                .replacing("(period IS NOT NULL)", with: "period IS NOT NULL")
+            #expect(fault.definition == plain)
+            #expect(fault.isPartitioned == index.hasPrefix("evidence_"))
+        }
+        #expect(try await examination.indexFaults().count == made.count)
+    }
+
+    @Test func theWorkersRoleHasAllItNeeds() async throws {
+        let stage = try await Stage()
+        try await role("doctor_worker", in: "renewald_worker", stage)
+        let rights = try await examination(stage, user: "doctor_worker").rights()
+        #expect(rights.missingRights == [])
+        #expect(rights.missingRoles == [])
+        #expect(!rights.isSuperuser && !rights.ownsSchema)
+        let owner = try await examination(stage).rights()
+        #expect(owner.isSuperuser && owner.ownsSchema)
+    }
+
+    @Test func anAppsRoleLacksWhatTheDaemonNeeds() async throws {
+        let stage = try await Stage()
+        try await role("doctor_app", in: "renewald_app", stage)
+        let missing = try await examination(stage, user: "doctor_app").rights().missingRights
+        for right in [
+            "SELECT on purchase", "UPDATE on schedule", "EXECUTE on wake", "USAGE on purchase_id",
+        ] {
+            #expect(missing.contains(right), "\(right)")
+        }
+        #expect(!missing.contains("EXECUTE on submit"))
+    }
+
+    @Test func noStatementReadsAWholeTableUnlessAnIndexIsGone() async throws {
+        let stage = try await Stage()
+        let examination = examination(stage)
+        #expect(try await examination.wholeTableReads() == [])
+        try await stage.beside.script(
+            """
+            ALTER TABLE renewald.purchase DROP CONSTRAINT purchase_pkey;
+            DROP INDEX renewald.purchase_user;
+            ALTER TABLE renewald.entitlement DROP CONSTRAINT entitlement_pkey;
+            DROP INDEX renewald.entitlement_user;
+            """)
+        let reads = Set(try await examination.wholeTableReads())
+        #expect(reads == ["claim: purchase", "marks: purchase", "renewald.has: entitlement"])
+        // The transaction's settings have gone with it.
+        #expect(try await examination.server().isStandby == false)
+    }
+
+    @Test func tellsWhatHoldsVacuumUp() async throws {
+        let stage = try await Stage()
+        let other = stage.session("holder")
+        let pid = try await other.currentBackendPID()
+        _ = try await other.transaction { other in
+            try await other.query(PostgresStatement("SELECT txid_current()"))
+            let own = try await examination(stage).holders(longerThan: .zero, transactions: 0)
+            let holder = try #require(own.first { $0.pid == pid })
+            #expect(holder.kind == .transaction)
+            #expect(holder.name == "holder")
+            #expect(holder.lasting != nil)
+            let later = try await examination(stage).holders(
+                longerThan: .hours(1), transactions: 100_000)
+            #expect(!later.contains { $0.pid == pid })
+        }
+        await other.close()
+    }
+
+    @Test func seesOthersByTheirTransactionsWhereTheirTimeIsHidden() async throws {
+        let stage = try await Stage()
+        try await role("doctor_worker", in: "renewald_worker", stage)
+        let worker = examination(stage, user: "doctor_worker")
+        #expect(try await worker.server().seesAllSessions == false)
+        let other = stage.session("holder")
+        let pid = try await other.currentBackendPID()
+        _ = try await other.transaction { other in
+            try await other.query(PostgresStatement("SELECT txid_current()"))
+            let seen = try await worker.holders(longerThan: .hours(1), transactions: 0)
+            let holder = try #require(seen.first { $0.pid == pid })
+            #expect(holder.lasting == nil)
+            let recent = try await worker.holders(longerThan: .zero, transactions: 100_000)
+            #expect(!recent.contains { $0.pid == pid })
+        }
+        await other.close()
+    }
+
+    @Test func tellsTablesThatAutovacuumMayNotTouch() async throws {
+        let stage = try await Stage()
+        try await stage.beside.script(
+            "ALTER TABLE renewald.schedule SET (autovacuum_enabled = false)")
+        let tables = try await examination(stage).tables()
+        #expect(tables.first?.name == "schedule")
+        #expect(tables.filter(\.isExempt).map(\.name) == ["schedule"])
+    }
+
+    private func role(_ name: String, in group: String, _ stage: Stage) async throws {
+        try await stage.beside.script(
+            """
+            DO $$ BEGIN
+                CREATE ROLE \(name) LOGIN IN ROLE \(group);
+            EXCEPTION WHEN duplicate_object THEN NULL;
+            END $$
+            """)
+    }
+}
