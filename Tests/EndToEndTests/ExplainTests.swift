@@ -121,7 +121,9 @@ struct ExplainTests {
                 ])
             let page = "\(stage.folder)/ann.html"
             #expect(try await stage.renewald("explain", "ann", "--html", page).exit == .code(0))
-            #expect(try String(contentsOfFile: page, encoding: .utf8).contains("another user"))
+            #expect(
+                try String(contentsOfFile: page, encoding: .utf8).contains(
+                    "it is another user&#39;s now"))
         }
     }
 

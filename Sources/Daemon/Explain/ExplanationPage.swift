@@ -58,10 +58,10 @@ package struct ExplanationPage: Sendable {
         explanation.users.enumerated().map { index, user in
             let heading =
                 explanation.users.count > 1 ? [Markup.element("h2", text: user.id)] : []
+            let drawing = [figure(user, name: "user\(index)")]
+            let chains = user.purchases.map(section) + user.parted.map { section($0, of: user.id) }
             return .element(
-                "main",
-                heading + user.holdings.map(card) + nothingHeld(user)
-                    + [figure(user, name: "user\(index)")] + user.purchases.map(section))
+                "article", heading + user.holdings.map(card) + nothingHeld(user) + drawing + chains)
         }
     }
 

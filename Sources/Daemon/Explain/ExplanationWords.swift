@@ -35,7 +35,7 @@ struct HeldWords {
         {
             lines.append(renews ? "renews by itself" : "will not renew: renewal is turned off")
         }
-        if !entitlement.active, let since = held.since, since.effectiveAt != since.at {
+        if !entitlement.active, let since = held.since, since.endedEarlier {
             lines.append("by the store it ended \(since.effectiveAt.reading)")
         }
         if !entitlement.active, let check = held.check {
@@ -44,6 +44,11 @@ struct HeldWords {
         }
         return lines
     }
+}
+
+extension Explanation.Event {
+    /// Whether it took effect before it was told, by a second or more.
+    fileprivate var endedEarlier: Bool { effectiveAt.reading != at.reading }
 }
 
 /// One line about something: its name and what is to say.
@@ -194,13 +199,13 @@ struct StepWords {
     /// Such as `grant pro (event 17): purchased, bought for the first time`.
     func text(of event: Explanation.Event) -> String {
         let told = [event.kind, event.entitlement].compactMap { $0 }.joined(separator: " ")
-        let whose = step.check.map { $0.userID == event.userID } ?? true
+        let isOthers = (user ?? step.check?.userID).map { $0 != event.userID } ?? false
         let reason = [event.reason, Reasons.meaning(of: event.reason, kind: event.kind)]
             .compactMap { $0 }.joined(separator: ": ")
         let since =
-            event.kind == "revoke" && event.effectiveAt != event.at
+            event.kind == "revoke" && event.endedEarlier
             ? "; ended \(event.effectiveAt.reading)" : ""
-        return "\(told) \(reason)\(since)\(whose ? "" : ", for \(event.userID)") (#\(event.id))"
+        return "\(told) \(reason)\(since)\(isOthers ? ", for \(event.userID)" : "") (#\(event.id))"
     }
 
     /// Such as `purchases.subscriptionsv2.get: 200, 812 bytes, sha256 9f86d081884c…`.
