@@ -135,13 +135,14 @@ let package = Package(
         .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Engine", "Ledger", "Postgres", "Renewal", "TestSupport", logging, lifecycleTestKit,
+                "Daemon", "Engine", "Ledger", "Postgres", "Renewal", "TestSupport", logging,
+                lifecycleTestKit,
             ], swiftSettings: house),
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Daemon", "Curl", "Engine", "Renewal", "Sockets", "TestSupport", coreMetrics,
-                logging,
+                "Daemon", "Curl", "Engine", "Ledger", "Renewal", "Sockets", "TestSupport",
+                coreMetrics, crypto, logging,
             ], swiftSettings: house),
         .testTarget(
             name: "StoreSimulatorTests",

@@ -1,3 +1,4 @@
+import Daemon
 import Ledger
 import Postgres
 import Renewal
@@ -174,59 +175,11 @@ private final class House: Sendable {
 
     func ports(_ ledger: PostgresLedger) -> Ports {
         Ports(
+            ledger, apps: { [AppKey(store: .google, id: "com.example.reader")] },
+            workerName: "test",
             ask: { claim in
                 self.asked.withLock { $0[claim.purchase.id, default: 0] += 1 }
                 return Hearing(inForce(claim))
-            },
-            lanes: { () throws(PortError) in try await opened { try await ledger.allLanes() } },
-            claim: { lane, places, perShard, limit throws(PortError) in
-                try await opened {
-                    try await ledger.claim(lane, from: places, perShard: perShard, limit: limit)
-                }
-            },
-            suspects: { lane, shards throws(PortError) in
-                try await opened {
-                    try await ledger.claim(
-                        lane, from: shards.map(Place.start), perShard: 1000, limit: 1000,
-                        suspectsOnly: true)
-                }
-            },
-            mark: { inHand, lease throws(PortError) in
-                try await opened { try await ledger.mark(inHand, under: lease) }
-            },
-            commit: { outcomes, lease, now throws(PortError) in
-                try await opened { try await ledger.commit(outcomes, under: lease, at: now) }
-            },
-            beat: { worker, lease throws(PortError) in
-                try await opened { try await ledger.beat(worker, name: "test", lease: lease) }
-            },
-            take: { worker, limit, lease throws(PortError) in
-                try await opened { try await ledger.takeShards(worker, limit: limit, lease: lease) }
-            },
-            renew: { lease, duration, idle throws(PortError) in
-                try await opened { try await ledger.renew(lease, for: duration, idle: idle) }
-            },
-            release: { lease throws(PortError) in
-                try await opened { try await ledger.release(lease) }
-            },
-            leave: { worker throws(PortError) in
-                try await opened { try await ledger.leave(worker) }
-            },
-            reserve: { app, _, stretch throws(PortError) in
-                try await opened { try await ledger.reserveCalls(from: app.id, for: stretch) }
-            },
-            block: { app, duration throws(PortError) in
-                try await opened { try await ledger.block(app.id, for: duration) }
             })
-    }
-}
-
-private func opened<Value>(_ work: () async throws -> Value) async throws(PortError) -> Value {
-    do {
-        return try await work()
-    } catch let error as LedgerError {
-        throw PortError(error.sentence)
-    } catch {
-        throw PortError("cancelled")
     }
 }
