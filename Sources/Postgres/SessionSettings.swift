@@ -34,7 +34,7 @@ extension PostgresSettings {
         ]
         if span == .session {
             settings += [
-                ("client_connection_check_interval", "2s"),
+                ("client_connection_check_interval", "2s"), ("idle_session_timeout", "0"),
                 ("default_transaction_isolation", "read committed"),
                 ("default_transaction_deferrable", "off"),
             ]

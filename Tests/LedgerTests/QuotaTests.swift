@@ -79,4 +79,18 @@ import Testing
         let second = try await reserve(1, on: stage.beside)
         #expect(second - first >= 100 * Self.interval.microseconds)
     }
+
+    @Test func aClockThatWasSetBackHoldsNobodyBack() async throws {
+        let stage = try await Stage()
+        _ = try await stage.ledger.reserveCalls(from: "bucket", for: Self.interval * 1)
+        try await stage.beside.script(
+            "UPDATE renewald.bucket SET free_at = now() + interval '1 hour'")
+        let wait = try await stage.ledger.reserveCalls(from: "bucket", for: Self.interval * 1)
+        #expect(wait <= .zero)
+        // What others have reserved is no such thing.
+        try await stage.beside.script(
+            "UPDATE renewald.bucket SET free_at = now() + interval '1 minute'")
+        let next = try await stage.ledger.reserveCalls(from: "bucket", for: Self.interval * 1)
+        #expect(next > .seconds(30))
+    }
 }

@@ -97,6 +97,7 @@ import Testing
             lock_timeout                         2s
             idle_in_transaction_session_timeout  10s
             max_parallel_workers_per_gather      0
+            idle_session_timeout                 0
             jit                                  off
             plan_cache_mode                      force_generic_plan
             synchronous_commit                   on
