@@ -67,6 +67,25 @@ struct NewsTests {
         }
     }
 
+    /// Without a restart, and without a stop of the engine.
+    @Test func aReloadReadsTheSourcesThatItBrings() async throws {
+        try await onStage { stage in
+            let sources = "SELECT count(*) FROM renewald.hint_source"
+            let daemon = try stage.daemon()
+            try await stage.wait { try await stage.value(sources) == "2" }
+            try stage.editConfiguration { text in
+                text.replacingOccurrences(
+                    of: "/google.json\"\n",
+                    with: "/google.json\"\npubsub_subscription = \"projects/p/subscriptions/s\"\n")
+            }
+            daemon.send(SIGHUP)
+            _ = try await daemon.line { $0.contains("hints have other sources now: + google") }
+            try await stage.wait { try await stage.value(sources) == "3" }
+            daemon.send(SIGTERM)
+            #expect(try await daemon.exit() == .code(0))
+        }
+    }
+
     @Test(arguments: ["move", "allow", "keep"])
     func aTokenOfTwoUsersGoesByThePolicy(policy: String) async throws {
         try await onStage { stage in
