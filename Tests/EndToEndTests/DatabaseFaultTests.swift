@@ -14,7 +14,7 @@ struct DatabaseFaultTests {
                 ALTER ROLE \(role(stage)) SET default_transaction_isolation = serializable;
                 ALTER ROLE \(role(stage)) SET default_transaction_deferrable = on;
                 ALTER ROLE \(role(stage)) SET synchronous_commit = off;
-                ALTER ROLE \(role(stage)) SET statement_timeout = 50;
+                ALTER ROLE \(role(stage)) SET statement_timeout = 250;
                 ALTER ROLE \(role(stage)) SET lock_timeout = 1;
                 ALTER ROLE \(role(stage)) SET idle_session_timeout = 200;
                 ALTER ROLE \(role(stage)) SET search_path = nowhere;

@@ -11,7 +11,7 @@ struct PoolerTests {
         DO $$ BEGIN
             EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = serializable',
                 current_database());
-            EXECUTE format('ALTER DATABASE %I SET statement_timeout = 1', current_database());
+            EXECUTE format('ALTER DATABASE %I SET statement_timeout = 250', current_database());
             EXECUTE format('ALTER DATABASE %I SET bytea_output = escape', current_database());
             EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database());
         END $$
@@ -32,7 +32,7 @@ struct PoolerTests {
             try await stage.expect(
                 ["grant monthly purchased", "revoke monthly refunded"], of: "u-0")
             // A session of the server that anybody may get next is as it was.
-            for setting in ["statement_timeout 1ms", "search_path \"$user\", public"] {
+            for setting in ["statement_timeout 250ms", "search_path \"$user\", public"] {
                 let parts = setting.split(separator: " ", maxSplits: 1).map(String.init)
                 let shown = try await ChildProcess.run(
                     "psql", ["-X", "-A", "-t", "-c", "SHOW \(parts[0])", pooled])
