@@ -89,8 +89,9 @@ let package = Package(
             ], swiftSettings: safeHouse),
         .executableTarget(
             name: "renewald",
-            dependencies: ["Daemon", "Engine", "Ledger", "Renewal", logging, argumentParser],
-            swiftSettings: safeHouse),
+            dependencies: [
+                "Daemon", "Engine", "Ledger", "Renewal", "Sockets", logging, argumentParser,
+            ], swiftSettings: safeHouse),
         .target(
             name: "StoreSimulator",
             dependencies: [

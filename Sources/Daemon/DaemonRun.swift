@@ -1,5 +1,5 @@
 import Engine
-import Foundation
+import FoundationEssentials
 import Ledger
 package import Logging
 import Renewal

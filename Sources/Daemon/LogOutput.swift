@@ -1,5 +1,4 @@
 import Engine
-import Foundation
 package import Logging
 import Sockets
 
@@ -53,8 +52,8 @@ package struct LogOutput: LogHandler {
         if isJournalStream {
             StandardError.sendWithoutWaiting(Array("<\(event.level.priority)>\(text)\n".utf8))
         } else {
-            let line = "\(WallClock.now().text) \(event.level.word) \(text)\n"
-            try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
+            StandardStream.error.write(
+                "\(WallClock.now().text) \(event.level.word) \(text)\n")
         }
     }
 

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// What a worker is called in `renewald status`: the host and the process.
 var workerName: String {

@@ -1,32 +1,28 @@
-import Foundation
+import FoundationEssentials
+import Sockets
 
 /// Results go to standard output, everything else to standard error.
 enum Console {
     static func complain(_ sentence: String) {
-        write("renewald: \(sentence)\n", to: .standardError)
+        StandardStream.error.write("renewald: \(sentence)\n")
     }
 
     static func say(_ line: String) {
-        write(line + "\n", to: .standardOutput)
+        StandardStream.output.write(line + "\n")
     }
 
     /// A line that the next one replaces: for progress on a terminal.
     static func progress(_ line: String) {
-        write("\r\u{1b}[K" + line, to: .standardError)
+        StandardStream.error.write("\r\u{1b}[K" + line)
     }
 
-    static var isErrorTerminal: Bool { isatty(2) == 1 }
-    static var isTerminal: Bool { isatty(1) == 1 }
+    static var isErrorTerminal: Bool { StandardStream.error.isTerminal }
+    static var isTerminal: Bool { StandardStream.output.isTerminal }
 
     /// Puts the lines where those of the last call were, without a flicker.
     static func redraw(_ lines: [String]) {
         let text = lines.map { $0 + "\u{1b}[K\n" }.joined()
-        write("\u{1b}[H" + text + "\u{1b}[J", to: .standardOutput)
-    }
-
-    /// A reader that has gone away, such as `head`, is no fault.
-    private static func write(_ text: String, to handle: FileHandle) {
-        try? handle.write(contentsOf: Data(text.utf8))
+        StandardStream.output.write("\u{1b}[H" + text + "\u{1b}[J")
     }
 
     /// One JSON value on one line, keys in order.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Daemon
-import Foundation
+import FoundationEssentials
 import Ledger
 import Logging
 
@@ -108,7 +108,7 @@ extension Error {
         case CocoaError.fileWriteNoPermission, CocoaError.fileWriteVolumeReadOnly:
             "this user may not write there"
         case CocoaError.fileWriteOutOfSpace: "no space is left there"
-        default: localizedDescription
+        default: "\(self)"
         }
     }
 }

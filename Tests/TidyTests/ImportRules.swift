@@ -16,7 +16,7 @@ enum ImportRules {
         Ledger          Renewal Postgres
         Engine          Renewal
         Daemon          Curl Engine Ledger Postgres Renewal Sockets Stores
-        renewald        Daemon Engine Ledger Renewal
+        renewald        Daemon Engine Ledger Renewal Sockets
         StoreSimulator  -
         storesim        StoreSimulator
         """)

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Sockets
 
 /// The way to the service manager, when there is one: `$NOTIFY_SOCKET` and `$WATCHDOG_USEC`.
