@@ -10,6 +10,10 @@ final class Committer: Sendable {
         var isClosed = false
         var hasEnded = false
         var enders: [CheckedContinuation<Void, Never>] = []
+        /// Why the last attempt has failed; nil when it has not.
+        var trouble: PortError?
+        /// Answers were dropped, and the trouble has not ended since.
+        var hasGivenUp = false
     }
 
     private let state = Mutex(State())
@@ -21,12 +25,15 @@ final class Committer: Sendable {
     private let tally: Tally
     private let heartbeat: Heartbeat
     private let log: Logger
+    private let mode: RunMode
 
     init(
         _ settings: EngineSettings, _ ports: Ports, _ leases: LeaseBook, _ inHand: InHand,
-        _ tally: Tally, _ log: Logger, heartbeat: Heartbeat = Heartbeat()
+        _ tally: Tally, _ log: Logger, mode: RunMode = .forever,
+        heartbeat: Heartbeat = Heartbeat()
     ) {
         self.settings = settings
+        self.mode = mode
         self.ports = ports
         self.leases = leases
         self.inHand = inHand
@@ -34,6 +41,13 @@ final class Committer: Sendable {
         self.heartbeat = heartbeat
         self.log = log
     }
+
+    /// Why nothing can be committed just now. No check starts meanwhile: its answer would have to
+    /// wait, and perhaps be asked for again.
+    var trouble: PortError? { state.withLock(\.trouble) }
+
+    /// Whether one pass has nothing more to hope for.
+    var hasGivenUp: Bool { state.withLock(\.hasGivenUp) }
 
     /// Hands an outcome over; waits while the queue is full.
     func submit(_ outcome: Outcome) async {
@@ -111,19 +125,24 @@ final class Committer: Sendable {
     }
 
     /// Commits a batch, again and again while the database is away and the lease may still hold:
-    /// an answer is worth keeping as long as no other worker can have asked again.
+    /// an answer is worth keeping as long as no other worker can have asked again. One pass does
+    /// not wait for ever.
     func commit(_ batch: [Outcome], as part: Heartbeat.Part = .commits) async {
         defer {
             inHand.remove(batch.map(\.claim))
             heartbeat.rest(part)
         }
         guard let now = batch.map(\.claim.claimedAt).max() else { return }
-        let giveUpAt = ContinuousClock.now + settings.lease
+        let began = ContinuousClock.now
         var attempts = 0
         while true {
             heartbeat.expect(part, within: settings.stallLimit)
             do {
                 let report = try await ports.commit(batch, leases.lease, now)
+                state.withLock { state in
+                    state.trouble = nil
+                    state.hasGivenUp = false
+                }
                 if attempts > 0 {
                     log.notice(
                         "the database is back; nothing was lost",
@@ -133,12 +152,14 @@ final class Committer: Sendable {
                 return
             } catch {
                 attempts += 1
-                if attempts == 1 {
+                state.withLock { $0.trouble = error }
+                if attempts == 1, !hasGivenUp {
                     log.warning(
                         "a commit waits for the database: \(error.sentence)",
                         metadata: LogField.topic(.commitWaits))
                 }
-                guard ContinuousClock.now < giveUpAt, !Task.isCancelled else {
+                guard isWorthWaiting(since: began), !Task.isCancelled else {
+                    giveUp()
                     log.warning(
                         "\(batch.count) answers are dropped and will be asked for again",
                         metadata: LogField.topic(.answersDropped))
@@ -148,6 +169,30 @@ final class Committer: Sendable {
                     for: retryDelay(attempts: 1, jitter: 0) / 20
                         * (1 + min(attempts, 8)))
             }
+        }
+    }
+
+    /// So many leases long a commit is tried again while the leases themselves can be kept, as with
+    /// a disk that is full. Should it be this batch alone that cannot be committed, the others have
+    /// their turn after that.
+    private static let patience = 10
+
+    private func isWorthWaiting(since began: ContinuousClock.Instant) -> Bool {
+        let waited = ContinuousClock.now - began
+        return switch mode {
+        case .forever:
+            waited < settings.lease
+                || (leases.areReliable && waited < settings.lease * Self.patience)
+        case .onePass:
+            waited < settings.lease && !hasGivenUp
+        }
+    }
+
+    /// One pass ends with the trouble; else the next commit shows whether it goes on.
+    private func giveUp() {
+        state.withLock { state in
+            state.hasGivenUp = mode != .forever
+            if mode == .forever { state.trouble = nil }
         }
     }
 

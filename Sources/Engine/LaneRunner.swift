@@ -175,7 +175,7 @@ actor LaneRunner {
 
     /// The next claim, if everything lets it start now.
     private func start() -> Claim? {
-        guard !hasEnded, inFlight < window else { return nil }
+        guard !hasEnded, inFlight < window, committer.trouble == nil else { return nil }
         while let claim = buffer.last, !leases.mayStart(claim.shard) {
             buffer.removeLast()
             inHand.remove(CollectionOfOne(claim))
@@ -274,9 +274,10 @@ actor LaneRunner {
         return found == .nothing || !mayAsk || budget.isSpent || leases.lease.epochs.isEmpty
     }
 
-    /// Whether the circuit lets any call start, now or as a probe.
+    /// Whether the circuit lets any call start, now or as a probe, and the answer can be kept.
     private var mayAsk: Bool {
         switch circuit.position {
+        case _ where committer.hasGivenUp: false
         case .closed, .probing: true
         case .open: mode == .forever && circuit.wouldAdmit(at: engineTime)
         }
@@ -355,7 +356,9 @@ actor LaneRunner {
 
     private func paceLoop() async {
         while !hasEnded, !Task.isCancelled {
-            let startable = waiters.isEmpty ? 0 : max(min(buffer.count, window - inFlight), 0)
+            let startable =
+                waiters.isEmpty || committer.trouble != nil
+                ? 0 : max(min(buffer.count, window - inFlight), 0)
             if startable + callers.count == 0 {
                 await paceBell.wait(upTo: settings.poll)
             } else if callers.isEmpty, !circuit.wouldAdmit(at: engineTime) {

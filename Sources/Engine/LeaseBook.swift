@@ -20,6 +20,9 @@ final class LeaseBook: Sendable {
 
     var lease: Lease { state.withLock(\.lease) }
 
+    /// Whether no other worker can have taken a shard over yet.
+    var areReliable: Bool { state.withLock { ContinuousClock.now < $0.reliableUntil } }
+
     /// The shards to claim from now.
     var openShards: [Int16] {
         state.withLock { state in

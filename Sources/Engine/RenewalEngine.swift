@@ -36,7 +36,8 @@ package final class RenewalEngine: Service {
 
     /// Runs in the given mode.
     ///
-    /// - Throws: `PortError` when the database is not there at the start of one pass.
+    /// - Throws: `PortError` when the database is not there at the start of one pass, or at its
+    ///   end: what has not been checked then is still due.
     @discardableResult
     package func run(_ mode: RunMode) async throws(PortError) -> RunReport {
         let worker = WorkerID.random()
@@ -46,7 +47,8 @@ package final class RenewalEngine: Service {
         let acknowledger = Acknowledger(controls, ports, log: log)
         let ports = ports.telling(acknowledger)
         let committer = Committer(
-            controls.settings, ports, leases, inHand, tally, log, heartbeat: controls.heartbeat)
+            controls.settings, ports, leases, inHand, tally, log, mode: mode,
+            heartbeat: controls.heartbeat)
         let crew = Crew(
             mode: mode, controls: controls, ports: ports, leases: leases, inHand: inHand,
             committer: committer, log: log)
@@ -92,6 +94,10 @@ package final class RenewalEngine: Service {
         }
         self.crew.withLock { $0 = nil }
         self.hints.withLock { $0 = nil }
+        if mode != .forever {
+            let trouble = await keeper.trouble
+            if let trouble = trouble ?? committer.trouble { throw trouble }
+        }
         return tally.current
     }
 

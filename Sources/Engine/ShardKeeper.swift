@@ -15,7 +15,8 @@ actor ShardKeeper {
     private var hasEnded = false
     private var workers = 1
     private var renewedAt: ContinuousClock.Instant?
-    private var isLost = false
+    /// Why the leases cannot be kept just now.
+    private(set) var trouble: PortError?
     /// Closed because they were to be given back, and still in hand.
     private var leaving: Set<Int16> = []
 
@@ -51,19 +52,19 @@ actor ShardKeeper {
             do {
                 if renewalIsDue { try await renew() }
                 if mode == .forever { crew.clearLater(try await take()) }
-                if isLost {
-                    isLost = false
+                if trouble != nil {
+                    trouble = nil
                     log.notice(
                         "the database is back; shards are taken again",
                         metadata: LogField.topic(.leasesBack))
                 }
             } catch {
-                if !isLost {
+                if trouble == nil {
                     log.warning(
                         "leases cannot be kept: \(error.sentence)",
                         metadata: LogField.topic(.leasesUncertain))
                 }
-                isLost = true
+                trouble = error
             }
             if await leases.doubt.wait(upTo: settings.poll) { renewedAt = nil }
         }

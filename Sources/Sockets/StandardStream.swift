@@ -13,8 +13,8 @@ package enum StandardStream: Sendable {
 
     package var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// Writes all of it, waiting for a slow reader. A reader that has gone away, such as `head`, and
-    /// a full disk are no fault of ours: what cannot be written is dropped.
+    /// Writes all of it, waiting for a slow reader. A reader that has gone away, such as `head`,
+    /// and a full disk are no fault of ours: what cannot be written is dropped.
     package func write(_ text: String) {
         var text = text
         text.withUTF8 { buffer in

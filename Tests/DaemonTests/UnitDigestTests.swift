@@ -3,8 +3,8 @@ import Testing
 
 @testable import Daemon
 
-/// `Sources/Daemon/Doctor/UnitDigests.swift` knows the unit files of this version. After a change of
-/// one write it anew with `RENEWALD_WRITE_UNITS=1 swift test --filter UnitDigestTests`.
+/// `Sources/Daemon/Doctor/UnitDigests.swift` knows the unit files of this version. After a change
+/// of one write it anew with `RENEWALD_WRITE_UNITS=1 swift test --filter UnitDigestTests`.
 @Suite struct UnitDigestTests {
     private static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -3,8 +3,8 @@ import Postgres
 import TestSupport
 import Testing
 
-/// `renewald doctor` on a whole site: each thing that can be wrong has its line and its exit code, and
-/// hides no other.
+/// `renewald doctor` on a whole site: each thing that can be wrong has its line and its exit code,
+/// and hides no other.
 @Suite(.serialized)
 struct DoctorTests {
     @Test func aHealthySiteIsWell() async throws {

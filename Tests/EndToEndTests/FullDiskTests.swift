@@ -23,6 +23,7 @@ struct FullDiskTests {
             cluster.freeDisk()
             _ = try await daemon.line { $0.contains("the database is back; nothing was lost") }
             try await stage.expectGrants(2000)
+            #expect(try await stage.questions() == 2000, "no answer was thrown away")
             daemon.send(SIGTERM)
             #expect(try await daemon.exit() == .code(0))
             #expect(daemon.lines.count { $0.contains("53100") } <= 3)
@@ -44,6 +45,24 @@ struct FullDiskTests {
             #expect(try await pass.exit(within: .seconds(60)) == .code(0))
             #expect(pass.standardOutput.contains("1000 purchases checked, 1000 events written."))
             try await stage.expectGrants(1000)
+        }
+    }
+
+    @Test func onePassThatGetsNoRoomAgainEndsAndSaysSo() async throws {
+        let cluster = try await ScratchCluster(.init(smallDisk: .data))
+        try await onStage(database: try await cluster.newDatabase()) { stage in
+            try stage.configure("[engine]\nin_flight = 50\nlease = \"PT15S\"", rate: 100_000)
+            try await stage.control("latency", #"{"milliseconds":5}"#)
+            let made = try await stage.buy("google", count: 2000)
+            try await stage.submit(made, "google") { "u-\($0)" }
+            let pass = try stage.start(["once"])
+            try await stage.wait { try await stage.events() > 100 }
+            try cluster.fillDisk()
+            #expect(try await pass.exit(within: .seconds(120)) == .code(69))
+            #expect(pass.standardError.contains("renewald: the database"))
+            cluster.freeDisk()
+            try await stage.wait { try await stage.renewald("once").exit == .code(0) }
+            try await stage.expectGrants(2000)
         }
     }
 
