@@ -14,7 +14,7 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test fuzz demo conformance bench deb install lint format clean
+.PHONY: help deps build packaged test fuzz demo conformance bench deb install lint format clean
 
 help: ## Lists what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,15 @@ build: deps ## Builds renewald and storesim (CONFIGURATION=release: optimised)
 	$(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product renewald
 	$(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product storesim
 
+# A folder of its own: other builds link the runtime as a library.
+packaged: deps ## Builds both programs for tests, the Swift runtime linked in as in the package
+	$(SWIFT) build --static-swift-stdlib --scratch-path .build/packaged --product renewald
+	$(SWIFT) build $(CHECKED) --product storesim
+	@mkdir -p .build/packaged/bin
+	@ln -sf "$$(realpath .build/packaged/debug/renewald)" "$$(realpath .build/debug/storesim)" \
+		.build/packaged/bin/
+
+# RENEWALD_BIN, such as .build/packaged/bin, is the folder of other programs to start.
 # One test at a time: many of them start servers, and a busy machine makes those late.
 test: deps ## Runs the whole test suite, on a private PostgreSQL
 	$(SWIFT) build --build-tests $(CHECKED)

@@ -13,6 +13,7 @@ struct RenewaldCommand: AsyncParsableCommand {
 
             First steps:
               renewald migrate                make the schema
+              renewald doctor                 whether all is well, and what to do
               renewald once                   one pass over all that is due
               renewald run                    the daemon
               renewald check user-17          one user, now

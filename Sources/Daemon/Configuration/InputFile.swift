@@ -24,7 +24,8 @@ extension ConfigurationPlace {
         guard attributes[.type] as? FileAttributeType == .typeRegular else {
             throw fault("\(path) is not a plain file")
         }
-        guard let size = attributes[.size] as? UInt64, size <= UInt64(limitBytes) else {
+        guard let size = number(attributes[.size]) else { throw fault("\(path) has no size") }
+        guard size <= UInt64(limitBytes) else {
             throw fault("\(path) is larger than \(limitBytes) bytes")
         }
         guard size > 0 else { throw fault("\(path) is empty") }
@@ -38,7 +39,7 @@ extension ConfigurationPlace {
     /// Warns of a file that other users of the machine can read.
     func warning(ofOpenFile path: String) -> ConfigurationFault? {
         guard let attributes = try? attributes(of: path),
-            let mode = attributes[.posixPermissions] as? UInt, mode & 0o004 != 0
+            let mode = number(attributes[.posixPermissions]), mode & 0o004 != 0
         else { return nil }
         return fault("every user of this machine can read \(path): run chmod o-r \(path)")
     }
@@ -53,6 +54,13 @@ extension ConfigurationPlace {
         } catch {
             throw fault(sentence(for: error, path))
         }
+    }
+
+    /// A number among the attributes of a file. Its type depends on how much of Foundation is
+    /// linked: the whole of it brings any integer, the essentials bring one of these.
+    private func number(_ attribute: Any?) -> UInt64? {
+        attribute as? UInt64 ?? (attribute as? UInt).map(UInt64.init)
+            ?? (attribute as? Int).flatMap(UInt64.init(exactly:))
     }
 
     private func sentence(for error: any Error, _ path: String) -> String {
