@@ -46,7 +46,7 @@ final class Committer: Sendable {
     /// wait, and perhaps be asked for again.
     var trouble: PortError? { state.withLock(\.trouble) }
 
-    /// Whether one pass has nothing more to hope for.
+    /// Whether one pass, or a stop, has nothing more to hope for.
     var hasGivenUp: Bool { state.withLock(\.hasGivenUp) }
 
     /// Hands an outcome over; waits while the queue is full.
@@ -179,20 +179,20 @@ final class Committer: Sendable {
 
     private func isWorthWaiting(since began: ContinuousClock.Instant) -> Bool {
         let waited = ContinuousClock.now - began
-        return switch mode {
-        case .forever:
-            waited < settings.lease
-                || (leases.areReliable && waited < settings.lease * Self.patience)
-        case .onePass:
-            waited < settings.lease && !hasGivenUp
-        }
+        guard isPatient else { return waited < settings.lease && !hasGivenUp }
+        return waited < settings.lease
+            || (leases.areReliable && waited < settings.lease * Self.patience)
     }
 
-    /// One pass ends with the trouble; else the next commit shows whether it goes on.
+    /// Neither one pass nor a stop waits for ever, however many batches are left.
+    private var isPatient: Bool { mode == .forever && !state.withLock(\.isClosed) }
+
+    /// What ends anyhow ends with the trouble; else the next commit shows whether it goes on.
     private func giveUp() {
+        let isPatient = self.isPatient
         state.withLock { state in
-            state.hasGivenUp = mode != .forever
-            if mode == .forever { state.trouble = nil }
+            state.hasGivenUp = !isPatient
+            if isPatient { state.trouble = nil }
         }
     }
 

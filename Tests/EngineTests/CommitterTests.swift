@@ -7,11 +7,13 @@ import Testing
     /// Runs a committer for as long as `body` needs, over a world whose shards it owns.
     private func committing(
         _ world: World, _ settings: EngineSettings,
+        reliableFor: Duration = .zero,
         commit: (@Sendable ([Outcome]) async -> Void)? = nil,
         _ body: (Committer, InHand) async -> Void
     ) async {
         let leases = LeaseBook(worker: .random())
         leases.add((0..<32).map { TakenShard(shard: $0, epoch: 1, suspects: []) })
+        leases.relyUntil(.now + reliableFor)
         let inHand = InHand()
         var ports = world.ports { inForce($0) }
         let door = ports.commit
@@ -110,6 +112,54 @@ import Testing
             #expect(inHand.isEmpty)
         }
         #expect(world.state.committed.isEmpty)
+    }
+
+    @Test func keepsAnswersAsLongAsTheLeasesAreKept() async {
+        let world = World()
+        var settings = quickSettings()
+        settings.lease = .milliseconds(500)
+        world.change { $0.shut[.commit] = 3 }
+        let claims = world.add(3)
+        await committing(world, settings, reliableFor: .seconds(3600)) { committer, _ in
+            for claim in claims { await committer.submit(outcome(claim)) }
+            await world.wait { $0.committed.count == 3 || $0.count(.commit) > 4 }
+            #expect(committer.trouble == nil)
+        }
+        #expect(Set(world.state.committed.map(\.claim)) == Set(claims))
+    }
+
+    @Test func aStopDoesNotWaitForEachBatch() async {
+        let world = World()
+        var settings = quickSettings()
+        settings.lease = .milliseconds(500)
+        settings.batchLimit = 1
+        world.change { $0.shut[.commit] = .max }
+        let claims = world.add(4)
+        await committing(world, settings, reliableFor: .seconds(3600)) { committer, inHand in
+            _ = inHand.add(claims)
+            for claim in claims { await committer.submit(outcome(claim)) }
+            await committer.close()
+            #expect(inHand.isEmpty)
+            #expect(committer.hasGivenUp)
+        }
+    }
+
+    @Test func noCheckStartsWhileNothingCanBeCommitted() async throws {
+        let world = World()
+        world.change { $0.shut[.commit] = .max }
+        world.add(300)
+        try await running(world, quickSettings()) { claim in
+            // One is answered at once, the others when its commit has failed.
+            if world.state.asked.first != claim { await world.wait { $0.count(.commit) >= 2 } }
+            return inForce(claim)
+        } _: {
+            await world.wait { $0.count(.commit) >= 2 && $0.totalInFlight == 0 }
+            await world.letLook(60)
+            #expect(world.state.asked.count <= 100)
+            world.change { $0.shut[.commit] = 0 }
+            await world.wait { $0.committed.count == 300 }
+        }
+        #expect(world.state.asked.count == 300)
     }
 
     @Test func aDatabaseThatIsAwayMakesNobodyAskTwice() async throws {
