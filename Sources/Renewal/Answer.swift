@@ -17,12 +17,23 @@ package enum Doubt: String, Hashable, Sendable, CaseIterable {
     case gone
     /// Amazon 410: no longer valid, to be treated as cancelled.
     case noLongerValid = "no_longer_valid"
+    /// Bad news that does not come from the purchase's own record, or that the record contradicts.
+    case unproven
     /// A store refuses the token of a purchase that never was granted. Made by the decision from
     /// `.failure(.rejected)`; a store's own answer is never this.
     case rejected
     /// A store calls it replaced and does not say since when. Made by the decision, so that the
     /// wait for the successor has a beginning; a store's own answer is never this.
     case replaced
+
+    var problem: Problem {
+        switch self {
+        case .unproven:
+            Problem(.secondOpinion, "the answer does not prove its bad news to be of this purchase")
+        case .notFound, .gone, .noLongerValid, .rejected, .replaced:
+            Problem(.notFound, "the store does not know this purchase (\(rawValue))")
+        }
+    }
 
     /// Whether two answers are of one opinion: all that say in their own way that the purchase is
     /// not there agree with one another.

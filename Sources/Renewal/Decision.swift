@@ -91,9 +91,7 @@ private func judged(
     case .failure(let failure):
         return withoutVerdict(claim, problem: failure.problem, failure, at: moment, under: rules)
     case .doubt(let doubt):
-        let problem = Problem(
-            .notFound, "the store does not know this purchase (\(doubt.rawValue))")
-        return doubted(doubt, problem: problem, of: claim, at: moment, under: rules)
+        return doubted(doubt, problem: doubt.problem, of: claim, at: moment, under: rules)
     case .verdict(let observation):
         if let stated = observation.statedAt, let known = facts.statedAt, stated < known {
             return dropped(claim, at: moment)
@@ -182,7 +180,7 @@ private func doubted(
     case .noLongerValid where facts.wasGranted:
         decision.loss = .cancelled
         facts.state = .expired
-    case .gone, .noLongerValid, .notFound, .rejected, .replaced:
+    case .gone, .noLongerValid, .notFound, .unproven, .rejected, .replaced:
         decision.loss = .invalid
         facts.state = .invalid
     }

@@ -80,6 +80,7 @@ extension Answer {
     package var words: String {
         switch self {
         case .verdict(let observation): observation.words
+        case .doubt(.unproven): "bad news that it does not prove to be of this purchase"
         case .doubt(let doubt): "does not know it (\(doubt.rawValue))"
         case .failure(let failure): failure.problem.sentence
         }

@@ -2,7 +2,8 @@
 package struct Observation: Hashable, Sendable {
     package var environment: StoreEnvironment
     package var kind: ProductKind
-    package var standing: Standing
+    /// Where the purchase stands, and by whose record that is known.
+    package var observed: ObservedStanding
     /// What is in force now, the main product first. A store with one product gives one item.
     package var items: [Item]
     /// Apple's original transaction id, Google's base order id, Amazon's receipt id.
@@ -61,7 +62,7 @@ package struct Observation: Hashable, Sendable {
     ) {
         self.environment = environment
         self.kind = kind
-        self.standing = standing
+        observed = .own(standing)
         self.items = items
         self.originalID = originalID
         self.orderID = orderID
@@ -81,6 +82,57 @@ package struct Observation: Hashable, Sendable {
         self.askAgainBy = askAgainBy
         self.words = words
     }
+}
+
+extension Observation {
+    package var standing: Standing { observed.standing }
+
+    /// Whether something else than the purchase's own record speaks.
+    package var isSubstitute: Bool {
+        switch observed {
+        case .own: false
+        case .substitute: true
+        }
+    }
+
+    /// The answer, when what was observed is not the purchase's own record but stands in for it:
+    /// good news is a verdict, and all else at most a doubt.
+    package func asSubstitute(otherwise doubt: Doubt = .unproven) -> Answer {
+        let inForce: InForce
+        switch standing {
+        case .active: inForce = .active
+        case .grace(let moved): inForce = .grace(expiryMovedUnpaid: moved)
+        case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced:
+            return .doubt(doubt)
+        }
+        var observation = self
+        observation.observed = .substitute(inForce)
+        return .verdict(observation)
+    }
+}
+
+/// Whose record an observation is made from (design rule 1): what a substitute says can be in
+/// force and nothing worse, so that its bad news never reaches the decision as a verdict.
+package enum ObservedStanding: Hashable, Sendable {
+    /// The record of the purchase itself, found by its own name. It may say anything.
+    case own(Standing)
+    /// Something that stands in for it where the answer lacks the purchase's own record: another
+    /// transaction of its group, a family member's copy, another list, an older receipt.
+    case substitute(InForce)
+
+    package var standing: Standing {
+        switch self {
+        case .own(let standing): standing
+        case .substitute(.active): .active
+        case .substitute(.grace(let moved)): .grace(expiryMovedUnpaid: moved)
+        }
+    }
+}
+
+/// The standings that give access.
+package enum InForce: Hashable, Sendable {
+    case active
+    case grace(expiryMovedUnpaid: Bool)
 }
 
 /// One product of a purchase.

@@ -174,7 +174,7 @@ func inForce(_ claim: Claim, period: Int = 1, product: String = "pro") -> Observ
 /// The paid period was followed by none.
 func over(_ claim: Claim, product: String = "pro") -> Observation {
     var observation = inForce(claim, product: product)
-    observation.standing = .ended(.userCancelled, at: claim.purchase.createdAt)
+    observation.observed = .own(.ended(.userCancelled, at: claim.purchase.createdAt))
     observation.willRenew = false
     observation.words = "ended"
     return observation

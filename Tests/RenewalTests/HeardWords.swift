@@ -17,11 +17,12 @@ struct HeardWords {
         guard let verb = words.plain.first else { throw UnreadableCell(cell: "") }
         if let doubt = Self.doubts.first(where: { $0.rawValue == verb }) { return .doubt(doubt) }
         if let failure = try failure(verb) { return .failure(failure) }
-        return .verdict(try observation(verb))
+        let observation = try observation(verb)
+        return words.has("substitute") ? observation.asSubstitute() : .verdict(observation)
     }
 
     /// The others are made by the decision.
-    private static let doubts: [Doubt] = [.notFound, .gone, .noLongerValid]
+    private static let doubts: [Doubt] = [.notFound, .gone, .noLongerValid, .unproven]
 
     private func failure(_ verb: String) throws -> StoreFailure? {
         switch verb {

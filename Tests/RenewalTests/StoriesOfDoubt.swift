@@ -101,6 +101,33 @@ extension DecisionTable {
         0+12m  refused            new      none     !refused               -       13s
         """)
 
+    static let substitutes = Section(
+        "Substitutes",
+        "Where an answer lacks the purchase's own record, what stands in for it (another transaction "
+            + "of its group, a family member's copy, an older receipt) may bring good news; its bad "
+            + "news is at most a doubt. The type of an observation holds this.",
+        """
+        # A substitute in force gives access | expired 30
+        40     active 90 substitute  active  granted  +resubscribed        pro 90  7d
+        # A substitute that lasts longer keeps access, and nothing has renewed | active 30
+        30+1h  active 60 substitute  active  granted  -                    pro 60  7d
+        # A substitute that ends sooner takes nothing away | active 365
+        10     active 30 off substitute  active  granted  -                pro 365  7d
+        # A substitute for something else adds it, and takes nothing away | active 30
+        10     active 60 product=gold substitute  active  granted  +product_changed:gold  gold 60, pro 60  7d
+        # A substitute that has ended is a doubt | active 30
+        10     ended 10 substitute  active  granted  !second_opinion       pro 30  10m6s
+        10+5m  refunded 10 substitute  active  granted  !second_opinion    pro 30  5m6s
+        10+6m  active 30          active   granted  -                      pro 30  7d
+        # So are refund, hold, pause, the end of sharing, and a successor | active 30
+        10     refunded 10 substitute  active  granted  !second_opinion    pro 30  10m6s
+        10+1m  hold substitute    active   granted  !second_opinion        pro 30  9m6s
+        10+2m  paused 20 substitute  active  granted  !second_opinion      pro 30  8m6s
+        10+3m  family_removed 10 substitute  active  granted  !second_opinion  pro 30  7m6s
+        10+4m  replaced substitute  active  granted  !second_opinion       pro 30  6m6s
+        10+5m  pending substitute  active  granted  !second_opinion        pro 30  5m6s
+        """)
+
     static let environments = Section(
         "Sandbox", "Learned once for each purchase (rule 9).",
         """

@@ -1,0 +1,82 @@
+// What the answer says beside the standing.
+extension Judgement {
+    /// What the answer says beside the standing.
+    mutating func learn() {
+        facts.environment = known.environment ?? observation.environment
+        guard !observation.isSubstitute else { return learnFromSubstitute() }
+        if let product = observation.items.first?.names.last { facts.product = product }
+        facts.kind = catalog.product(named: names)?.kind ?? observation.kind
+        facts.paidThrough = observation.paidThrough ?? known.paidThrough
+        facts.expiresAt = observation.expiresAt ?? ownEnd ?? facts.paidThrough
+        facts.autoRenew = observation.willRenew ?? known.autoRenew
+        facts.orderID = observation.orderID ?? known.orderID
+        facts.originalID = observation.originalID ?? known.originalID
+        facts.period = observation.period ?? known.period
+        facts.phase = observation.phase ?? known.phase
+        facts.group = observation.group ?? known.group
+        facts.usedIntroductory = usedIntroductory
+        facts.statedAt = observation.statedAt ?? known.statedAt
+        facts.signals = observation.signals.union(
+            known.signals.intersection([.environmentChanged, .pastPeriodRefunded]))
+        if facts.environment != observation.environment {
+            facts.signals.insert(.environmentChanged)
+        }
+        if claim.purchase.isClaimedByOthers, policy.shared == .keep {
+            facts.signals.insert(.sharedReceipt)
+        }
+    }
+
+    /// A substitute adds and never takes: no end moves forward, nothing that was known is replaced.
+    mutating func learnFromSubstitute() {
+        let observedEnd = observation.expiresAt ?? .never
+        facts.kind = known.kind ?? observation.kind
+        facts.paidThrough = latest(known.paidThrough, observation.paidThrough)
+        if known.access == .granted {
+            let end = known.expiresAt ?? known.paidThrough ?? .never
+            facts.expiresAt = max(end, observedEnd) == .never ? nil : max(end, observedEnd)
+        } else {
+            facts.expiresAt = observation.expiresAt
+        }
+        if observation.willRenew == true { facts.autoRenew = true }
+        facts.orderID = known.orderID ?? observation.orderID
+        facts.originalID = known.originalID ?? observation.originalID
+        facts.period = known.period ?? observation.period
+        facts.phase = known.phase ?? observation.phase
+        facts.group = known.group ?? observation.group
+        if known.kind == nil, let product = observation.items.first?.names.last {
+            facts.product = product
+        }
+    }
+
+    func latest(_ first: Timestamp?, _ second: Timestamp?) -> Timestamp? {
+        guard let first, let second else { return first ?? second }
+        return max(first, second)
+    }
+
+    /// Once used is used for ever: the phase alone is forgotten with the next paid period.
+    var usedIntroductory: Bool? {
+        let isInOne = facts.phase == .trial || facts.phase == .introductory
+        if isInOne || known.usedIntroductory == true { return true }
+        return observation.usedIntroductory ?? known.usedIntroductory
+    }
+
+    /// Whether the end is another one though the store has said nothing new: the duration in the
+    /// configuration was changed since the last check.
+    var hasMovedByConfiguration: Bool {
+        facts.kind != .autoRenewable && known.access == .granted
+            && observation.expiresAt == nil && observation.paidThrough == nil
+            && facts.expiresAt != known.expiresAt && facts.expiresAt == ownEnd
+            && facts.product == known.product && facts.orderID == known.orderID
+    }
+
+    var names: [String] { observation.items.first?.names ?? [known.product] }
+
+    /// The end of a product that its store gives no end for: bought at, plus the configured
+    /// duration (design section 4, product kinds).
+    var ownEnd: Timestamp? {
+        guard let duration = catalog.product(named: names)?.duration,
+            let bought = observation.purchasedAt
+        else { return nil }
+        return bought + duration
+    }
+}

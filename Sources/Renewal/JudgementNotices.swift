@@ -1,0 +1,64 @@
+// What is told beside a change of access.
+extension Judgement {
+    var isReplaced: Bool {
+        if case .replaced = observation.standing { true } else { false }
+    }
+
+    func notices(_ decision: Decision) -> [Decision.Notice] {
+        var reasons = facts.signals.subtracting(known.signals).map(\.notice)
+            .sorted { $0.rawValue < $1.rawValue }
+        // Each is told by itself.
+        if !observation.pastRefunds.isEmpty { reasons.removeAll { $0 == .refundOfPastPeriod } }
+        let wasInForce = known.access == .granted
+        let isInForce = facts.access == .granted
+        if isInForce, facts.state == .grace, known.state != .grace {
+            reasons.append(.paymentPending)
+        }
+        // What a substitute shows has been paid for something else.
+        if wasInForce, isInForce, facts.state == .active, !observation.isSubstitute {
+            if known.state == .grace { reasons.append(.paymentRecovered) }
+            if known.state != .grace { reasons += periodNotices() }
+        }
+        // What is replaced does not renew, but nobody has turned that off.
+        if wasInForce, isInForce, facts.state == .active || facts.state == .grace, !isReplaced {
+            if known.autoRenew == true, facts.autoRenew == false { reasons.append(.autoRenewOff) }
+            if known.autoRenew == false, facts.autoRenew == true { reasons.append(.autoRenewOn) }
+        }
+        if facts.state == .refunded, known.state != .refunded, !wasInForce {
+            if facts.kind == .consumable {
+                reasons.append(.refunded)
+            } else if known.wasGranted, !reasons.contains(.refundOfPastPeriod) {
+                reasons.append(.refundOfPastPeriod)
+            }
+        }
+        if wasInForce, isInForce, hasMovedByConfiguration { reasons.append(.extended) }
+        if decision.nextToken != nil, observation.isMigrated { reasons.append(.migrated) }
+        let refunds = observation.pastRefunds.sorted().map { order in
+            var own = decision.detail
+            own.refundedOrder = order
+            return Decision.Notice(.refundOfPastPeriod, detail: own)
+        }
+        return refunds
+            + reasons.map { reason in
+                var own = decision.detail
+                if reason == .paymentPending, case .grace(let moved) = observation.standing {
+                    own.falseRenewal = moved
+                }
+                return Decision.Notice(reason, detail: own)
+            }
+    }
+
+    /// Renewed, or only extended: a renewal is another paid period, not a later date (rule 4).
+    func periodNotices() -> [NoticeReason] {
+        guard let paid = facts.paidThrough, let before = known.paidThrough, paid > before else {
+            return []
+        }
+        if let period = facts.period, period == known.period { return [.extended] }
+        // An upgrade in the middle of a period is a product change, not a renewal.
+        if facts.product != known.product, !known.signals.contains(.productChangeScheduled) {
+            return []
+        }
+        let converted = known.phase == .trial && facts.phase != .trial
+        return converted ? [.renewed, .trialConverted] : [.renewed]
+    }
+}

@@ -1,0 +1,139 @@
+// What the standing means for state and access.
+extension Judgement {
+    /// What the standing means.
+    struct Verdict {
+        var state: PurchaseState
+        var givesAccess: Bool
+        var loss = RevokeReason.expired
+        var at: Timestamp?
+        /// Set where a rule of ours, not the store's rhythm, says when to ask again.
+        var askAgainAt: Timestamp?
+        /// What the next answer is compared with.
+        var doubt: PendingDoubt?
+        var rule: String
+    }
+
+    func verdict() -> Verdict {
+        // One subscription can never grant twice, whatever the replaced link still looks like.
+        if known.state == .superseded {
+            return Verdict(
+                state: .superseded, givesAccess: false, loss: .productChanged,
+                rule: "a newer link of its chain has taken over")
+        }
+        if observation.isSubstitute, known.access == .granted {
+            return Verdict(
+                state: known.state, givesAccess: true,
+                rule: "what stands in for it is in force; its own record was not shown")
+        }
+        return switch observation.standing {
+        case .pending:
+            Verdict(
+                state: .pending, givesAccess: false, loss: .paymentPending,
+                rule: "not paid yet")
+        case .active:
+            activeVerdict()
+        case .grace(let expiryMovedUnpaid):
+            graceVerdict(expiryMovedUnpaid: expiryMovedUnpaid)
+        case .hold:
+            Verdict(
+                state: .hold, givesAccess: false, loss: .paymentFailed, at: graceEnd,
+                rule: "payment failed and the store suspends access while it collects")
+        case .paused:
+            Verdict(
+                state: .paused, givesAccess: false, loss: .paused, at: facts.paidThrough,
+                rule: "the user has paused it")
+        case .ended(let cause, let at):
+            endedVerdict(cause, at: at)
+        case .refunded(let at):
+            refundedVerdict(at: at)
+        case .removedFromFamily(let at):
+            Verdict(
+                state: .revoked, givesAccess: false, loss: .familyRemoved, at: at,
+                rule: "family sharing has ended")
+        case .replaced(let at):
+            replacedVerdict(at: at)
+        }
+    }
+
+    /// When access ended after a failed payment: with the grace that was known, else with the
+    /// paid period.
+    var graceEnd: Timestamp? {
+        let granted = known.state == .grace ? known.expiresAt : nil
+        return (granted ?? facts.paidThrough).map { min($0, moment.now) }
+    }
+
+    var isIgnoredSandbox: Bool {
+        facts.environment == .sandbox && policy.sandbox == .ignore
+    }
+
+    func activeVerdict() -> Verdict {
+        if facts.kind != .autoRenewable, let end = ownEnd, end <= moment.now {
+            return Verdict(
+                state: .expired, givesAccess: false, loss: .expired, at: end,
+                rule: "the configured duration is over")
+        }
+        return Verdict(
+            state: .active, givesAccess: !isIgnoredSandbox,
+            rule: isIgnoredSandbox ? "sandbox purchases are ignored" : "in force and paid")
+    }
+
+    func graceVerdict(expiryMovedUnpaid: Bool) -> Verdict {
+        let revokes =
+            policy.grace == .revoke || (expiryMovedUnpaid && policy.paymentPending == .revoke)
+        return Verdict(
+            state: .grace, givesAccess: !revokes && !isIgnoredSandbox, loss: .paymentPending,
+            rule: revokes
+                ? "payment failed; the policy ends access at once"
+                : "payment failed, the store lets access go on")
+    }
+
+    func endedVerdict(_ cause: EndCause, at: Timestamp?) -> Verdict {
+        let loss: RevokeReason =
+            switch cause {
+            case .periodEnded: .expired
+            case .userCancelled: .cancelled
+            case .paymentFailed: .paymentFailed
+            case .priceIncreaseDeclined: .priceIncreaseDeclined
+            case .productUnavailable: .productUnavailable
+            }
+        let lenient = loss == .expired || loss == .cancelled
+        let end = min(at ?? facts.expiresAt ?? moment.now, moment.now)
+        if lenient, known.access == .granted, moment.now < end + policy.leniency {
+            return Verdict(
+                state: .expired, givesAccess: true, at: end, askAgainAt: end + policy.leniency,
+                rule: "over; the policy's leniency still runs")
+        }
+        return Verdict(
+            state: .expired, givesAccess: false, loss: loss, at: end,
+            rule: "the store says that it is over")
+    }
+
+    func refundedVerdict(at: Timestamp?) -> Verdict {
+        if policy.refund == .periodEnd, known.access == .granted,
+            let end = facts.paidThrough, moment.now < end
+        {
+            return Verdict(
+                state: .refunded, givesAccess: true, at: at, askAgainAt: end,
+                rule: "refunded; the policy lets the paid period run out")
+        }
+        return Verdict(
+            state: .refunded, givesAccess: false, loss: .refunded, at: at, rule: "refunded")
+    }
+
+    /// Rule 8: the replaced link never revokes its successor. It keeps access until the successor
+    /// has been submitted, for `successor_wait` at most.
+    func replacedVerdict(at: Timestamp?) -> Verdict {
+        let told = known.doubt?.doubt == .replaced ? known.doubt?.since : nil
+        let since = at ?? told ?? moment.now
+        let end = since + policy.successorWait
+        if known.access == .granted, moment.now < end {
+            return Verdict(
+                state: known.state, givesAccess: true, at: at, askAgainAt: end,
+                doubt: PendingDoubt(doubt: .replaced, since: since),
+                rule: "replaced; its successor has not been submitted yet")
+        }
+        return Verdict(
+            state: .superseded, givesAccess: false, loss: .productChanged, at: at,
+            rule: "replaced by a newer link of its chain")
+    }
+}
