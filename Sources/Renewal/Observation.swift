@@ -35,6 +35,10 @@ package struct Observation: Hashable, Sendable {
     /// Whether a trial or an introductory offer of this group has ever been used. Nil when the
     /// answer does not tell.
     package var usedIntroductory: Bool?
+    /// The account of the app's own that the app named at the purchase: Apple's `appAccountToken`,
+    /// Google's `obfuscatedExternalAccountId`. Nil where the answer does not tell: what was known
+    /// stays. It identifies: compared by bytes.
+    package var accountToken: String?
     /// The store still waits for somebody to acknowledge the purchase (Google, three days long).
     package var awaitsAcknowledgement = false
     /// When the store said it, where it says so; otherwise the time of the answer counts.

@@ -62,6 +62,16 @@ struct LooseInteger: Decodable, Hashable, Sendable {
     }
 }
 
+/// A text that nothing depends on: nil where it is empty or anything else.
+struct LooseText: Decodable, Hashable, Sendable {
+    let value: String?
+
+    init(from decoder: any Decoder) {
+        let text = try? decoder.singleValueContainer().decode(String.self)
+        value = text.flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
+
 /// Epoch milliseconds, or another integer, that some senders write as a float or as text.
 struct LenientInteger: Decodable, Hashable, Sendable {
     let value: Int64

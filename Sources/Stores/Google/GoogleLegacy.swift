@@ -28,6 +28,7 @@ struct GoogleLegacySubscription: Decodable, Sendable {
     let introductoryPriceInfo: IntroductoryPrice?
     /// 0 not yet, 1 done.
     let acknowledgementState: LenientInteger?
+    let obfuscatedExternalAccountId: LooseText?
 
     struct PriceChange: Decodable, Sendable {
         /// 0 outstanding, 1 accepted.
@@ -62,6 +63,7 @@ extension GoogleLegacySubscription {
         var snapshot = GoogleSnapshot(state: state, items: [item])
         snapshot.latestOrder = orderId
         snapshot.predecessorToken = linkedPurchaseToken
+        snapshot.accountToken = obfuscatedExternalAccountId?.value
         snapshot.startedAt = try window.date(
             milliseconds: startTimeMillis?.value, field: "startTimeMillis")
         snapshot.resumesAt = resumes

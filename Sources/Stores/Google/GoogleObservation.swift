@@ -66,6 +66,7 @@ struct GoogleObservation: Sendable {
             phase: main?.phase, purchasedAt: snapshot.startedAt, signals: signals(standing),
             predecessorToken: snapshot.state.isPending ? nil : snapshot.predecessorToken,
             usedIntroductory: usedIntroductory, askAgainBy: askAgainBy(standing), words: words)
+        observation.accountToken = snapshot.accountToken
         observation.awaitsAcknowledgement =
             snapshot.awaitsAcknowledgement && !snapshot.state.isPending
         return observation

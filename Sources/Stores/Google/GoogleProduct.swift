@@ -20,6 +20,7 @@ struct GoogleLegacyProduct: Decodable, Sendable {
     /// Missing is one.
     let quantity: LenientInteger?
     let refundableQuantity: LenientInteger?
+    let obfuscatedExternalAccountId: LooseText?
 }
 
 extension GoogleLegacyProduct {
@@ -44,6 +45,7 @@ extension GoogleLegacyProduct {
             isConsumed: consumptionState?.value == 1)
         var sale = GoogleSale(state: state, items: [item])
         sale.order = orderId
+        sale.accountToken = obfuscatedExternalAccountId?.value
         sale.boughtAt = try DateWindow(now: now).date(
             milliseconds: purchaseTimeMillis?.value, field: "purchaseTimeMillis")
         sale.isTest = purchaseType?.value == 0
@@ -63,6 +65,7 @@ struct GoogleProduct: Decodable, Sendable {
     /// RFC 3339; missing until it is paid.
     let purchaseCompletionTime: String?
     let acknowledgementState: String?
+    let obfuscatedExternalAccountId: LooseText?
 
     struct StateContext: Decodable, Sendable {
         /// `PURCHASED`, `CANCELLED` or `PENDING`.
@@ -110,6 +113,7 @@ extension GoogleProduct {
         guard !items.isEmpty else { throw .malformed(field: "productLineItem") }
         var sale = GoogleSale(state: try state(), items: items)
         sale.order = orderId
+        sale.accountToken = obfuscatedExternalAccountId?.value
         sale.boughtAt = try window.date(
             rfc3339: purchaseCompletionTime, field: "purchaseCompletionTime")
         sale.wasCompleted = sale.boughtAt != nil
@@ -139,6 +143,8 @@ struct GoogleSale: Hashable, Sendable {
     var state: State
     var items: [Item]
     var order: String?
+    /// The account of the app's own that it named at the purchase.
+    var accountToken: String?
     var boughtAt: Timestamp?
     /// Whether the answer says that it was paid once.
     var wasCompleted = false
@@ -191,6 +197,7 @@ struct GoogleSaleObservation: Sendable {
             items: (main.map { [$0] } ?? []).map(\.item) + others.map(\.item),
             originalID: sale.order.map(GoogleOrderID.base), orderID: sale.order,
             period: sale.order, purchasedAt: sale.boughtAt, signals: signals, words: words)
+        observation.accountToken = sale.accountToken
         observation.awaitsAcknowledgement = awaitsAcknowledgement
         if let alarm, alarm > now { observation.askAgainBy = alarm }
         return observation

@@ -10,6 +10,8 @@ struct GoogleSnapshot: Hashable, Sendable {
     var declinedOrder: String?
     /// The purchase that this one continues.
     var predecessorToken: String?
+    /// The account of the app's own that it named at the purchase.
+    var accountToken: String?
     var startedAt: Timestamp?
     var resumesAt: Timestamp?
     var cancellation: GoogleCancellation?

@@ -29,6 +29,7 @@ struct GoogleSubscription: Sendable {
         {
             snapshot.predecessorToken = try context.text("expiredPurchaseToken")
         }
+        snapshot.accountToken = Self.accountToken(json)
         // Missing while the first payment is pending.
         snapshot.startedAt = try window.date(
             rfc3339: try json.text("startTime"), field: "startTime")
@@ -40,6 +41,17 @@ struct GoogleSubscription: Sendable {
         snapshot.awaitsAcknowledgement =
             try json.text("acknowledgementState") == "ACKNOWLEDGEMENT_STATE_PENDING"
         self.snapshot = snapshot
+    }
+
+    /// The account that the app named; of a subscription that was bought again in Play, without the
+    /// app, that of the lapsed one. Nothing else depends on it, so what cannot be read is left out.
+    private static func accountToken(_ json: JSONObject) -> String? {
+        let own = try? json.object("externalAccountIdentifiers")
+        let lapsed = try? json.object("outOfAppPurchaseContext")?
+            .object("expiredExternalAccountIdentifiers")
+        return [own, lapsed].lazy.compactMap { identifiers in
+            try? identifiers?.text("obfuscatedExternalAccountId")
+        }.first { !$0.isEmpty }
     }
 
     private static func declinedOrder(_ json: JSONObject) throws(StoreFailure) -> String? {
