@@ -19,15 +19,19 @@ SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 help: ## Lists what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-deps: ## Installs the Debian packages that are missing
-	@scripts/install-deps
+deps: ## Installs the Debian packages that are missing, for everything
+	@scripts/install-deps all
 
-build: deps ## Builds renewald and storesim (CONFIGURATION=release: optimised)
-	$(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product renewald
-	$(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product storesim
+# Each command installs what it needs: `deps-demo` for `demo`, and so on.
+deps-%:
+	@scripts/install-deps $*
+
+build: deps-build ## Builds renewald and storesim (CONFIGURATION=release: optimised)
+	@$(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product renewald
+	@$(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product storesim
 
 # A folder of its own: other builds link the runtime as a library.
-packaged: deps ## Builds both programs for tests, the Swift runtime linked in as in the package
+packaged: deps-build ## Builds both programs for tests, the Swift runtime linked in as in the package
 	$(SWIFT) build --static-swift-stdlib --scratch-path .build/packaged --product renewald
 	$(SWIFT) build $(CHECKED) --product storesim
 	@mkdir -p .build/packaged/bin
@@ -36,27 +40,28 @@ packaged: deps ## Builds both programs for tests, the Swift runtime linked in as
 
 # RENEWALD_BIN, such as .build/packaged/bin, is the folder of other programs to start.
 # One test at a time: many of them start servers, and a busy machine makes those late.
-test: deps ## Runs the whole test suite, on a private PostgreSQL
+test: deps-test ## Runs the whole test suite, on a private PostgreSQL
 	$(SWIFT) build --build-tests $(CHECKED)
 	$(SWIFT) test --skip-build --disable-xctest --no-parallel $(TEST_FLAGS)
 
-fuzz: deps ## Feeds every decoder with mutated answers (FUZZ=100000 of them)
+fuzz: deps-test ## Feeds every decoder with mutated answers (FUZZ=100000 of them)
 	$(SWIFT) build --build-tests $(CHECKED)
 	RENEWALD_FUZZ=$(FUZZ) $(SWIFT) test --skip-build --disable-xctest --no-parallel \
 		--filter ConformanceTests.FuzzTests
 
-demo: build ## Shows a user per store, from purchase to expiry, against the simulator
+demo: deps-demo ## Shows a user per store, from purchase to expiry, against the simulator
+	@scripts/build-quietly $(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product
 	@RENEWALD_BIN="$$($(SWIFT) build -c $(CONFIGURATION) --show-bin-path)" scripts/demo
 
-conformance: deps ## Asks the simulator with the vendors' own clients, from PyPI
+conformance: deps-conformance ## Asks the simulator with the vendors' own clients, from PyPI
 	$(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product storesim
 	@RENEWALD_BIN="$$($(SWIFT) build -c $(CONFIGURATION) --show-bin-path)" scripts/conformance
 
-bench: ## Measures checks per second, CPU, memory and calls per check (release build)
+bench: deps-bench ## Measures checks per second, CPU, memory and calls per check (release build)
 	@$(MAKE) --no-print-directory build CONFIGURATION=release
 	@RENEWALD_BIN="$$($(SWIFT) build -c release --show-bin-path)" Benchmarks/run
 
-deb: ## Builds a Debian package, with the Swift runtime linked in
+deb: deps-package ## Builds a Debian package, with the Swift runtime linked in
 	@scripts/deb
 
 # What RENEWALD_PROGRAM names, or what `make build CONFIGURATION=release` has built.

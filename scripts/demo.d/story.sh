@@ -22,7 +22,28 @@ happens() {
 }
 
 # Moves the one clock forward.
-until_time() { stores clock --set "$1" >/dev/null || fail "the clock cannot be moved to $1"; }
+set_clock() { stores clock --set "$1" >/dev/null || fail "the clock cannot be moved to $1"; }
+
+# When the next check is due, where that is before "$1".
+next_due() {
+  sql "SELECT to_char((min(next_check_at) + interval '1 second') AT TIME ZONE 'UTC',
+      'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')
+    FROM renewald.purchases WHERE next_check_at < '$1'::timestamptz - interval '1 second'"
+}
+
+nothing_is_due() {
+  [ "$(sql 'SELECT count(*) FROM renewald.purchases WHERE next_check_at <= now()')" = 0 ]
+}
+
+# Lets time pass as the daemon lives it: from each check that is due to the next, to "$1".
+until_time() {
+  local due
+  while due=$(next_due "$1") && [ -n "$due" ]; do
+    set_clock "$due"
+    within 15 nothing_is_due || fail "what is due at $due is not checked"
+  done
+  set_clock "$1"
+}
 
 # "$1" buys at store "$2"; the backend submits what the app gave it. Prints the purchase's number.
 buys() {
@@ -37,6 +58,23 @@ SELECT renewald.submit(:'user', :'store', :'app', :'product', :'token', nullif(:
 SQL
   sed -E 's/.*"id":([0-9]+).*/\1/' <<<"$answer"
 }
+
+# Buys and submits for "$1" people at once, member-1 to member-$1, on Google Play.
+crowd_buys() {
+  stores purchase --store google --product "$product" --period P1M --count "$1" --json \
+    >"$root/crowd.json" || fail 'the crowd cannot buy'
+  as_user backend >/dev/null <<SQL || fail 'submit failed for the crowd'
+\set answer \`cat $root/crowd.json\`
+SELECT renewald.submit('member-' || n, 'google', 'com.example.reader', '$product', made->>'token')
+FROM jsonb_array_elements(:'answer'::jsonb->'purchases') WITH ORDINALITY AS made (made, n)
+SQL
+}
+
+crowd_events() { sql "SELECT count(*) FROM renewald.events WHERE user_id LIKE 'member-%'"; }
+
+has_begun() { [ "$(crowd_events)" -ge 20 ]; }
+
+crowd_is_done() { [ "$(crowd_events)" -ge "$crowd" ] && nothing_is_due; }
 
 # The text member "$1" of a flat JSON answer.
 member() { sed -nE 's/.*"'"$1"'":"([^"]*)".*/\1/p' <<<"$2"; }
@@ -54,8 +92,7 @@ read_events() {
 }
 
 has_settled() {
-  [ "$(sql 'SELECT count(*) FROM renewald.purchases WHERE next_check_at <= now()')" = 0 ] ||
-    return 1
+  nothing_is_due || return 1
   read_events
   [ "$(grep -c . <<<"$rows")" -ge "$awaited" ]
 }
@@ -65,7 +102,7 @@ has_settled() {
 tells() {
   local expected actual
   awaited=$#
-  within 15 has_settled || read_events
+  within "${patience:-15}" has_settled || read_events
   show_events
   expected=$(printf '%s\n' "$@" | sed '/^$/d' | LC_ALL=C sort)
   actual=$(awk -F '|' 'NF { print $2, $3, $4 }' <<<"$rows" | LC_ALL=C sort)
