@@ -6,7 +6,8 @@ package struct Migrator: Sendable {
     package static let version = migrations.count
 
     private static let migrations: [[UInt8]] = [
-        PackageResources.v0001_create_renewald_sql
+        PackageResources.v0001_create_renewald_sql,
+        PackageResources.v0002_share_and_correct_sql,
     ]
 
     private let connection: PostgresConnection

@@ -65,6 +65,10 @@ extension Stage {
             SELECT user_id FROM renewald.purchase JOIN renewald.claimant USING (shard, id, user_id)
             """
         ),
+        (
+            "an id is one purchase's alone",
+            "SELECT id FROM renewald.purchase GROUP BY id HAVING count(*) > 1"
+        ),
         ("keys are distinct", "SELECT key FROM renewald.event GROUP BY key HAVING count(*) > 1"),
         (
             "ids are dense",

@@ -10,10 +10,10 @@ import Testing
     private static let columns = TextTable(
         """
         view          columns
-        entitlements  user_id entitlement active expires_at will_renew in_grace reason store product purchase_id updated_at
+        entitlements  user_id entitlement active expires_at will_renew in_grace reason store product purchase_id updated_at environment
         events        id key created_at kind reason user_id entitlement purchase_id store app environment product order_id effective_at expires_at detail
         offers        user_id store app subscription_group introductory_eligible promotional_eligible reason as_of
-        purchases     id user_id store app environment product kind state access paid_through expires_at auto_renew order_id original_id checked_at next_check_at problem created_at
+        purchases     id user_id store app environment product kind state access paid_through expires_at auto_renew order_id original_id checked_at next_check_at problem created_at account_token ownership
         """)
 
     @Test func theViewsHaveTheColumnsThatAreDocumented() async throws {
@@ -42,16 +42,20 @@ import Testing
             SELECT proname || '(' || pg_get_function_arguments(oid) || ') '
                 || pg_get_function_result(oid) || ' ' || provolatile::text
             FROM pg_proc WHERE pronamespace = 'renewald'::regnamespace
-                AND proname IN ('submit', 'has', 'events_after') ORDER BY proname
+                AND proname IN ('submit', 'has', 'events_after') ORDER BY 1
             """)
         #expect(
             found == [
                 "events_after(cursor bigint, max_rows integer DEFAULT 1000) "
-                    + "SETOF renewald.events s",
-                "has(user_id text, entitlement text) boolean s",
-                "submit(user_id text, store text, app text, product text, token text, "
-                    + "store_user_id text DEFAULT NULL::text) bigint v",
-            ])
+                    + "SETOF renewald.events s"
+            ]
+                + ["bigint", "text", "uuid"].map {
+                    "has(user_id \($0), entitlement text) boolean s"
+                }
+                + ["bigint", "text", "uuid"].map {
+                    "submit(user_id \($0), store text, app text, product text, token text, "
+                        + "store_user_id text DEFAULT NULL::text) bigint v"
+                })
     }
 
     @Test func hasAndTheViewsAgreeThroughAPurchasesLife() async throws {

@@ -88,7 +88,7 @@ import Testing
         try await stage.beside.script(
             """
             ALTER TABLE renewald.purchase DROP CONSTRAINT purchase_pkey;
-            DROP INDEX renewald.purchase_user;
+            DROP INDEX renewald.purchase_user, renewald.purchase_by_id;
             ALTER TABLE renewald.entitlement DROP CONSTRAINT entitlement_pkey;
             DROP INDEX renewald.entitlement_user;
             """)

@@ -10,10 +10,12 @@ struct Stage: Sendable {
     let ledger: PostgresLedger
     let beside: PostgresConnection
 
-    init() async throws {
+    /// - Parameter filling: what is done to the database before the schema is brought up to date.
+    init(filling: ((PostgresConnection) async throws -> Void)? = nil) async throws {
         conninfo = try await ScratchCluster.shared().newDatabase()
         beside = Self.session(conninfo, name: "beside")
         ledger = Self.ledger(conninfo)
+        try await filling?(beside)
         _ = try await Migrator(beside).migrate()
     }
 

@@ -1,5 +1,4 @@
--- Gives each user who has claimed one of the purchases a purchase of his own, due at once. It has the
--- same id, unless that is taken in his shard.
+-- Gives each user who has claimed one of the purchases a purchase of their own, due at once.
 -- $1 int2[], $2 int8[] (shards, ids). One row: how many.
 WITH claimed AS MATERIALIZED (
     SELECT
@@ -9,15 +8,7 @@ WITH claimed AS MATERIALIZED (
     JOIN renewald.claimant ON claimant.shard = shared.shard AND claimant.id = shared.id
     WHERE claimant.copy_id IS NULL
 ), copy AS MATERIALIZED (
-    SELECT
-        claimed.*,
-        CASE
-            WHEN row_number() OVER (PARTITION BY new_shard, id) > 1 OR EXISTS (
-                SELECT FROM renewald.purchase AS other
-                WHERE other.shard = claimed.new_shard AND other.id = claimed.id)
-            THEN nextval('renewald.purchase_id')
-            ELSE id
-        END AS new_id
+    SELECT claimed.*, nextval('renewald.purchase_id') AS new_id
     FROM claimed
 ), opened AS (
     INSERT INTO renewald.account (shard, user_id)
@@ -32,8 +23,10 @@ WITH claimed AS MATERIALIZED (
     FROM copy
     JOIN renewald.purchase AS original USING (shard, id)
 ), known AS (
-    INSERT INTO renewald.credential (shard, id, token, store_user_id, asked_with)
-    SELECT copy.new_shard, copy.new_id, original.token, original.store_user_id, original.asked_with
+    INSERT INTO renewald.credential (shard, id, token, store_user_id, asked_with, product)
+    SELECT
+        copy.new_shard, copy.new_id, original.token, original.store_user_id, original.asked_with,
+        original.product
     FROM copy
     JOIN renewald.credential AS original USING (shard, id)
 ), due AS (

@@ -43,6 +43,7 @@ WITH handed AS MATERIALIZED (
     SET shard = new_shard
     FROM handed
     WHERE token_key.lane = handed.lane AND token_key.digest = handed.digest
+      AND token_key.id = handed.id
 ), original_moved AS (
     UPDATE renewald.original_key
     SET shard = new_shard
