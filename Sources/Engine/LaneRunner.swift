@@ -215,7 +215,7 @@ actor LaneRunner {
         slots.give(lane.number)
         let before = circuit.position
         switch answer {
-        case .verdict, .doubt:
+        case .verdict, .contested, .doubt:
             circuit.succeeded()
             window = min(window + 8, settings.inFlight)
         case .failure(let failure):

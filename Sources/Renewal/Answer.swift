@@ -4,8 +4,33 @@
 /// does so when it has been heard twice (rule 2); `.failure` never does.
 package enum Answer: Hashable, Sendable {
     case verdict(Observation)
+    /// Bad news of the purchase's own record that another part of the same answer contradicts, or
+    /// that its store may say for a while without meaning it. Counts as the doubt `unproven`; when a
+    /// second answer agrees, it is judged as the verdict that it would have been.
+    case contested(Contested)
     case doubt(Doubt)
     case failure(StoreFailure)
+}
+
+/// An observation whose bad news needs a second opinion. `Observation.asContested` makes it.
+package struct Contested: Hashable, Sendable {
+    package let observation: Observation
+
+    fileprivate init(_ observation: Observation) {
+        self.observation = observation
+    }
+}
+
+extension Observation {
+    /// The answer, when something in it contradicts what was observed: good news is a verdict, and
+    /// bad news counts when a second answer confirms it.
+    package func asContested() -> Answer {
+        switch standing {
+        case .active, .grace: .verdict(self)
+        case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced:
+            .contested(Contested(self))
+        }
+    }
 }
 
 /// Bad news that one answer does not prove.

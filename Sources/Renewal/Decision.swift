@@ -92,15 +92,32 @@ private func judged(
         return withoutVerdict(claim, problem: failure.problem, failure, at: moment, under: rules)
     case .doubt(let doubt):
         return doubted(doubt, problem: doubt.problem, of: claim, at: moment, under: rules)
+    case .contested(let contested):
+        return heard(contested.observation, of: claim, at: moment, under: rules) {
+            let doubt = Doubt.unproven
+            guard confirms(doubt, of: claim, at: moment, under: rules) else {
+                return doubted(doubt, problem: doubt.problem, of: claim, at: moment, under: rules)
+            }
+            return $0.decision()
+        }
     case .verdict(let observation):
-        if let stated = observation.statedAt, let known = facts.statedAt, stated < known {
-            return dropped(claim, at: moment)
-        }
-        if facts.environment == .production, observation.environment == .sandbox {
-            return foreignEnvironment(claim, at: moment, under: rules)
-        }
-        return Judgement(of: claim, hearing: observation, at: moment, under: rules).decision()
+        return heard(observation, of: claim, at: moment, under: rules) { $0.decision() }
     }
+}
+
+/// What an observation comes to, unless it is older than what is known or of another environment.
+private func heard(
+    _ observation: Observation, of claim: Claim, at moment: Moment, under rules: Rules,
+    _ decision: (Judgement) -> Decision
+) -> Decision {
+    let facts = claim.purchase.facts
+    if let stated = observation.statedAt, let known = facts.statedAt, stated < known {
+        return dropped(claim, at: moment)
+    }
+    if facts.environment == .production, observation.environment == .sandbox {
+        return foreignEnvironment(claim, at: moment, under: rules)
+    }
+    return decision(Judgement(of: claim, hearing: observation, at: moment, under: rules))
 }
 
 /// Rule 11: an answer older than the one already used changes nothing; ask again soon.
@@ -146,6 +163,16 @@ private func withoutVerdict(
         decision.rule = "no verdict for longer than max_staleness, and the paid time is over"
     }
     return decision
+}
+
+/// Whether a doubt is the second opinion, late enough, of one that waits.
+private func confirms(
+    _ doubt: Doubt, of claim: Claim, at moment: Moment, under rules: Rules
+) -> Bool {
+    guard let first = claim.purchase.facts.doubt, first.doubt.agrees(with: doubt) else {
+        return false
+    }
+    return moment.now - first.since >= rules.policy.confirmAfter
 }
 
 /// Rule 2: ambiguous bad news is asked twice, `confirm_after` apart.

@@ -71,7 +71,7 @@ extension Answer {
     package var kind: Evidence.Kind {
         switch self {
         case .verdict: .verdict
-        case .doubt: .doubt
+        case .doubt, .contested: .doubt
         case .failure: .failure
         }
     }
@@ -80,6 +80,8 @@ extension Answer {
     package var words: String {
         switch self {
         case .verdict(let observation): observation.words
+        case .contested(let contested):
+            contested.observation.words + ", which its other half contradicts"
         case .doubt(.unproven): "bad news that it does not prove to be of this purchase"
         case .doubt(let doubt): "does not know it (\(doubt.rawValue))"
         case .failure(let failure): failure.problem.sentence

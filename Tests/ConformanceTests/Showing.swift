@@ -14,6 +14,8 @@ extension Stage.Heard {
     private var seen: String {
         switch answer {
         case .verdict(let observation): observation.summary(knownAs: product)
+        case .contested(let contested):
+            "contested: " + contested.observation.summary(knownAs: product)
         case .doubt(let doubt): "doubt: \(doubt.rawValue)"
         case .failure(let failure): failure.summary
         }

@@ -18,6 +18,7 @@ struct HeardWords {
         if let doubt = Self.doubts.first(where: { $0.rawValue == verb }) { return .doubt(doubt) }
         if let failure = try failure(verb) { return .failure(failure) }
         let observation = try observation(verb)
+        if words.has("contested") { return observation.asContested() }
         return words.has("substitute") ? observation.asSubstitute() : .verdict(observation)
     }
 

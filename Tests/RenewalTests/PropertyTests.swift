@@ -143,6 +143,12 @@ import Testing
             let changes = turn.settlement.events.filter { $0.entitlement != nil }
             guard !MayRevoke(turn, world.rules.policy).answer else { return }
             try demand(changes.isEmpty, "no event without a verdict", turn)
+            let known = turn.claim.purchase.facts.statedAt
+            if case .contested(let heard) = turn.answer, let known,
+                let stated = heard.observation.statedAt, stated < known
+            {
+                return
+            }
             try demand(turn.decision.problem != nil, "a problem is shown", turn)
         }
     }
@@ -250,10 +256,12 @@ struct MayRevoke {
         case .failure:
             answer = isStale
         case .doubt(let doubt):
-            let first = facts.doubt.flatMap {
-                ($0.doubt == .replaced) == (doubt == .replaced) ? $0.since : nil
-            }
-            answer = first.map { turn.now - $0 >= .minutes(10) } ?? false
+            answer = Self.isConfirmed(doubt, turn)
+        case .contested(let contested):
+            let heard = contested.observation
+            let isOld = heard.statedAt.map { $0 < facts.statedAt ?? $0 } ?? false
+            let isForeign = facts.environment == .production && heard.environment == .sandbox
+            answer = isForeign ? isStale : !isOld && Self.isConfirmed(.unproven, turn)
         case .verdict(let heard):
             let isOld = heard.statedAt.map { $0 < facts.statedAt ?? $0 } ?? false
             // An answer of the sandbox about a production purchase is no verdict either.
@@ -263,6 +271,13 @@ struct MayRevoke {
                     Self.mayEnd(heard, facts, policy)
                 }
         }
+    }
+
+    private static func isConfirmed(_ doubt: Doubt, _ turn: RandomWorld.Turn) -> Bool {
+        let first = turn.claim.purchase.facts.doubt.flatMap {
+            ($0.doubt == .replaced) == (doubt == .replaced) ? $0.since : nil
+        }
+        return first.map { turn.now - $0 >= .minutes(10) } ?? false
     }
 
     private static func mayEnd(

@@ -125,7 +125,8 @@ struct RandomWorld {
                         .mismatch(what: "app"), .rejected(reason: "400"),
                         .unsupported(reason: "no"),
                     ], &chance))
-        case 2, 3: .doubt(Self.any([.notFound, .gone, .noLongerValid], &chance))
+        case 2: .doubt(Self.any([.notFound, .gone, .noLongerValid, .unproven], &chance))
+        case 3: observation(of: purchase, &chance).asContested()
         default: .verdict(observation(of: purchase, &chance))
         }
     }

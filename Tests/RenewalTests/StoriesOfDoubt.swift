@@ -128,6 +128,31 @@ extension DecisionTable {
         10+5m  pending substitute  active  granted  !second_opinion        pro 30  5m6s
         """)
 
+    static let contested = Section(
+        "Bad news that its own answer contradicts",
+        "Such as an unsigned status beside a signed transaction that says otherwise (rule 2): a "
+            + "doubt, and when a second answer confirms it, what it says.",
+        """
+        # Refunded, and contested: the second answer decides, with its own reason | active 30
+        10     refunded 10 contested  active  granted  !second_opinion     pro 30  10m6s
+        10+5m  refunded 10 contested  active  granted  !second_opinion     pro 30  5m6s
+        10+11m  refunded 10 contested  refunded  none  -refunded           -       1d
+        # Over, and contested: good news between ends the doubt | active 30
+        31     cancelled 30 contested  active  granted  !second_opinion    pro 30  10m6s
+        31+5m  active 60          active   granted  renewed                pro 60  7d
+        31+11m  cancelled 30 contested  active  granted  !second_opinion   pro 60  10m6s
+        # On hold, and contested | active 30
+        31     hold contested     active   granted  !second_opinion        pro 30  10m6s
+        31+11m  hold contested    hold     none     -payment_failed        -       3h1m23s
+        # Not found confirms what is contested, and the other way round | active 30
+        10     not_found          active   granted  !second_opinion        pro 30  10m6s
+        10+11m  refunded 10 contested  refunded  none  -refunded           -       1d
+        # Good news cannot be contested | expired 30
+        40     active 90 contested  active  granted  +resubscribed         pro 90  7d
+        # An older answer is dropped, contested or not | active 30 stated=10
+        10+1m  ended 9 stated=9 contested  active  granted  -              pro 30  8s
+        """)
+
     static let environments = Section(
         "Sandbox", "Learned once for each purchase (rule 9).",
         """

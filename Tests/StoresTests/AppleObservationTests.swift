@@ -333,7 +333,7 @@ struct AppleObservationTests {
         switch answer {
         case .verdict(let observation):
             #expect(observation.items.map(\.names) == [[row["hear"] ?? ""]])
-        case .doubt:
+        case .doubt, .contested:
             #expect(row["hear"] == "doubt")
         case .failure(let failure):
             Issue.record("\(failure)")

@@ -53,7 +53,7 @@ struct FuzzTests {
             case .verdict(let observation):
                 #expect(!Self.endsAccess(observation.standing))
                 #expect(observation.items.map(\.names) == [["plus"]])
-            case .doubt, .failure:
+            case .contested, .doubt, .failure:
                 refused += 1
             }
         }

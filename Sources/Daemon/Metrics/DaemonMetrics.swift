@@ -190,7 +190,7 @@ package enum AnswerClass: String, Hashable, Sendable, CaseIterable {
     package init(_ answer: Answer) {
         switch answer {
         case .verdict: self = .verdict
-        case .doubt: self = .doubt
+        case .doubt, .contested: self = .doubt
         case .failure(let failure):
             switch failure {
             case .unreachable: self = .unreachable

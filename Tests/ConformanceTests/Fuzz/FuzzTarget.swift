@@ -56,7 +56,7 @@ extension FuzzTarget {
             case .failure:
                 guard after == before else { throw Broken(description: "changed by a failure") }
                 return false
-            case .doubt:
+            case .contested, .doubt:
                 guard after.access == before.access, after.state == before.state else {
                     throw Broken(description: "changed by one doubt")
                 }

@@ -69,6 +69,7 @@ func purchase(
 func summary(_ answer: Answer) -> String {
     switch answer {
     case .verdict(let observation): summary(observation)
+    case .contested(let contested): "contested " + summary(contested.observation)
     case .doubt(let doubt): "doubt \(doubt.rawValue)"
     case .failure(let failure): summary(failure)
     }
