@@ -13,7 +13,11 @@ extension PostgresRow {
 
     func claim(of app: AppKey) throws(PostgresError) -> Claim {
         var purchase = try purchase(of: app)
-        purchase.clues = Set(try texts("clues").compactMap(Clue.init(text:)))
+        for (text, heardAt) in zip(try texts("clues"), try optionalInt64s("clue_times")) {
+            guard let clue = Clue(text: text), let heardAt else { continue }
+            purchase.clues.insert(clue)
+            purchase.cluesHeardAt[clue] = Timestamp(microsecondsSinceEpoch: heardAt)
+        }
         return Claim(
             purchase: purchase, shard: try int16("shard"), lane: try int16("lane"),
             dueAt: try instant("due_at"), version: try int64("version"),

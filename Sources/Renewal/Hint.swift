@@ -28,12 +28,15 @@ package enum Clue: Hashable, Sendable {
     case refund(of: String)
     /// A pause was scheduled, moved or called off; said by the news of this id.
     case pause(news: String)
+    /// It was taken back, an order is not named; said by the news of this id.
+    case revoked(news: String)
 
-    /// As it is stored: `refund ORDER` or `pause ID`.
+    /// As it is stored: `refund ORDER`, `pause ID` or `revoked ID`.
     package var text: String {
         switch self {
         case .refund(let order): "refund \(order)"
         case .pause(let news): "pause \(news)"
+        case .revoked(let news): "revoked \(news)"
         }
     }
 
@@ -44,6 +47,7 @@ package enum Clue: Hashable, Sendable {
         switch parts[0] {
         case "refund": self = .refund(of: String(parts[1]))
         case "pause": self = .pause(news: String(parts[1]))
+        case "revoked": self = .revoked(news: String(parts[1]))
         default: return nil
         }
     }

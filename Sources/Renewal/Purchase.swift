@@ -16,6 +16,8 @@ package struct Purchase: Hashable, Sendable {
     package var facts: Facts
     /// What hints have named and no check has looked into yet.
     package var clues: Set<Clue> = []
+    /// When each of these was first heard of, by the database's clock.
+    package var cluesHeardAt: [Clue: Timestamp] = [:]
 
     package init(
         id: Int64, userID: String, app: AppKey, token: String, storeUserID: String? = nil,

@@ -120,6 +120,31 @@ import Testing
         #expect(try await stage.broken() == [])
     }
 
+    /// A clue is watched for three days, so its age must be right, also when it is heard again.
+    @Test func saysSinceWhenEachClueWaits() async throws {
+        let stage = try await Stage()
+        let lease = try await settled(stage, ["ann"])
+        guard case .mayPull(_, _, let began) = try await begin(stage) else { return }
+        _ = try await hear(stage, clue: "y", as: "1", at: began)
+        _ = try await hear(stage, clue: "x", as: "2", at: began)
+        try await stage.beside.script(
+            """
+            UPDATE renewald.clue SET heard_at = timestamptz '2026-02-01 10:20:30.456789+00'
+            WHERE clue = 'refund x'
+            """)
+        _ = try await hear(stage, clue: "x", as: "3", at: began)
+        let claim = try #require(try await stage.due(lease).first)
+        let ofUser = try await stage.ledger.claims(ofUser: "ann")
+        for purchase in [claim.purchase] + ofUser.map(\.purchase) {
+            let times = purchase.cluesHeardAt
+            #expect(Set(times.keys) == purchase.clues && purchase.clues.count == 2)
+            #expect(
+                times[.refund(of: "x")]
+                    == Timestamp(microsecondsSinceEpoch: 1_769_941_230_456_789))
+            #expect(times[.refund(of: "y")].map { $0 >= began } == true)
+        }
+    }
+
     @Test func tellsTwoRefundsOfOneCheckApart() async throws {
         let stage = try await Stage()
         let lease = try await stage.takeAll()

@@ -16,7 +16,11 @@ SELECT
     ARRAY(
         SELECT clue.clue FROM renewald.clue
         WHERE clue.shard = due.shard AND clue.id = due.id AND clue.settled_at IS NULL
-        LIMIT 50) AS clues
+        ORDER BY clue.clue LIMIT 50) AS clues,
+    ARRAY(
+        SELECT (extract(epoch FROM clue.heard_at) * 1000000)::int8 FROM renewald.clue
+        WHERE clue.shard = due.shard AND clue.id = due.id AND clue.settled_at IS NULL
+        ORDER BY clue.clue LIMIT 50) AS clue_times
 FROM unnest($1::int2[], $2::timestamptz[], $3::int8[]) AS place (shard, due_at, id)
 CROSS JOIN LATERAL (
     SELECT schedule.*
