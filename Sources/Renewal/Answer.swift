@@ -5,8 +5,8 @@
 package enum Answer: Hashable, Sendable {
     case verdict(Observation)
     /// Bad news of the purchase's own record that another part of the same answer contradicts, or
-    /// that its store may say for a while without meaning it. Counts as the doubt `unproven`; when a
-    /// second answer agrees, it is judged as the verdict that it would have been.
+    /// that its store may say for a while without meaning it. Counts as the doubt `unproven`; when
+    /// a second answer agrees, it is judged as the verdict that it would have been.
     case contested(Contested)
     case doubt(Doubt)
     case failure(StoreFailure)

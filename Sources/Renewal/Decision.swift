@@ -84,7 +84,7 @@ private func judged(
 ) -> Decision {
     let facts = claim.purchase.facts
     switch answer {
-    case .failure(.rejected(let reason)) where !facts.wasGranted:
+    case .failure(.rejected(let reason)) where facts.isUnconfirmed:
         return doubted(
             .rejected, problem: StoreFailure.rejected(reason: reason).problem, of: claim,
             at: moment, under: rules)
@@ -172,7 +172,7 @@ private func confirms(
     guard let first = claim.purchase.facts.doubt, first.doubt.agrees(with: doubt) else {
         return false
     }
-    return moment.now - first.since >= rules.policy.confirmAfter
+    return moment.now - first.since >= rules.policy.confirmAfter(of: claim.purchase.facts)
 }
 
 /// Rule 2: ambiguous bad news is asked twice, `confirm_after` apart.
@@ -180,12 +180,15 @@ private func doubted(
     _ doubt: Doubt, problem: Problem, of claim: Claim, at moment: Moment, under rules: Rules
 ) -> Decision {
     var facts = claim.purchase.facts
-    let policy = rules.policy
+    let known = facts.state
     var decision = Decision(
         facts: facts, effectiveAt: moment.now, problem: problem, attempts: claim.attempts + 1,
         rule: "bad news that one answer does not prove: asked again")
-    let first = facts.doubt.flatMap { $0.doubt.agrees(with: doubt) ? $0 : nil }
-    guard let first, moment.now - first.since >= policy.confirmAfter else {
+    // Submitted once more, what was invalid is watched from the beginning.
+    let isWoken = known == .invalid && claim.attempts == 0
+    let first = facts.doubt.flatMap { $0.doubt.agrees(with: doubt) && !isWoken ? $0 : nil }
+    let apart = rules.policy.confirmAfter(of: facts)
+    guard let first, moment.now - first.since >= apart else {
         let since = first?.since ?? moment.now
         facts.doubt = PendingDoubt(doubt: doubt, since: since)
         decision.facts = facts
@@ -194,31 +197,51 @@ private func doubted(
                 .secondOpinion, "bad news waits for its confirmation (\(doubt.rawValue))")
         }
         decision.nextCheckAt =
-            max(moment.now, since + policy.confirmAfter) + .seconds(1 + 9 * moment.jitter)
+            firstHour(of: claim, at: moment)
+            ?? max(moment.now, since + apart) + .seconds(1 + 9 * moment.jitter)
         return decision
     }
-    let lifeEnded = (facts.expiresAt ?? facts.paidThrough).map { $0 + googleTokenLife < moment.now }
-    switch doubt {
-    case _ where facts.state == .superseded:
-        decision.loss = .productChanged
-    case .gone where lifeEnded == true || (facts.state == .expired && facts.access != .granted):
-        decision.loss = .expired
-        facts.state = .expired
-    case .noLongerValid where facts.wasGranted:
-        decision.loss = .cancelled
-        facts.state = .expired
-    case .gone, .noLongerValid, .notFound, .unproven, .rejected, .replaced:
-        decision.loss = .invalid
-        facts.state = .invalid
+    facts.believe(doubt, at: moment.now, decision: &decision)
+    if claim.purchase.facts.isUnconfirmed, known != .invalid, doubt != .unproven {
+        decision.notices.append(.init(.rejected, detail: Detail()))
     }
-    facts.loseAccess(decision.loss)
     decision.facts = facts
     decision.rule = "bad news, confirmed by a second answer"
-    // Asked daily for a week: a store that recovers gives access back (`restored`).
-    decision.nextCheckAt =
-        facts.state == .invalid && moment.now - first.since < .days(7)
-        ? moment.now + .days(1) + .minutes(30) * moment.jitter : .never
+    decision.nextCheckAt = nextCheckOfUnknown(
+        facts, since: first.since, about: doubt, of: claim, at: moment)
     return decision
+}
+
+extension Facts {
+    /// What confirmed bad news makes of a purchase. What has ended by a clear word stays as it is:
+    /// stores forget what is over.
+    fileprivate mutating func believe(
+        _ doubt: Doubt, at now: Timestamp, decision: inout Decision
+    ) {
+        let end = expiresAt ?? paidThrough
+        let lifeEnded = end.map { $0 + googleTokenLife < now } ?? false
+        switch (state, doubt) {
+        case (.superseded, _):
+            decision.loss = .productChanged
+        case (.refunded, _):
+            decision.loss = .refunded
+        case (.revoked, _):
+            decision.loss = .familyRemoved
+        case (.expired, _):
+            decision.loss = autoRenew == false ? .cancelled : .expired
+        case (_, .gone) where lifeEnded:
+            decision.loss = .expired
+            state = .expired
+        case (_, .noLongerValid) where wasGranted:
+            decision.loss = .cancelled
+            state = .expired
+        case (_, .gone), (_, .noLongerValid), (_, .notFound), (_, .unproven), (_, .rejected),
+            (_, .replaced):
+            decision.loss = .invalid
+            state = .invalid
+        }
+        loseAccess(decision.loss)
+    }
 }
 
 /// A Google token answers until 60 days after its expiry, then 410.

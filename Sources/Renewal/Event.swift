@@ -94,6 +94,8 @@ package enum NoticeReason: String, Hashable, Sendable, CaseIterable {
     case environmentChanged = "environment_changed"
     case tokenEnding = "token_ending"
     case migrated
+    /// The store does not accept a token that never was granted.
+    case rejected
 }
 
 /// What `renewald.events.detail` holds.

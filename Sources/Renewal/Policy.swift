@@ -21,14 +21,20 @@ package struct Policy: Hashable, Sendable {
     package var shared = Shared.keep
     /// Whether it is worked out what each user may be offered.
     package var keepsOffers = true
-    /// Least time before the second opinion of design rule 2.
-    package var confirmAfter = Duration.minutes(10)
+    /// Least time before the second opinion of design rule 2 about what was granted.
+    package var confirmAfter = Duration.hours(6)
     /// How long a replaced purchase keeps access while its successor has not been submitted.
     package var successorWait = Duration.hours(1)
     /// Without a verdict for this long, and with the paid time over, access ends (design rule 3).
     package var maxStaleness = Duration.days(30)
 
     package init() {}
+
+    /// Least time before the second opinion: what never was granted has nothing to lose, and a
+    /// short wait for somebody who has just bought it.
+    func confirmAfter(of facts: Facts) -> Duration {
+        facts.wasGranted ? confirmAfter : min(confirmAfter, .minutes(10))
+    }
 }
 
 /// Which product gives what.

@@ -85,6 +85,14 @@ package struct Facts: Hashable, Sendable {
 
     /// Whether access has ever been given.
     package var wasGranted: Bool { access != .none || lapse != nil }
+
+    /// Whether no store has ever said of it that it is paid, or was.
+    package var isUnconfirmed: Bool {
+        switch state {
+        case .new, .pending, .invalid: !wasGranted
+        case .active, .grace, .hold, .paused, .expired, .refunded, .revoked, .superseded: false
+        }
+    }
 }
 
 /// An entitlement that a purchase gives.

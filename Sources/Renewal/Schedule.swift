@@ -73,6 +73,30 @@ private func sweepInterval(_ store: Store) -> Duration {
 /// 0.9 to 1.1: so that purchases made together do not stay together.
 private func spread(_ moment: Moment) -> Double { 0.9 + 0.2 * moment.jitter }
 
+/// Soon, within the first hour after it was submitted: a store often does not find at first what
+/// was bought a moment ago. Nil later, and for what was granted.
+func firstHour(of claim: Claim, at moment: Moment) -> Timestamp? {
+    let age = moment.now - claim.purchase.createdAt
+    guard !claim.purchase.facts.wasGranted, age < .hours(1) else { return nil }
+    return moment.now + (age / 4).clamped(.minutes(2), .minutes(5)) * spread(moment)
+}
+
+/// When to ask again about what the store has twice said not to know: daily for a week, as a store
+/// that recovers gives access back (`restored`).
+func nextCheckOfUnknown(
+    _ facts: Facts, since: Timestamp, about doubt: Doubt, of claim: Claim, at moment: Moment
+) -> Timestamp {
+    if let soon = firstHour(of: claim, at: moment) { return soon }
+    switch facts.state {
+    case .invalid:
+        guard moment.now - since < .days(7) else { return .never }
+        return moment.now + .days(1) + .minutes(30) * moment.jitter
+    case .new, .pending, .active, .grace, .hold, .paused, .expired, .refunded, .revoked,
+        .superseded:
+        return .never
+    }
+}
+
 extension StoreFailure {
     /// How long to wait after a check without a verdict.
     func delay(attempts: Int, jitter: Double) -> Duration {

@@ -110,7 +110,7 @@ import Testing
     @Test func stateAndReasonWordsAreUniqueInTheirKind() {
         #expect(Set(GrantReason.allCases.map(\.rawValue)).count == 9)
         #expect(Set(RevokeReason.allCases.map(\.rawValue)).count == 14)
-        #expect(Set(NoticeReason.allCases.map(\.rawValue)).count == 17)
+        #expect(Set(NoticeReason.allCases.map(\.rawValue)).count == 18)
         #expect(Told.revoke(.paymentFailed).kind == "revoke")
         #expect(Told.notice(.refundOfPastPeriod).reason == "refund_of_past_period")
     }

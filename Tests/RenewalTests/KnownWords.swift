@@ -15,7 +15,8 @@ let shop = Catalog([
 /// Reads what is known of a purchase: `active 30 off product=gold_month apple`.
 ///
 /// The state comes first, then the day to which it is paid. `off` is auto-renew off, `trial` its
-/// phase, `until=` the end of access where it is another, `checked=` the last verdict. `claimed`:
+/// phase, `until=` the end of access where it is another, `checked=` the last verdict,
+/// `doubt=` bad news that waits `since=` that day. `claimed`:
 /// bob has handed it in as well.
 struct KnownWords {
     private let words: Words
@@ -59,6 +60,10 @@ struct KnownWords {
         facts.usedIntroductory = words.has("used") ? true : nil
         facts.statedAt = try words.time("stated")
         facts.signals = try signals(words["signals"])
+        if let doubt = words["doubt"].flatMap(Doubt.init(rawValue:)) {
+            facts.doubt = PendingDoubt(
+                doubt: doubt, since: try words.time("since") ?? TestCalendar.start)
+        }
         facts.lapse = words.has("never") ? nil : usualLapse(state)
         if let lapse = words["lapse"] { facts.lapse = RevokeReason(rawValue: lapse) }
         guard facts.lapse == nil, isInForce(state), facts.kind != .consumable else { return facts }

@@ -26,7 +26,7 @@ import Testing
             let (decision, settlement) = try stage.hear(failure, at: "31+1h")
             var facts = decision.facts
             // A token that never was granted waits for its second rejection: nothing else moves.
-            if failure == "rejected", !before.wasGranted { facts.doubt = before.doubt }
+            if failure == "rejected", before.isUnconfirmed { facts.doubt = before.doubt }
             #expect(facts == before)
             #expect(settlement.events.isEmpty && settlement.entitlements.isEmpty)
             #expect(stage.book.entitlements == rows)
@@ -44,8 +44,11 @@ import Testing
         let before = try stage.purchase(1).facts
         for day in 31..<60 {
             let (decision, settlement) = try stage.hear(failure, at: "\(day)")
-            #expect(decision.facts.access == before.access && settlement.events.isEmpty)
+            #expect(decision.facts.access == before.access)
             #expect(decision.facts.holdings == before.holdings)
+            let told = settlement.events.map(\.told)
+            let mayTell = failure == "rejected" && day == 32 && before.isUnconfirmed
+            #expect(told == (mayTell && before.state != .invalid ? [.notice(.rejected)] : []))
         }
     }
 

@@ -277,7 +277,9 @@ struct MayRevoke {
         let first = turn.claim.purchase.facts.doubt.flatMap {
             ($0.doubt == .replaced) == (doubt == .replaced) ? $0.since : nil
         }
-        return first.map { turn.now - $0 >= .minutes(10) } ?? false
+        let wasGranted = turn.claim.purchase.facts.wasGranted
+        let apart: Duration = wasGranted ? .hours(6) : .minutes(10)
+        return first.map { turn.now - $0 >= apart } ?? false
     }
 
     private static func mayEnd(

@@ -42,8 +42,8 @@ extension DecisionTable {
         11     active 30          superseded  none  -                      -         never
         12     active 60          superseded  none  -                      -         never
         # A superseded link that the store forgets stays superseded | superseded 30
-        11     gone               superseded  none  !not_found             -         10m6s
-        11+11m  gone              superseded  none  !not_found             -         never
+        11     gone               superseded  none  !not_found             -         6h6s
+        11+7h  gone               superseded  none  !not_found             -         never
         12     active 30          superseded  none  -                      -         never
         # Replaced, and the successor is not submitted | active 30
         10     replaced 10        active   granted  -                      pro 30    1h

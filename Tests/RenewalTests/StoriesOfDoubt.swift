@@ -41,64 +41,103 @@ extension DecisionTable {
 
     static let doubts = Section(
         "Bad news that one answer does not prove",
-        "Asked twice, at least `confirm_after` (ten minutes) apart (rule 2).",
+        "Asked twice, at least `confirm_after` (six hours; ten minutes for what never was granted) "
+            + "apart (rule 2). What never was granted is asked every few minutes for its first hour.",
         """
         # Not found, twice | active 30
-        10     not_found          active   granted  !second_opinion        pro 30  10m6s
-        10+5m  not_found          active   granted  !second_opinion        pro 30  5m6s
-        10+10m  not_found         invalid  none     -invalid !not_found    -       1d15m
+        10     not_found          active   granted  !second_opinion        pro 30  6h6s
+        10+5h  not_found          active   granted  !second_opinion        pro 30  1h6s
+        10+6h  not_found          invalid  none     -invalid !not_found    -       1d15m
         11     active 30          active   granted  +restored              pro 30  7d
         # Not found, then found | active 30
-        10     not_found          active   granted  !second_opinion        pro 30  10m6s
-        10+11m  active 30         active   granted  -                      pro 30  7d
-        10+20m  not_found         active   granted  !second_opinion        pro 30  10m6s
+        10     not_found          active   granted  !second_opinion        pro 30  6h6s
+        10+7h  active 30          active   granted  -                      pro 30  7d
+        10+8h  not_found          active   granted  !second_opinion        pro 30  6h6s
         # An outage between the two opinions does not count as one | active 30
-        10     not_found          active   granted  !second_opinion        pro 30  10m6s
-        10+11m  unreachable       active   granted  !unreachable           pro 30  13s
-        10+12m  not_found         invalid  none     -invalid !not_found    -       1d15m
+        10     not_found          active   granted  !second_opinion        pro 30  6h6s
+        10+7h  unreachable        active   granted  !unreachable           pro 30  13s
+        10+8h  not_found          invalid  none     -invalid !not_found    -       1d15m
         # Two words for not being there confirm each other | active 30
-        10     not_found          active   granted  !second_opinion        pro 30  10m6s
-        10+5m  gone               active   granted  !second_opinion        pro 30  5m6s
-        10+11m  gone              invalid  none     -invalid !not_found    -       1d15m
+        10     not_found          active   granted  !second_opinion        pro 30  6h6s
+        10+5h  gone               active   granted  !second_opinion        pro 30  1h6s
+        10+7h  gone               invalid  none     -invalid !not_found    -       1d15m
         # Words for not being there that take turns end as well: the second one decides | active 30
-        95     not_found          active   granted  !second_opinion        pro 30  10m6s
-        95+11m  gone              expired  none     -expired !not_found    -       never
+        95     not_found          active   granted  !second_opinion        pro 30  6h6s
+        95+7h  gone               expired  none     -expired !not_found    -       never
         # Replaced is an opinion of another sort | active 30 apple
         10     replaced           active   granted  -                      pro 30  1h
-        10+30m  not_found         active   granted  !second_opinion        pro 30  10m6s
-        10+41m  not_found         invalid  none     -invalid !not_found    -       1d15m
-        # Never granted, not accepted, then not found | new
-        0+1m   rejected           new      none     !rejected              -       10m6s
-        0+12m  not_found          invalid  none     !not_found             -       1d15m
+        10+30m  not_found         active   granted  !second_opinion        pro 30  6h6s
+        10+7h  not_found          invalid  none     -invalid !not_found    -       1d15m
+        # Said not to exist, and not found again: asked daily for a week | active 30
+        10     not_found          active   granted  !second_opinion        pro 30  6h6s
+        11     not_found          invalid  none     -invalid !not_found    -       1d15m
+        16     not_found          invalid  none     !not_found             -       1d15m
+        17     not_found          invalid  none     !not_found             -       never
+        # Never granted, not accepted, then not found: asked often in the first hour | new
+        0      rejected           new      none     !rejected              -       2m
+        0+2m   not_found          new      none     !not_found             -       2m
+        0+9m   rejected           new      none     !rejected              -       2m15s
+        0+12m  not_found          invalid  none     rejected !not_found    -       3m
+        0+40m  not_found          invalid  none     !not_found             -       5m
+        0+1h   not_found          invalid  none     !not_found             -       1d15m
+        # Never granted, and found within the first hour | new
+        0      not_found          new      none     !not_found             -       2m
+        0+12m  not_found          invalid  none     rejected !not_found    -       3m
+        0+15m  active 30          active   granted  +purchased             pro 30  7d
         # Google's 410 within the token's life | active 30
-        10     gone               active   granted  !second_opinion        pro 30  10m6s
-        10+11m  gone              invalid  none     -invalid !not_found    -       1d15m
+        10     gone               active   granted  !second_opinion        pro 30  6h6s
+        10+7h  gone               invalid  none     -invalid !not_found    -       1d15m
         # Google's 410 after the token's life | active 30
-        95     gone               active   granted  !second_opinion        pro 30  10m6s
-        95+11m  gone              expired  none     -expired !not_found    -       never
+        95     gone               active   granted  !second_opinion        pro 30  6h6s
+        95+7h  gone               expired  none     -expired !not_found    -       never
         # Google's 410 for what had expired | expired 30
-        91     gone               expired  none     !not_found             -       10m6s
-        91+11m  gone              expired  none     !not_found             -       never
+        91     gone               expired  none     !not_found             -       6h6s
+        91+7h  gone               expired  none     !not_found             -       never
         # Google's 410 at the end of hold | hold 30
-        91     gone               hold     none     !not_found             -       10m6s
-        91+11m  gone              expired  none     !not_found             -       never
+        91     gone               hold     none     !not_found             -       6h6s
+        91+7h  gone               expired  none     !not_found             -       never
+        # A refund stays a refund, whatever is forgotten later | refunded 30
+        40     gone               refunded  none    !not_found             -       6h6s
+        41     not_found          refunded  none    !not_found             -       never
+        # So does the end of family sharing | revoked 30 apple
+        40     not_found          revoked  none     !not_found             -       6h6s
+        41     not_found          revoked  none     !not_found             -       never
+        # What had expired does not become invalid | expired 30 apple
+        40     not_found          expired  none     !not_found             -       6h6s
+        41     not_found          expired  none     !not_found             -       never
+        # Refunded, runs out by policy, and is forgotten meanwhile | refunded 60 lenient
+        40     not_found          refunded  granted  !second_opinion       pro 60  6h6s
+        41     not_found          refunded  none    -refunded !not_found   -       never
         # Amazon's 410 | active 30 amazon
-        10     no_longer_valid    active   granted  !second_opinion        pro 30  10m6s
-        10+11m  no_longer_valid   expired  none     -cancelled !not_found  -       never
+        10     no_longer_valid    active   granted  !second_opinion        pro 30  6h6s
+        10+7h  no_longer_valid    expired  none     -cancelled !not_found  -       never
         # Never granted, and the store does not accept the token: asked daily for a week | new
-        0+1m   rejected           new      none     !rejected              -       10m6s
-        0+12m  rejected           invalid  none     !rejected              -       1d15m
+        0+1m   rejected           new      none     !rejected              -       2m
+        0+12m  rejected           invalid  none     rejected !rejected     -       3m
         1      rejected           invalid  none     !rejected              -       1d15m
         8      rejected           invalid  none     !rejected              -       never
+        # Submitted again after that: watched for another week, and not told again \
+        | invalid never doubt=rejected since=1
+        40     rejected           invalid  none     !rejected              -       10m6s
+        40+11m  rejected          invalid  none     !rejected              -       1d15m
         # Never granted, and not found | new
-        0+1m   not_found          new      none     !not_found             -       10m6s
-        0+12m  not_found          invalid  none     !not_found             -       1d15m
+        0+1m   not_found          new      none     !not_found             -       2m
+        0+12m  not_found          invalid  none     rejected !not_found    -       3m
         # Never granted, not accepted once, then found | new
-        0+1m   rejected           new      none     !rejected              -       10m6s
+        0+1m   rejected           new      none     !rejected              -       2m
         0+12m  active 30          active   granted  +purchased             pro 30  7d
+        # Known to its store, and not accepted later: it stays what it is | hold 30 never
+        40     rejected           hold     none     !rejected              -       1d
+        41     rejected           hold     none     !rejected              -       1d
+        # A consumable that was used up is not found any more | active product=coins
+        40     rejected           active   none     !rejected              -       1d
+        41     rejected           active   none     !rejected              -       1d
         # Never granted, and our credentials are refused: never invalid | new
         0+1m   refused            new      none     !refused               -       8s
         0+12m  refused            new      none     !refused               -       13s
+        # Never granted, and the store is down or answers nonsense: never invalid | new
+        0+1m   unreachable        new      none     !unreachable           -       8s
+        0+12m  malformed          new      none     !malformed             -       13s
         """)
 
     static let substitutes = Section(
@@ -116,16 +155,16 @@ extension DecisionTable {
         # A substitute for something else adds it, and takes nothing away | active 30
         10     active 60 product=gold substitute  active  granted  +product_changed:gold  gold 60, pro 60  7d
         # A substitute that has ended is a doubt | active 30
-        10     ended 10 substitute  active  granted  !second_opinion       pro 30  10m6s
-        10+5m  refunded 10 substitute  active  granted  !second_opinion    pro 30  5m6s
-        10+6m  active 30          active   granted  -                      pro 30  7d
+        10     ended 10 substitute  active  granted  !second_opinion       pro 30  6h6s
+        10+5h  refunded 10 substitute  active  granted  !second_opinion    pro 30  1h6s
+        10+6h  active 30          active   granted  -                      pro 30  7d
         # So are refund, hold, pause, the end of sharing, and a successor | active 30
-        10     refunded 10 substitute  active  granted  !second_opinion    pro 30  10m6s
-        10+1m  hold substitute    active   granted  !second_opinion        pro 30  9m6s
-        10+2m  paused 20 substitute  active  granted  !second_opinion      pro 30  8m6s
-        10+3m  family_removed 10 substitute  active  granted  !second_opinion  pro 30  7m6s
-        10+4m  replaced substitute  active  granted  !second_opinion       pro 30  6m6s
-        10+5m  pending substitute  active  granted  !second_opinion        pro 30  5m6s
+        10     refunded 10 substitute  active  granted  !second_opinion    pro 30  6h6s
+        10+1h  hold substitute    active   granted  !second_opinion        pro 30  5h6s
+        10+2h  paused 20 substitute  active  granted  !second_opinion      pro 30  4h6s
+        10+3h  family_removed 10 substitute  active  granted  !second_opinion  pro 30  3h6s
+        10+4h  replaced substitute  active  granted  !second_opinion       pro 30  2h6s
+        10+5h  pending substitute  active  granted  !second_opinion        pro 30  1h6s
         """)
 
     static let contested = Section(
@@ -134,19 +173,19 @@ extension DecisionTable {
             + "doubt, and when a second answer confirms it, what it says.",
         """
         # Refunded, and contested: the second answer decides, with its own reason | active 30
-        10     refunded 10 contested  active  granted  !second_opinion     pro 30  10m6s
-        10+5m  refunded 10 contested  active  granted  !second_opinion     pro 30  5m6s
-        10+11m  refunded 10 contested  refunded  none  -refunded           -       1d
+        10     refunded 10 contested  active  granted  !second_opinion     pro 30  6h6s
+        10+5h  refunded 10 contested  active  granted  !second_opinion     pro 30  1h6s
+        10+7h  refunded 10 contested  refunded  none  -refunded           -       1d
         # Over, and contested: good news between ends the doubt | active 30
-        31     cancelled 30 contested  active  granted  !second_opinion    pro 30  10m6s
-        31+5m  active 60          active   granted  renewed                pro 60  7d
-        31+11m  cancelled 30 contested  active  granted  !second_opinion   pro 60  10m6s
+        31     cancelled 30 contested  active  granted  !second_opinion    pro 30  6h6s
+        31+5h  active 60          active   granted  renewed                pro 60  7d
+        31+7h  cancelled 30 contested  active  granted  !second_opinion   pro 60  6h6s
         # On hold, and contested | active 30
-        31     hold contested     active   granted  !second_opinion        pro 30  10m6s
-        31+11m  hold contested    hold     none     -payment_failed        -       3h1m23s
+        31     hold contested     active   granted  !second_opinion        pro 30  6h6s
+        31+7h  hold contested    hold     none     -payment_failed        -       3h52m30s
         # Not found confirms what is contested, and the other way round | active 30
-        10     not_found          active   granted  !second_opinion        pro 30  10m6s
-        10+11m  refunded 10 contested  refunded  none  -refunded           -       1d
+        10     not_found          active   granted  !second_opinion        pro 30  6h6s
+        10+7h  refunded 10 contested  refunded  none  -refunded           -       1d
         # Good news cannot be contested | expired 30
         40     active 90 contested  active  granted  +resubscribed         pro 90  7d
         # An older answer is dropped, contested or not | active 30 stated=10

@@ -27,7 +27,7 @@ extension DecisionTable {
         40     active 70          active   granted  bob+resubscribed       bob:pro 70  7d
         # Nothing moves without a verdict | active 30 claimed | policy shared=move
         10     unreachable        active   granted  !unreachable           pro 30  8s
-        10+1m  not_found          active   granted  !second_opinion        pro 30  10m6s
+        10+1m  not_found          active   granted  !second_opinion        pro 30  6h6s
         10+5m  active 30          active   granted  -transferred bob+transferred  bob:pro 30  7d
         # A bundle moves whole | active 30 product=bundle claimed | policy shared=move
         10     active 30          active   granted  -transferred:gold -transferred \

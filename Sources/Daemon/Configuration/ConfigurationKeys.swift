@@ -155,8 +155,11 @@ extension ConfigurationSection {
         "safety", "What keeps a wrong answer from taking access away.",
         [
             duration(
-                "confirm_after", "PT10M", .seconds(1) ... .days(7),
-                "Least time before the second opinion on ambiguous bad news."),
+                "confirm_after", "PT6H", .seconds(1) ... .days(7),
+                """
+                Least time before the second opinion on ambiguous bad news; ten minutes at most for
+                what never was granted.
+                """),
             duration(
                 "successor_wait", "PT1H", .zero ... .days(7),
                 """

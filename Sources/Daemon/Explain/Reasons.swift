@@ -70,6 +70,7 @@ extension NoticeReason {
         case .environmentChanged: "the store answered for the other environment"
         case .tokenEnding: "its token can be asked about for two more weeks"
         case .migrated: "it is asked about by its transaction id from now on"
+        case .rejected: "the store does not accept this token"
         }
     }
 }

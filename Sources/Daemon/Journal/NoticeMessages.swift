@@ -90,5 +90,10 @@ extension CatalogMessage {
         Apple's newer API is used from now on for this purchase.
 
         Nothing is to be done.
+        == notice_rejected 021ab98080a2de24ae5cb860764bae23
+        The store does not accept a token of @RENEWALD_USER@
+        @RENEWALD_STORE@ has said twice that it does not know this token. It never gave access.
+
+        Look at what the backend submits: a token of another app, a shortened one, or a forged one.
         """)
 }
