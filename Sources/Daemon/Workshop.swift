@@ -58,8 +58,14 @@ package struct Workshop: Sendable {
         return Rules(policy: policy, catalog: configuration.catalog)
     }
 
-    package func migrate() async throws(LedgerError) -> [Int] {
-        let connection = PostgresConnection(migrationSettings)
+    /// Brings the schema of a database up to date.
+    ///
+    /// - Returns: the versions that were applied.
+    package static func migrate(_ conninfo: String) async throws(LedgerError) -> [Int] {
+        var settings = PostgresSettings(conninfo: conninfo)
+        // A migration may rewrite a large table.
+        settings.statementTimeout = .seconds(3600)
+        let connection = PostgresConnection(settings)
         do {
             let applied = try await Migrator(connection).migrate()
             await connection.close()
@@ -68,13 +74,6 @@ package struct Workshop: Sendable {
             await connection.close()
             throw error
         }
-    }
-
-    /// A migration may rewrite a large table.
-    private var migrationSettings: PostgresSettings {
-        var settings = database
-        settings.statementTimeout = .seconds(3600)
-        return settings
     }
 
     package func news(of channel: String) -> News { News(database, channel: channel) }

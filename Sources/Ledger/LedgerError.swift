@@ -63,7 +63,8 @@ package enum LedgerError: Error, Hashable, Sendable {
                 + "install the newer renewald"
         case .forbidden(let message, .migration):
             "the database refuses: \(message): migrate as the owner of the database or as a "
-                + "superuser, such as `sudo -u postgres renewald migrate`, or let the user do it: "
+                + "superuser, such as `sudo -u postgres renewald migrate --database "
+                + "postgresql:///NAME`, or let the user do it: "
                 + "GRANT CREATE ON DATABASE name TO user"
         case .forbidden(let message, .daily):
             "the database refuses: \(message): the user needs the rights of renewald_worker: "

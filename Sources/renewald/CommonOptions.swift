@@ -7,7 +7,9 @@ import Logging
 /// What every command takes.
 struct CommonOptions: ParsableArguments {
     @Option(help: "The configuration file.")
-    var config = "/etc/renewald/renewald.toml"
+    var config = usualConfig
+
+    static let usualConfig = "/etc/renewald/renewald.toml"
 
     @Flag(help: "Say more on standard error.")
     var verbose = false
@@ -30,6 +32,7 @@ struct CommonOptions: ParsableArguments {
     func withWorkshop(
         asksStores: Bool, _ work: (Workshop) async throws -> Void
     ) async throws {
+        try runAsServiceUser()
         try await reporting {
             let workshop = try Workshop(
                 configurationFile: config, environment: environment, asksStores: asksStores,

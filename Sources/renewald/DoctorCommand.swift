@@ -23,6 +23,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         let (common, root, json) = (self.common, self.root, self.json)
+        try common.runAsServiceUser()
         try await common.reporting {
             let doctor = Doctor(
                 configurationFile: common.config, environment: common.environment, root: root)

@@ -8,13 +8,18 @@ struct MigrateCommand: AsyncParsableCommand {
         commandName: "migrate",
         abstract: "Brings the schema up to date.",
         discussion: """
-            Needs a user that may create a schema; the daemon itself needs only the role \
-            renewald_worker. Several at the same time are safe.
+            Needs a user of the database that may create a schema and roles; the daemon itself \
+            needs only the role renewald_worker. Several at the same time are safe.
 
-            Example: renewald migrate --config /etc/renewald/renewald.toml
+            Example: sudo -u postgres renewald migrate --database postgresql:///app
             """)
 
     @OptionGroup var common: CommonOptions
+    @Option(
+        help: ArgumentHelp(
+            "The database, for a user who may not read the configuration.",
+            valueName: "conninfo"))
+    var database: String?
     @Flag(help: "Print JSON.")
     var json = false
 
@@ -24,13 +29,12 @@ struct MigrateCommand: AsyncParsableCommand {
     }
 
     mutating func run() async throws {
-        let (common, json) = (self.common, self.json)
+        let (common, database, json) = (self.common, self.database, self.json)
         try await common.reporting {
-            let workshop = try Workshop(
-                configurationFile: common.config, environment: common.environment,
-                asksStores: false, log: common.logger(.warning))
-            let applied = try await workshop.migrate()
-            await workshop.close()
+            let applied = try await Workshop.migrate(
+                try database
+                    ?? Configuration.load(file: common.config, environment: common.environment)
+                    .database.url)
             if json {
                 try Console.sayJSON(Output(version: Migrator.version, applied: applied))
             } else if applied.isEmpty {

@@ -12,13 +12,9 @@ enum PackageTool {
     }
 }
 
-/// The Debian package under a real systemd: installed, upgraded, removed, purged.
-@Suite(
-    .serialized,
-    .enabled(if: Machine.isPossible && PackageTool.canBuild), .timeLimit(.minutes(10)))
-struct PackageTests {
+enum Package {
     /// Builds a package of the program as it is; its libraries are this machine's.
-    private func build(version: String, into folder: String) async throws -> String {
+    static func build(version: String, into folder: String) async throws -> String {
         var environment = ProcessInfo.processInfo.environment
         environment["RENEWALD_PROGRAM"] = Site.program("renewald")
         environment["RENEWALD_DEB_VERSION"] = version
@@ -32,12 +28,18 @@ struct PackageTests {
         let path = output.standardOutput.split(separator: "\n").last.map(String.init) ?? ""
         return "/run/share/\(path.split(separator: "/").last ?? "")"
     }
+}
 
+/// The Debian package under a real systemd: installed, upgraded, removed, purged.
+@Suite(
+    .serialized,
+    .enabled(if: Machine.isPossible && PackageTool.canBuild), .timeLimit(.minutes(10)))
+struct PackageTests {
     @Test func isInstalledUpgradedRemovedAndPurged() async throws {
         try await onSite(installed: false) { site in
             let share = site.machine.share
-            let first = try await build(version: "1.0", into: share)
-            let second = try await build(version: "1.1", into: share)
+            let first = try await Package.build(version: "1.0", into: share)
+            let second = try await Package.build(version: "1.1", into: share)
             let machine = site.machine
             // Containers forbid packages to start anything. This one shall do as it is made.
             try await machine.succeed("rm", "-f", "/usr/sbin/policy-rc.d")
@@ -91,7 +93,7 @@ struct PackageTests {
     func hasNoErrorForLintian() async throws {
         let folder = "/tmp/rw-deb-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let package = try await build(version: "1.0", into: folder)
+        let package = try await Package.build(version: "1.0", into: folder)
         let name = package.split(separator: "/").last.map(String.init) ?? ""
         let output = try await ChildProcess.run(
             "lintian",

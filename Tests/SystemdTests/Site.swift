@@ -105,6 +105,15 @@ final class Site: Sendable {
         _ = try await machine.run("chown", "root:renewald", "/etc/renewald/renewald.toml")
     }
 
+    /// The sections of the stores alone, as they are seen inside.
+    func simulatedStores() throws -> String {
+        let text = try configuration("", rate: 1000)
+        guard let start = text.range(of: "[store.apple]") else {
+            throw SiteFailure("the simulator names no stores")
+        }
+        return String(text[start.lowerBound...])
+    }
+
     private func configuration(_ more: String, rate: Double) throws -> String {
         let stores = "\(folder)/share/stores"
         var text = try String(contentsOfFile: "\(stores)/renewald.toml", encoding: .utf8)
@@ -138,14 +147,19 @@ final class Site: Sendable {
         let purchases: [Made]
     }
 
-    /// Makes purchases in a store and submits them for `u-0`, `u-1`, ….
-    func buy(_ store: String, count: Int, user: (Int) -> String = { "u-\($0)" }) async throws {
+    /// Makes purchases in a store.
+    func make(_ store: String, count: Int) async throws -> [Made] {
         let body =
             #"{"store":"\#(store)","app":"\#(Self.app)","product":"monthly","period":"P1M","#
             + #""count":\#(count)}"#
-        let made = try JSONDecoder().decode(
+        return try JSONDecoder().decode(
             Reply.self, from: Data(try await control("purchases", body).utf8)
         ).purchases
+    }
+
+    /// Makes purchases in a store and submits them for `u-0`, `u-1`, ….
+    func buy(_ store: String, count: Int, user: (Int) -> String = { "u-\($0)" }) async throws {
+        let made = try await make(store, count: count)
         _ = try await database.query(
             PostgresStatement(
                 """
