@@ -42,12 +42,12 @@ package enum UserNames: String, Hashable, Sendable, CaseIterable {
     private static let digits = 16
 
     /// - Returns: the id itself, or the first 16 hexadecimal digits of its SHA-256.
-    package func name(of userID: String) -> String {
+    package func name(of userID: UserID) -> String {
         switch self {
-        case .plain: userID
+        case .plain: userID.text
         case .hashed:
             String(
-                SHA256.hash(data: Array(userID.utf8)).prefix(Self.digits / 2)
+                SHA256.hash(data: Array(userID.text.utf8)).prefix(Self.digits / 2)
                     .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
         }
     }
@@ -66,7 +66,7 @@ extension Problem.Code {
 
 extension Event {
     /// Such as `grant pro to u-17: purchased (google monthly, purchase 12, until 2026-…Z)`.
-    package var sentence: String { sentence(naming: userID) }
+    package var sentence: String { sentence(naming: userID.text) }
 
     /// The same, with the user named as the log names users.
     package func sentence(naming user: String) -> String {

@@ -12,7 +12,7 @@ extension StoreMaker {
         var doors = StoreDoors(ask: { await store.ask($0, at: $1) })
         doors.lookUp = { id, now throws(StoreFailure) in
             let order = try await store.lookUp(orderID: id, at: now)
-            return [order?.token, order?.baseID].compactMap { $0 }
+            return [order?.token.map { OrderID($0.text) }, order?.baseID].compactMap { $0 }
         }
         doors.hintSources.append(
             HintSource(name: "google \(app.id) voided", app: key, interval: Self.voidedInterval) {

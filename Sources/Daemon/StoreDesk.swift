@@ -142,7 +142,7 @@ struct StoreDoors: Sendable {
 
 /// Takes an order id; gives ids by which the ledger may know its purchase, none when the store does
 /// not know the order. They may be tokens.
-typealias OrderDoor = @Sendable (String, Timestamp) async throws(StoreFailure) -> [String]
+typealias OrderDoor = @Sendable (OrderID, Timestamp) async throws(StoreFailure) -> [OrderID]
 
 /// Makes a store from its configuration.
 struct StoreMaker {

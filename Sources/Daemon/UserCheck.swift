@@ -33,7 +33,7 @@ package struct UserCheck: Sendable {
     }
 
     /// - Returns: one for each purchase, oldest first; none for an unknown user.
-    package func run(user: String) async throws(LedgerError) -> [CheckedPurchase] {
+    package func run(user: UserID) async throws(LedgerError) -> [CheckedPurchase] {
         var done: [Int64: CheckedPurchase] = [:]
         for _ in 0..<Self.roundLimit {
             let claims = try await workshop.ledger.claims(ofUser: user)

@@ -158,16 +158,16 @@ package enum Quota {
         return perSecond < wholeFrom ? share : max(share.rounded(.down), 1)
     }
 
-    package static func backgroundBucket(_ app: AppKey) -> String {
+    package static func backgroundBucket(_ app: AppKey) -> BucketID {
         "\(app.store.rawValue)/\(app.id)"
     }
 
     /// Not a quota: blocked for as long as a worker's circuit is open, so that others can tell.
-    package static func circuitBucket(_ app: AppKey) -> String {
-        backgroundBucket(app) + "/circuit"
+    package static func circuitBucket(_ app: AppKey) -> BucketID {
+        "\(backgroundBucket(app))/circuit"
     }
 
-    package static func interactiveBucket(_ app: AppKey) -> String {
-        backgroundBucket(app) + "/interactive"
+    package static func interactiveBucket(_ app: AppKey) -> BucketID {
+        "\(backgroundBucket(app))/interactive"
     }
 }

@@ -16,7 +16,7 @@ package final class Heartbeat: Sendable {
         /// Clearing what a crash has left.
         case suspects
         /// Reading a source of hints, by its name.
-        case hints(String)
+        case hints(SourceID)
         /// Telling a store that a purchase has arrived, by its id.
         case acknowledgement(Int64)
     }

@@ -16,8 +16,8 @@ final class HintRunner: Sendable {
     private let changeBell = Doorbell()
 
     private struct Told {
-        var failing: Set<String> = []
-        var skipping: Set<String> = []
+        var failing: Set<SourceID> = []
+        var skipping: Set<SourceID> = []
     }
 
     /// Pages of one turn: then the source rests, however much more there is.
@@ -85,7 +85,7 @@ final class HintRunner: Sendable {
     /// Each source is read by a task of its own, which ends when the source has gone.
     private func readAll() async {
         await withDiscardingTaskGroup { group in
-            var readers: [String: StopSign] = [:]
+            var readers: [SourceID: StopSign] = [:]
             var isFirst = true
             while !Task.isCancelled {
                 let sources = sources
@@ -250,7 +250,7 @@ final class HintRunner: Sendable {
         }
     }
 
-    private func tell(come: [String], gone: [String]) {
+    private func tell(come: [SourceID], gone: [SourceID]) {
         guard !come.isEmpty || !gone.isEmpty else { return }
         let changes = come.map { "+ \($0)" } + gone.map { "- \($0)" }
         log.notice(

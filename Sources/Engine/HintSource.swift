@@ -3,7 +3,7 @@ package import Renewal
 /// A source of hints: news that a purchase may have changed. They are pulled, never pushed.
 package struct HintSource: Sendable {
     /// Names it in the database: it stays the same for as long as its place is to be kept.
-    package let name: String
+    package let name: SourceID
     package let app: AppKey
     /// From the end of one pull to the next.
     package let interval: Duration
@@ -16,7 +16,7 @@ package struct HintSource: Sendable {
     package let acknowledge: @Sendable ([String], Timestamp) async throws(StoreFailure) -> Void
 
     package init(
-        name: String, app: AppKey, interval: Duration, patience: Duration = .seconds(30),
+        name: SourceID, app: AppKey, interval: Duration, patience: Duration = .seconds(30),
         pull: @escaping @Sendable (String?, Timestamp) async throws(StoreFailure) -> HintPage,
         acknowledge: @escaping @Sendable ([String], Timestamp) async throws(StoreFailure) -> Void =
             { _, _ in }

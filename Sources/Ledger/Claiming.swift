@@ -44,7 +44,7 @@ extension PostgresLedger {
     }
 
     /// All purchases of a user, due or not.
-    package func claims(ofUser userID: String) async throws(LedgerError) -> [Claim] {
+    package func claims(ofUser userID: UserID) async throws(LedgerError) -> [Claim] {
         try await attempt {
             var claims: [Claim] = []
             for row in try await self.reads.query(SQL.userClaims(.text(userID))).rows {
@@ -64,7 +64,7 @@ extension PostgresLedger {
     /// - Returns: how long from now until the first may start.
     /// - Throws: `.unavailable` without a database: there is no quota then.
     package func reserveCalls(
-        from bucket: String, for stretch: Duration
+        from bucket: BucketID, for stretch: Duration
     ) async throws(LedgerError) -> Duration {
         try await attempt {
             let rows = try await self.reads.query(
@@ -74,7 +74,7 @@ extension PostgresLedger {
     }
 
     /// Lets no worker start a call of a bucket for a while: the store has asked for it.
-    package func block(_ bucket: String, for duration: Duration) async throws(LedgerError) {
+    package func block(_ bucket: BucketID, for duration: Duration) async throws(LedgerError) {
         try await attempt {
             _ = try await self.reads.query(
                 SQL.blockBucket(.text(bucket), .int64(duration.microseconds)))

@@ -5,13 +5,13 @@ import Renewal
 struct CommitBatch {
     private let lease: Lease?
     private(set) var outcomes: [Outcome] = []
-    var accounts: [String: (shard: Int16, version: Int64)] = [:]
-    var newcomers: [String: Int16] = [:]
+    var accounts: [UserID: (shard: Int16, version: Int64)] = [:]
+    var newcomers: [UserID: Int16] = [:]
     var purchases: [RowID: (version: Int64, purchase: Purchase)] = [:]
-    var entitlements: [EntitlementID: (shard: Int16, row: Entitlement)] = [:]
+    var entitlements: [EntitlementKey: (shard: Int16, row: Entitlement)] = [:]
     var offers: [OfferRowID: (shard: Int16, row: Offer?)] = [:]
     var told: [(shard: Int16, version: Int64, event: Event)] = []
-    private(set) var handed: [(outcome: Outcome, shard: Int16, user: String)] = []
+    private(set) var handed: [(outcome: Outcome, shard: Int16, user: UserID)] = []
     /// Purchases whose place a newer link of their chain has taken.
     private(set) var takeovers: [EvidenceRow] = []
     /// Where the rows of a purchase are until the last step has moved them.
@@ -28,17 +28,17 @@ struct CommitBatch {
         }
     }
 
-    struct EntitlementID: Hashable, Comparable {
-        let userID: String
-        let entitlement: String
+    struct EntitlementKey: Hashable, Comparable {
+        let userID: UserID
+        let entitlement: EntitlementID
 
-        static func < (left: EntitlementID, right: EntitlementID) -> Bool {
+        static func < (left: EntitlementKey, right: EntitlementKey) -> Bool {
             (left.userID, left.entitlement) < (right.userID, right.entitlement)
         }
     }
 
     struct OfferRowID: Hashable {
-        let userID: String
+        let userID: UserID
         let offer: OfferID
     }
 
@@ -59,7 +59,7 @@ struct CommitBatch {
     }
 
     /// Notes that the purchase goes to another user, whose rows are in the given shard.
-    mutating func hand(_ outcome: Outcome, to user: String, in shard: Int16) {
+    mutating func hand(_ outcome: Outcome, to user: UserID, in shard: Int16) {
         let id = outcome.claim.purchase.id
         handed.append((outcome, shard, user))
         homes[RowID(shard: shard, id: id)] = RowID(shard: outcome.claim.shard, id: id)
@@ -81,7 +81,7 @@ struct CommitBatch {
             if purchase.id != decided { note(purchase, before, takenOverBy: outcome, in: id.shard) }
         }
         for row in settlement.entitlements {
-            let id = EntitlementID(userID: book.userID, entitlement: row.entitlement)
+            let id = EntitlementKey(userID: book.userID, entitlement: row.entitlement)
             entitlements[id] = (shard, row)
         }
         for (id, row) in settlement.offers {

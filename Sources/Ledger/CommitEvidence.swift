@@ -5,7 +5,7 @@ import Renewal
 struct EvidenceRow {
     let shard: Int16
     let purchaseID: Int64
-    let userID: String
+    let userID: UserID
     let evidence: Evidence
     let rule: String
     let before: Facts
@@ -58,11 +58,11 @@ extension CommitBatch {
 
 extension EvidenceRow {
     /// Names by which the purchase is found, where they are new.
-    fileprivate var newOriginalID: String? {
+    fileprivate var newOriginalID: OrderID? {
         facts.originalID == before.originalID ? nil : facts.originalID
     }
 
-    fileprivate var newPeriod: String? {
+    fileprivate var newPeriod: OrderID? {
         facts.period == before.period || facts.period == facts.orderID ? nil : facts.period
     }
 }

@@ -29,7 +29,13 @@ extension PostgresLedger {
                 pending = try await standing(pending, under: lease, dropping: &report)
             }
             guard !pending.isEmpty else { return report }
-            let batch = try await compose(pending, under: lease, at: now)
+            let batch: CommitBatch
+            do {
+                batch = try await compose(pending, under: lease, at: now)
+            } catch .refused(sqlState: Self.noBook, _) {
+                return try await commitHalves(
+                    pending, under: lease, at: now, into: report, because: Self.noBook)
+            }
             do {
                 _ = try await writes.pipeline(batch.statements)
                 report.committed += batch.outcomes

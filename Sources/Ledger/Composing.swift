@@ -3,13 +3,16 @@ import Renewal
 
 /// The books of the users that a batch is about, and the shards that they are in.
 private struct Books {
-    var books: [String: Book] = [:]
-    var shards: [String: Int16] = [:]
+    var books: [UserID: Book] = [:]
+    var shards: [UserID: Int16] = [:]
     /// Users who have no account yet: they get what another has submitted.
-    var newcomers: [String: Int16] = [:]
+    var newcomers: [UserID: Int16] = [:]
 }
 
 extension PostgresLedger {
+    /// `no_data_found`: a user of whom something is decided is not there.
+    static let noBook = "P0002"
+
     /// Settles the outcomes in their users' books and makes the statements of the transaction.
     func compose(
         _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp
@@ -22,26 +25,28 @@ extension PostgresLedger {
             batch.move(outcome)
             // Taken over by a newer link of its chain within this very batch: that one decides.
             guard outcome.changesFacts, !batch.hasTakenOver(outcome.claim) else { continue }
-            settle(outcome, in: &books, at: now, into: &batch)
+            try settle(outcome, in: &books, at: now, into: &batch)
         }
         return batch.finished(notifies: notifies)
     }
 
+    /// - Throws: `.refused` when a user's book or shard is not there, which undoes the batch: what
+    ///   is decided and not told would be lost for good.
     private func settle(
         _ outcome: Outcome, in books: inout Books, at now: Timestamp,
         into batch: inout CommitBatch
-    ) {
+    ) throws(LedgerError) {
         let purchase = outcome.claim.purchase
         let shard = outcome.claim.shard
-        guard var book = books.books[purchase.userID] else { return }
-        guard let user = outcome.decision.handsTo, var other = books.books[user],
-            let otherShard = books.shards[user]
-        else {
+        var book = try books.book(of: purchase.userID)
+        guard let user = outcome.decision.handsTo else {
             let before = book
             let settlement = book.settle(purchase, outcome.decision, at: now)
             books.books[purchase.userID] = book
             return batch.enter(settlement, outcome, book, before: before, in: shard)
         }
+        var other = try books.book(of: user)
+        let otherShard = try books.shard(of: user)
         let before = (book, other)
         let (lost, gained) = book.handOver(purchase, outcome.decision, to: &other, at: now)
         books.books[purchase.userID] = book
@@ -63,19 +68,19 @@ extension PostgresLedger {
                 books.shards[user] = shard
             }
         }
-        let users = books.shards.keys.sorted()
+        let users = books.shards.sorted { $0.key < $1.key }
         let columns: [PostgresValue] = [
-            .int16s(users.map { books.shards[$0] ?? 0 }), .texts(users),
+            .int16s(users.map(\.value)), .texts(users.map(\.key)),
         ]
         books.books = try await read(columns)
         for user in others where books.books[user] == nil {
             books.books[user] = Book(userID: user, version: 0, purchases: [], entitlements: [])
-            books.newcomers[user] = books.shards[user]
+            books.newcomers[user] = try books.shard(of: user)
         }
         return books
     }
 
-    private func shards(of users: [String]) async throws(LedgerError) -> [(String, Int16)] {
+    private func shards(of users: [UserID]) async throws(LedgerError) -> [(UserID, Int16)] {
         try await attempt {
             try await self.writes.query(SQL.shardsOf(.texts(users))).rows.map { row in
                 (try row.text("user_id"), try row.int16("shard"))
@@ -83,31 +88,31 @@ extension PostgresLedger {
         }
     }
 
-    private func read(_ columns: [PostgresValue]) async throws(LedgerError) -> [String: Book] {
+    private func read(_ columns: [PostgresValue]) async throws(LedgerError) -> [UserID: Book] {
         try await attempt {
             let results = try await self.writes.pipeline([
                 SQL.bookAccounts.with(columns), SQL.bookPurchases.with(columns),
                 SQL.bookEntitlements.with(columns), SQL.bookOffers.with(columns),
             ])
-            var entries: [String: [Book.Entry]] = [:]
+            var entries: [UserID: [Book.Entry]] = [:]
             for row in results[1].rows {
                 let app = try await self.app(ofLane: try row.int16("lane"))
                 let purchase = try row.purchase(of: app)
                 entries[purchase.userID, default: []].append(
                     Book.Entry(purchase: purchase, version: try row.int64("version")))
             }
-            var held: [String: [Entitlement]] = [:]
+            var held: [UserID: [Entitlement]] = [:]
             for row in results[2].rows {
                 held[try row.text("user_id"), default: []].append(try row.entitlement())
             }
-            var offered: [String: [OfferID: Offer]] = [:]
+            var offered: [UserID: [OfferID: Offer]] = [:]
             for row in results[3].rows {
                 let (id, offer) = try row.offer()
                 offered[try row.text("user_id"), default: [:]][id] = offer
             }
-            var books: [String: Book] = [:]
+            var books: [UserID: Book] = [:]
             for row in results[0].rows {
-                let user = try row.text("user_id")
+                let user: UserID = try row.text("user_id")
                 books[user] = Book(
                     userID: user, version: try row.int64("version"),
                     purchases: entries[user] ?? [], entitlements: held[user] ?? [],
@@ -115,6 +120,24 @@ extension PostgresLedger {
             }
             return books
         }
+    }
+}
+
+extension Books {
+    func book(of user: UserID) throws(LedgerError) -> Book {
+        guard let book = books[user] else {
+            throw .refused(
+                sqlState: PostgresLedger.noBook, message: "a user of the batch has no account")
+        }
+        return book
+    }
+
+    func shard(of user: UserID) throws(LedgerError) -> Int16 {
+        guard let shard = shards[user] else {
+            throw .refused(
+                sqlState: PostgresLedger.noBook, message: "a user of the batch has no shard")
+        }
+        return shard
     }
 }
 

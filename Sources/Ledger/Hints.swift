@@ -18,7 +18,7 @@ extension PostgresLedger {
     /// - Returns: where to go on, or how long to wait.
     /// - Throws: `.unavailable` without a database.
     package func beginPull(
-        of source: String, by worker: WorkerID, lease: Duration, isEarly: Bool = false
+        of source: SourceID, by worker: WorkerID, lease: Duration, isEarly: Bool = false
     ) async throws(LedgerError) -> HintTurn {
         try await attempt {
             let rows = try await self.reads.query(
@@ -49,7 +49,7 @@ extension PostgresLedger {
     /// - Returns: nil when another worker holds the source.
     /// - Throws: `.unavailable` without a database; nothing is stored then.
     package func take(
-        _ page: HintPage, from source: String, about app: AppKey, by worker: WorkerID,
+        _ page: HintPage, from source: SourceID, about app: AppKey, by worker: WorkerID,
         lease: Duration, began: Timestamp
     ) async throws(LedgerError) -> HintReport? {
         var statements = [
@@ -78,15 +78,14 @@ extension PostgresLedger {
             let results = try await insist { () throws(PostgresError) in
                 try await self.reads.pipeline(transaction)
             }
-            var sums: [String: Int] = [:]
-            for result in results[first..<last] {
-                for column in ["fresh", "woken", "unclaimed"] {
-                    sums[column, default: 0] += Int(try result[0].int64(column))
-                }
+            func sum(_ column: String) throws(PostgresError) -> Int {
+                var sum = 0
+                for result in results[first..<last] { sum += Int(try result[0].int64(column)) }
+                return sum
             }
             return HintReport(
-                fresh: sums["fresh"] ?? 0, woken: sums["woken"] ?? 0,
-                unclaimed: sums["unclaimed"] ?? 0)
+                fresh: try sum("fresh"), woken: try sum("woken"),
+                unclaimed: try sum("unclaimed"))
         } catch .rejected(sqlState: "22012", _, _) {
             return nil
         } catch {
@@ -96,7 +95,7 @@ extension PostgresLedger {
 
     /// Lets go of a source until it is due again, and forgets what is old.
     package func endPull(
-        of source: String, by worker: WorkerID, next: Duration, failures: Int = 0,
+        of source: SourceID, by worker: WorkerID, next: Duration, failures: Int = 0,
         problem: Problem? = nil
     ) async throws(LedgerError) {
         try await attempt {
@@ -113,7 +112,7 @@ extension PostgresLedger {
 }
 
 extension Hint {
-    fileprivate var token: String? {
+    fileprivate var token: StoreToken? {
         guard case .token(let token) = subject else { return nil }
         return token
     }
@@ -126,7 +125,7 @@ extension Hint {
         return text
     }
 
-    fileprivate var originalID: String? {
+    fileprivate var originalID: OrderID? {
         guard case .originalID(let id) = subject else { return nil }
         return id
     }

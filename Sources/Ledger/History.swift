@@ -7,7 +7,7 @@ package struct StoredEvidence: Hashable, Sendable {
     /// When it was committed: events of the same commit have the same time.
     package let at: Timestamp
     /// Whose the purchase was.
-    package let userID: String
+    package let userID: UserID
     package let evidence: Evidence
     /// The rule of judgement that was applied, as a sentence.
     package let rule: String
@@ -15,8 +15,8 @@ package struct StoredEvidence: Hashable, Sendable {
     package let state: String
     package let accessBefore: String
     package let access: String
-    package let product: String
-    package let orderID: String?
+    package let product: ProductID
+    package let orderID: OrderID?
     package let paidThrough: Timestamp?
     package let expiresAt: Timestamp?
     /// A stable code, a colon and a sentence; nil when all was well.
@@ -25,9 +25,10 @@ package struct StoredEvidence: Hashable, Sendable {
     package let nextCheckAt: Timestamp?
 
     package init(
-        purchaseID: Int64, at: Timestamp, userID: String, evidence: Evidence, rule: String,
-        stateBefore: String, state: String, accessBefore: String, access: String, product: String,
-        orderID: String? = nil, paidThrough: Timestamp? = nil, expiresAt: Timestamp? = nil,
+        purchaseID: Int64, at: Timestamp, userID: UserID, evidence: Evidence, rule: String,
+        stateBefore: String, state: String, accessBefore: String, access: String,
+        product: ProductID,
+        orderID: OrderID? = nil, paidThrough: Timestamp? = nil, expiresAt: Timestamp? = nil,
         problem: String? = nil, nextCheckAt: Timestamp? = nil
     ) {
         self.purchaseID = purchaseID
@@ -83,7 +84,7 @@ package struct PartedPurchase: Hashable, Sendable {
 
 /// All that is known of one user.
 package struct UserHistory: Hashable, Sendable {
-    package let userID: String
+    package let userID: UserID
     /// The database's time of the reading.
     package let now: Timestamp
     package let entitlements: [Entitlement]
@@ -93,7 +94,7 @@ package struct UserHistory: Hashable, Sendable {
     package let parted: [PartedPurchase]
 
     package init(
-        userID: String, now: Timestamp, entitlements: [Entitlement],
+        userID: UserID, now: Timestamp, entitlements: [Entitlement],
         purchases: [PurchaseHistory], parted: [PartedPurchase] = []
     ) {
         self.userID = userID
@@ -110,7 +111,7 @@ extension PostgresLedger {
     private static let evidenceLimit: Int32 = 10_000
 
     /// All that is known of one user; without purchases for an unknown one.
-    package func history(ofUser user: String) async throws(LedgerError) -> UserHistory {
+    package func history(ofUser user: UserID) async throws(LedgerError) -> UserHistory {
         let claims = try await claims(ofUser: user)
         return try await attempt {
             let results = try await self.reads.pipeline([
@@ -139,7 +140,7 @@ extension PostgresLedger {
     /// What was told of purchases that are not the user's any more, and the checks it came from:
     /// those from which it was told, also the one by which the purchase went, and the user's own.
     private func parted(
-        _ events: [Int64: [StoredEvent]], from user: String
+        _ events: [Int64: [StoredEvent]], from user: UserID
     ) async throws(PostgresError) -> [PartedPurchase] {
         guard !events.isEmpty else { return [] }
         let ids = events.keys.sorted()
@@ -159,20 +160,19 @@ extension PostgresLedger {
 
     /// What was kept while the purchase was this user's, and before. What another one's copy of it
     /// has come to since is not.
-    private static func story(_ evidence: [StoredEvidence], of user: String) -> [StoredEvidence] {
+    private static func story(_ evidence: [StoredEvidence], of user: UserID) -> [StoredEvidence] {
         let own = evidence.first { $0.userID == user }?.at
         return evidence.filter { row in row.userID == user || own.map { row.at < $0 } ?? false }
     }
 
     /// Whose purchases an id names: an order, transaction, web order line item, receipt or original
     /// id. Of Google's recurring ids those of other periods count as well.
-    package func users(ofOrder id: String) async throws(LedgerError) -> [String] {
-        let names: [PostgresValue] = [.text(id), .text(Self.baseID(of: id))]
+    package func users(ofOrder id: OrderID) async throws(LedgerError) -> [UserID] {
+        let names: [PostgresValue] = [.text(id), .text(Self.baseID(of: id.text))]
         return try await attempt {
             for query in [SQL.usersOfOrder, SQL.usersOfOrderScan] {
-                let users = try await self.reads.query(query.with(names)).rows.map {
-                    try $0.text("user_id")
-                }
+                let rows = try await self.reads.query(query.with(names)).rows
+                let users: [UserID] = try rows.map { try $0.text("user_id") }
                 if !users.isEmpty { return users }
             }
             return []

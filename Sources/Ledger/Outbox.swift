@@ -8,14 +8,14 @@ package struct StoredEvent: Hashable, Sendable {
     package let createdAt: Timestamp
     package let kind: String
     package let reason: String
-    package let userID: String
-    package let entitlement: String?
+    package let userID: UserID
+    package let entitlement: EntitlementID?
     package let purchaseID: Int64
     package let store: String
-    package let app: String
+    package let app: AppID
     package let environment: String?
-    package let product: String
-    package let orderID: String?
+    package let product: ProductID
+    package let orderID: OrderID?
     package let effectiveAt: Timestamp
     package let expiresAt: Timestamp?
     /// A JSON object.
@@ -23,8 +23,8 @@ package struct StoredEvent: Hashable, Sendable {
 
     package init(
         id: Int64, key: String, createdAt: Timestamp, kind: String, reason: String,
-        userID: String, entitlement: String? = nil, purchaseID: Int64, store: String, app: String,
-        environment: String? = nil, product: String, orderID: String? = nil,
+        userID: UserID, entitlement: EntitlementID? = nil, purchaseID: Int64, store: String,
+        app: AppID, environment: String? = nil, product: ProductID, orderID: OrderID? = nil,
         effectiveAt: Timestamp, expiresAt: Timestamp? = nil, detail: String = "{}"
     ) {
         self.id = id

@@ -60,9 +60,9 @@ extension PostgresRow {
     }
 
     private func holdings() throws(PostgresError) -> [Holding] {
-        let entitlements = try texts("holding_entitlements")
+        let entitlements: [EntitlementID] = try texts("holding_entitlements")
         guard !entitlements.isEmpty else { return [] }
-        let products = try texts("holding_products")
+        let products: [ProductID] = try texts("holding_products")
         let ends = try optionalInt64s("holding_ends")
         guard products.count == entitlements.count, ends.count == entitlements.count else {
             throw .decoding(column: "holding_ends")

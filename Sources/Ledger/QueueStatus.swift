@@ -12,7 +12,7 @@ package struct QueueStatus: Hashable, Sendable {
         package let lastVerdictAt: Timestamp?
         package let setAside: Int64
         /// Purchases with a problem, by its code.
-        package var problems: [String: Int64] = [:]
+        package var problems: [Problem.Code: Int64] = [:]
         /// Over the revokes of a day; nil when there was none.
         package var lag: Lag?
     }
@@ -31,7 +31,7 @@ package struct QueueStatus: Hashable, Sendable {
     }
 
     package struct Bucket: Hashable, Sendable {
-        package let name: String
+        package let name: BucketID
         /// How far ahead of now calls are reserved.
         package let aheadSeconds: Double
         /// When this was read, and up to when calls are given away.
@@ -43,7 +43,7 @@ package struct QueueStatus: Hashable, Sendable {
 
     /// Where news is pulled from.
     package struct Source: Hashable, Sendable {
-        package let name: String
+        package let name: SourceID
         /// When news, or that there is none, was last stored; nil when it was never read.
         package let readAt: Timestamp?
         /// Pulls in a row that have failed since.
@@ -81,7 +81,8 @@ extension PostgresLedger {
             for row in results[1].rows {
                 let key = try row.app()
                 guard let index = status.apps.firstIndex(where: { $0.key == key }) else { continue }
-                status.apps[index].problems[try row.text("code")] = try row.int64("purchases")
+                guard let code = Problem.Code(rawValue: try row.text("code")) else { continue }
+                status.apps[index].problems[code] = try row.int64("purchases")
             }
             status.workers = try results[2].rows.map { row in
                 QueueStatus.Worker(

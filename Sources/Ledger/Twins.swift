@@ -6,7 +6,7 @@ import Renewal
 struct Twins {
     struct Key: Hashable, Comparable {
         let lane: Int16
-        let originalID: String
+        let originalID: OrderID
 
         static func < (left: Key, right: Key) -> Bool {
             (left.lane, left.originalID) < (right.lane, right.originalID)
@@ -16,7 +16,7 @@ struct Twins {
     struct Folded {
         let lane: Int16
         let first: CommitBatch.RowID
-        let user: String
+        let user: UserID
     }
 
     /// To be taken by the commit; another commit may be faster, then this one fails.

@@ -12,11 +12,11 @@ package struct Decision: Hashable, Sendable {
     package var effectiveAt: Timestamp
     package var detail = Detail()
     /// The purchase that this one has taken over from.
-    package var predecessorToken: String?
+    package var predecessorToken: StoreToken?
     /// What the store shall be asked with from now on; nil when that stays as it is. A secret.
-    package var nextToken: String?
+    package var nextToken: StoreToken?
     /// The user who gets the purchase with this decision: it moves with all that belongs to it.
-    package var handsTo: String?
+    package var handsTo: UserID?
     /// Every user who has claimed the purchase gets one of his own, to be asked about by itself.
     package var sharesWithClaimants = false
     /// Whether it is worked out anew what the user may be offered.

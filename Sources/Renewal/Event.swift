@@ -1,22 +1,22 @@
 /// What we tell others. Written in the transaction that changes the state it follows from.
 package struct Event: Hashable, Sendable {
     package let told: Told
-    package let userID: String
+    package let userID: UserID
     /// Nil for a notice, which is about a purchase.
-    package let entitlement: String?
+    package let entitlement: EntitlementID?
     package let purchaseID: Int64
     package let app: AppKey
     package let environment: StoreEnvironment?
-    package let product: String
-    package let orderID: String?
+    package let product: ProductID
+    package let orderID: OrderID?
     /// When it took effect, by the store where it says so, otherwise the time of the decision.
     package let effectiveAt: Timestamp
     package let expiresAt: Timestamp?
     package let detail: Detail
 
     package init(
-        _ told: Told, userID: String, entitlement: String?, purchaseID: Int64, app: AppKey,
-        environment: StoreEnvironment?, product: String, orderID: String?,
+        _ told: Told, userID: UserID, entitlement: EntitlementID?, purchaseID: Int64, app: AppKey,
+        environment: StoreEnvironment?, product: ProductID, orderID: OrderID?,
         effectiveAt: Timestamp, expiresAt: Timestamp?, detail: Detail = Detail()
     ) {
         self.told = told
@@ -105,15 +105,15 @@ package struct Detail: Hashable, Sendable {
     /// The expiry was moved unpaid (design rule 4).
     package var falseRenewal: Bool?
     /// The product before a product change.
-    package var previousProduct: String?
+    package var previousProduct: ProductID?
     /// The end has moved because the duration in the configuration has.
     package var durationChanged: Bool?
     /// The order, or Apple's transaction, that a refund of a past period is about.
-    package var refundedOrder: String?
+    package var refundedOrder: OrderID?
 
     package init(
-        heard: String? = nil, falseRenewal: Bool? = nil, previousProduct: String? = nil,
-        durationChanged: Bool? = nil, refundedOrder: String? = nil
+        heard: String? = nil, falseRenewal: Bool? = nil, previousProduct: ProductID? = nil,
+        durationChanged: Bool? = nil, refundedOrder: OrderID? = nil
     ) {
         self.refundedOrder = refundedOrder
         self.heard = heard

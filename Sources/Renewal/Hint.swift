@@ -1,7 +1,7 @@
 /// News that a purchase may have changed. It only moves the next check forward; it never decides.
 package struct Hint: Hashable, Sendable {
     /// The store's own name of the news: the same again is no news.
-    package let id: String
+    package let id: NewsID
     package let subject: Subject
     /// What it lets a check look into; nil where the answer shows it all.
     package let clue: Clue?
@@ -9,12 +9,12 @@ package struct Hint: Hashable, Sendable {
     /// By what the purchase is found.
     package enum Subject: Hashable, Sendable {
         /// What was submitted. A secret.
-        case token(String)
+        case token(StoreToken)
         /// What `Facts.originalID` holds.
-        case originalID(String)
+        case originalID(OrderID)
     }
 
-    package init(id: String, subject: Subject, clue: Clue? = nil) {
+    package init(id: NewsID, subject: Subject, clue: Clue? = nil) {
         self.id = id
         self.subject = subject
         self.clue = clue
@@ -25,29 +25,32 @@ package struct Hint: Hashable, Sendable {
 /// the purchase until a check has looked into it: a hint alone tells nothing.
 package enum Clue: Hashable, Sendable {
     /// This order, or this transaction of Apple, was refunded.
-    case refund(of: String)
+    case refund(of: OrderID)
     /// A pause was scheduled, moved or called off; said by the news of this id.
-    case pause(news: String)
+    case pause(news: NewsID)
     /// It was taken back, an order is not named; said by the news of this id.
-    case revoked(news: String)
+    case revoked(news: NewsID)
 
     /// As it is stored: `refund ORDER`, `pause ID` or `revoked ID`.
     package var text: String {
         switch self {
-        case .refund(let order): "refund \(order)"
-        case .pause(let news): "pause \(news)"
-        case .revoked(let news): "revoked \(news)"
+        case .refund(let order): "refund \(order.text)"
+        case .pause(let news): "pause \(news.text)"
+        case .revoked(let news): "revoked \(news.text)"
         }
     }
 
     /// Reads what `text` has written; anything else is nil.
     package init?(text: String) {
-        let parts = text.split(separator: " ", maxSplits: 1)
+        // By bytes: a blank and a mark that joins it are one `Character`.
+        let parts = text.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1).map { part in
+            String(Substring(part))
+        }
         guard parts.count == 2 else { return nil }
         switch parts[0] {
-        case "refund": self = .refund(of: String(parts[1]))
-        case "pause": self = .pause(news: String(parts[1]))
-        case "revoked": self = .revoked(news: String(parts[1]))
+        case "refund": self = .refund(of: OrderID(parts[1]))
+        case "pause": self = .pause(news: NewsID(parts[1]))
+        case "revoked": self = .revoked(news: NewsID(parts[1]))
         default: return nil
         }
     }
@@ -55,8 +58,8 @@ package enum Clue: Hashable, Sendable {
 
 extension Set<Clue> {
     /// The orders whose refund was heard of.
-    package var refundedOrders: Set<String> {
-        Set<String>(
+    package var refundedOrders: Set<OrderID> {
+        Set<OrderID>(
             compactMap { clue in
                 if case .refund(let order) = clue { order } else { nil }
             })

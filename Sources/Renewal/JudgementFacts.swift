@@ -69,7 +69,7 @@ extension Judgement {
             && facts.product == known.product && facts.orderID == known.orderID
     }
 
-    var names: [String] { observation.items.first?.names ?? [known.product] }
+    var names: [ProductID] { observation.items.first?.names ?? [known.product] }
 
     /// The end of a product that its store gives no end for: bought at, plus the configured
     /// duration (design section 4, product kinds).

@@ -7,11 +7,11 @@ package struct Observation: Hashable, Sendable {
     /// What is in force now, the main product first. A store with one product gives one item.
     package var items: [Item]
     /// Apple's original transaction id, Google's base order id, Amazon's receipt id.
-    package var originalID: String?
+    package var originalID: OrderID?
     /// The latest paid order.
-    package var orderID: String?
+    package var orderID: OrderID?
     /// Names the latest paid period. Nil where the store does not; the date tells then.
-    package var period: String?
+    package var period: OrderID?
     /// End of the last paid period. Nil when the answer does not tell: what was known stays.
     package var paidThrough: Timestamp?
     /// End of access as the store says now. Nil when the answer does not tell.
@@ -23,22 +23,22 @@ package struct Observation: Hashable, Sendable {
     /// Conditions that hold now.
     package var signals: Set<Signal>
     /// The token of the link of the chain that this purchase continues.
-    package var predecessorToken: String?
+    package var predecessorToken: StoreToken?
     /// What the store shall be asked with from now on, instead of the token: the transaction id
     /// that a legacy receipt was found to hold, or the store's newest receipt. A secret.
-    package var nextToken: String?
+    package var nextToken: StoreToken?
     /// By `nextToken` the purchase leaves a deprecated protocol for good.
     package var isMigrated = false
     /// The group of subscriptions of which a customer holds one at a time (Apple). Nil where the
     /// store has no such groups: the product is its own group then.
-    package var group: String?
+    package var group: GroupID?
     /// Whether a trial or an introductory offer of this group has ever been used. Nil when the
     /// answer does not tell.
     package var usedIntroductory: Bool?
     /// The account of the app's own that the app named at the purchase: Apple's `appAccountToken`,
     /// Google's `obfuscatedExternalAccountId`. Nil where the answer does not tell: what was known
     /// stays. It identifies: compared by bytes.
-    package var accountToken: String?
+    package var accountToken: UserID?
     /// The store still waits for somebody to acknowledge the purchase (Google, three days long).
     package var awaitsAcknowledgement = false
     /// When the store said it, where it says so; otherwise the time of the answer counts.
@@ -48,7 +48,7 @@ package struct Observation: Hashable, Sendable {
     package var askAgainBy: Timestamp?
     /// Orders of earlier periods that are refunded and were not told of before: what the signal
     /// `pastPeriodRefunded` is about, where the store names them.
-    package var pastRefunds: Set<String> = []
+    package var pastRefunds: Set<OrderID> = []
     /// Clues that were looked into, whatever was found: they need not be kept.
     package var settledClues: Set<Clue> = []
     /// The answer in the store's own words, such as `status 2, expirationIntent 1`: for people.
@@ -57,11 +57,11 @@ package struct Observation: Hashable, Sendable {
 
     package init(
         environment: StoreEnvironment, kind: ProductKind = .autoRenewable, standing: Standing,
-        items: [Item], originalID: String? = nil, orderID: String? = nil, period: String? = nil,
+        items: [Item], originalID: OrderID? = nil, orderID: OrderID? = nil, period: OrderID? = nil,
         paidThrough: Timestamp? = nil, expiresAt: Timestamp? = nil, willRenew: Bool? = nil,
         phase: Phase? = nil, purchasedAt: Timestamp? = nil, signals: Set<Signal> = [],
-        predecessorToken: String? = nil, nextToken: String? = nil, isMigrated: Bool = false,
-        group: String? = nil, usedIntroductory: Bool? = nil, statedAt: Timestamp? = nil,
+        predecessorToken: StoreToken? = nil, nextToken: StoreToken? = nil, isMigrated: Bool = false,
+        group: GroupID? = nil, usedIntroductory: Bool? = nil, statedAt: Timestamp? = nil,
         askAgainBy: Timestamp? = nil, words: String = ""
     ) {
         self.environment = environment
@@ -143,11 +143,11 @@ package enum InForce: Hashable, Sendable {
 package struct Item: Hashable, Sendable {
     /// The names to look the product's rule up by, best first; Amazon has two (term, parent).
     /// The last one is the product itself.
-    package let names: [String]
+    package let names: [ProductID]
     /// End of this item's access; nil is for ever, or as the purchase's own.
     package let expiresAt: Timestamp?
 
-    package init(names: [String], expiresAt: Timestamp?) {
+    package init(names: [ProductID], expiresAt: Timestamp?) {
         self.names = names
         self.expiresAt = expiresAt
     }

@@ -2,9 +2,9 @@
 package struct OfferID: Hashable, Sendable {
     package let app: AppKey
     /// As the store names it; the product where the store has no groups.
-    package let group: String
+    package let group: GroupID
 
-    package init(app: AppKey, group: String) {
+    package init(app: AppKey, group: GroupID) {
         self.app = app
         self.group = group
     }
@@ -72,7 +72,7 @@ extension Book {
             guard facts.kind == .autoRenewable, facts.environment != nil,
                 facts.state != .superseded || facts.wasGranted
             else { continue }
-            let id = OfferID(app: entry.purchase.app, group: facts.group ?? facts.product)
+            let id = OfferID(app: entry.purchase.app, group: facts.group ?? facts.product.group)
             groups[id, default: []].append(facts)
         }
         return groups.mapValues { subscriptions in

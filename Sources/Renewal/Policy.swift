@@ -43,23 +43,23 @@ package struct Catalog: Hashable, Sendable {
         package let kind: ProductKind
         /// For non-renewing products and trials sold at zero.
         package let duration: Duration?
-        package let entitlements: [String]
+        package let entitlements: [EntitlementID]
 
-        package init(kind: ProductKind, duration: Duration? = nil, entitlements: [String]) {
+        package init(kind: ProductKind, duration: Duration? = nil, entitlements: [EntitlementID]) {
             self.kind = kind
             self.duration = duration
             self.entitlements = entitlements
         }
     }
 
-    private let products: [String: Product]
+    private let products: [ProductID: Product]
 
-    package init(_ products: [String: Product] = [:]) {
+    package init(_ products: [ProductID: Product] = [:]) {
         self.products = products
     }
 
     /// The configured product of the first name that has one.
-    package func product(named names: [String]) -> Product? {
+    package func product(named names: [ProductID]) -> Product? {
         for name in names {
             if let product = products[name] { return product }
         }
@@ -68,11 +68,13 @@ package struct Catalog: Hashable, Sendable {
 
     /// What the names give. A product that is not configured grants its own id, unless it is a
     /// consumable, which never is an entitlement.
-    package func entitlements(named names: [String], kind: ProductKind) -> [String] {
+    package func entitlements(
+        named names: [ProductID], kind: ProductKind
+    ) -> [EntitlementID] {
         if let product = product(named: names) {
             return product.kind == .consumable ? [] : product.entitlements
         }
         guard kind != .consumable, let own = names.last else { return [] }
-        return [own]
+        return [own.entitlement]
     }
 }

@@ -1,18 +1,18 @@
 /// One stored receipt, token or transaction id, and all that is known of it.
 package struct Purchase: Hashable, Sendable {
     package let id: Int64
-    package let userID: String
+    package let userID: UserID
     package let app: AppKey
     /// What a store is asked with: what was submitted, or what the store has named since. A
     /// secret: never in a log, an error or an event.
-    package let token: String
+    package let token: StoreToken
     /// Amazon's user id; nil elsewhere.
-    package let storeUserID: String?
+    package let storeUserID: StoreUserID?
     package let createdAt: Timestamp
     /// Another user has handed in the same token.
     package let isClaimedByOthers: Bool
     /// The other user who has handed it in since, where that is not settled yet.
-    package let claimant: String?
+    package let claimant: UserID?
     package var facts: Facts
     /// What hints have named and no check has looked into yet.
     package var clues: Set<Clue> = []
@@ -20,9 +20,10 @@ package struct Purchase: Hashable, Sendable {
     package var cluesHeardAt: [Clue: Timestamp] = [:]
 
     package init(
-        id: Int64, userID: String, app: AppKey, token: String, storeUserID: String? = nil,
+        id: Int64, userID: UserID, app: AppKey, token: StoreToken,
+        storeUserID: StoreUserID? = nil,
         createdAt: Timestamp, isClaimedByOthers: Bool = false,
-        claimant: String? = nil, facts: Facts
+        claimant: UserID? = nil, facts: Facts
     ) {
         self.id = id
         self.userID = userID
@@ -36,7 +37,7 @@ package struct Purchase: Hashable, Sendable {
     }
 
     /// The same purchase in the hands of the user who has claimed it.
-    func handed(to user: String, with facts: Facts) -> Purchase {
+    func handed(to user: UserID, with facts: Facts) -> Purchase {
         Purchase(
             id: id, userID: user, app: app, token: token, storeUserID: storeUserID,
             createdAt: createdAt, isClaimedByOthers: true, facts: facts)
@@ -46,7 +47,7 @@ package struct Purchase: Hashable, Sendable {
 /// What a check may change: stored whole, compared whole. Equal facts mean nothing to write.
 package struct Facts: Hashable, Sendable {
     /// The current product as the store names it; what was submitted until a store has answered.
-    package var product: String
+    package var product: ProductID
     package var environment: StoreEnvironment?
     package var kind: ProductKind?
     package var state = PurchaseState.new
@@ -57,14 +58,14 @@ package struct Facts: Hashable, Sendable {
     package var expiresAt: Timestamp?
     package var autoRenew: Bool?
     /// The latest paid order: Google's order id, Apple's transaction id, Amazon's receipt id.
-    package var orderID: String?
-    package var originalID: String?
+    package var orderID: OrderID?
+    package var originalID: OrderID?
     /// Names the latest paid period; a renewal changes it, an extension does not.
-    package var period: String?
+    package var period: OrderID?
     package var phase: Phase?
     /// The group of subscriptions of which a customer holds one at a time (Apple). Nil where the
     /// store has no such groups, or has not named it yet.
-    package var group: String?
+    package var group: GroupID?
     /// Whether a trial or an introductory offer of this group has ever been used, as far as the
     /// store tells. Nil when it was never told.
     package var usedIntroductory: Bool?
@@ -79,7 +80,7 @@ package struct Facts: Hashable, Sendable {
     /// What the purchase gives now. Empty without access.
     package var holdings: [Holding] = []
 
-    package init(product: String) {
+    package init(product: ProductID) {
         self.product = product
     }
 
@@ -97,12 +98,12 @@ package struct Facts: Hashable, Sendable {
 
 /// An entitlement that a purchase gives.
 package struct Holding: Hashable, Sendable {
-    package let entitlement: String
-    package let product: String
+    package let entitlement: EntitlementID
+    package let product: ProductID
     /// Nil is for ever.
     package let expiresAt: Timestamp?
 
-    package init(entitlement: String, product: String, expiresAt: Timestamp?) {
+    package init(entitlement: EntitlementID, product: ProductID, expiresAt: Timestamp?) {
         self.entitlement = entitlement
         self.product = product
         self.expiresAt = expiresAt

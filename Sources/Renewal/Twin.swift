@@ -3,7 +3,7 @@
 extension Outcome {
     /// The original id that is to be this purchase's alone from now on; nil when there is none, or
     /// when it has it already. Elsewhere than at Apple the token itself is the identity.
-    package var claimedOriginalID: String? {
+    package var claimedOriginalID: OrderID? {
         let facts = decision.facts
         guard claim.purchase.app.store == .apple,
             facts.originalID != claim.purchase.facts.originalID

@@ -1,10 +1,10 @@
 /// All that is known of one user: what the union of design rule 10 is taken over.
 package struct Book: Hashable, Sendable {
-    package let userID: String
+    package let userID: UserID
     /// Compared at the commit, so that no union is taken over facts that have moved.
     package let version: Int64
     package private(set) var purchases: [Int64: Entry]
-    package private(set) var entitlements: [String: Entitlement]
+    package private(set) var entitlements: [EntitlementID: Entitlement]
     package internal(set) var offers: [OfferID: Offer]
 
     /// One purchase in the book.
@@ -19,7 +19,7 @@ package struct Book: Hashable, Sendable {
     }
 
     package init(
-        userID: String, version: Int64, purchases: [Entry], entitlements: [Entitlement],
+        userID: UserID, version: Int64, purchases: [Entry], entitlements: [Entitlement],
         offers: [OfferID: Offer] = [:]
     ) {
         self.userID = userID
@@ -34,7 +34,7 @@ package struct Book: Hashable, Sendable {
 
 /// What a user holds or held: a row of `renewald.entitlements`.
 package struct Entitlement: Hashable, Sendable {
-    package let entitlement: String
+    package let entitlement: EntitlementID
     package var active: Bool
     /// Nil is for ever.
     package var expiresAt: Timestamp?
@@ -43,12 +43,12 @@ package struct Entitlement: Hashable, Sendable {
     /// The reason of the last grant or revoke.
     package var reason: String
     package var store: Store
-    package var product: String
+    package var product: ProductID
     package var purchaseID: Int64
 
     package init(
-        entitlement: String, active: Bool, expiresAt: Timestamp?, willRenew: Bool?,
-        inGrace: Bool, reason: String, store: Store, product: String, purchaseID: Int64
+        entitlement: EntitlementID, active: Bool, expiresAt: Timestamp?, willRenew: Bool?,
+        inGrace: Bool, reason: String, store: Store, product: ProductID, purchaseID: Int64
     ) {
         self.entitlement = entitlement
         self.active = active
@@ -183,7 +183,7 @@ extension Book {
     }
 
     /// Why the older link of a chain no longer gives access; nil when it never did.
-    private func lapse(of token: String, app: AppKey) -> RevokeReason? {
+    private func lapse(of token: StoreToken, app: AppKey) -> RevokeReason? {
         purchases.values.lazy.map(\.purchase)
             .first { $0.token == token && $0.app == app }?.facts.lapse
     }
@@ -199,8 +199,8 @@ extension Book {
     }
 
     /// Which purchases give each entitlement, the longest lasting first.
-    private func holders() -> [String: [(purchase: Purchase, holding: Holding)]] {
-        var holders: [String: [(purchase: Purchase, holding: Holding)]] = [:]
+    private func holders() -> [EntitlementID: [(purchase: Purchase, holding: Holding)]] {
+        var holders: [EntitlementID: [(purchase: Purchase, holding: Holding)]] = [:]
         for entry in purchases.values where entry.purchase.facts.access != .none {
             for holding in entry.purchase.facts.holdings {
                 holders[holding.entitlement, default: []].append((entry.purchase, holding))
@@ -220,7 +220,7 @@ extension Book {
     // One entitlement's step from what held it before to what holds it now.
     // swift-format-ignore: one call passes all that an event is made of.
     private mutating func move(
-        _ name: String, from before: [(purchase: Purchase, holding: Holding)],
+        _ name: EntitlementID, from before: [(purchase: Purchase, holding: Holding)],
         to after: [(purchase: Purchase, holding: Holding)], because reasons: Reasons,
         _ decided: Purchase, _ decision: Decision, _ now: Timestamp,
         into settlement: inout Settlement
@@ -261,7 +261,7 @@ extension Book {
 
     // swift-format-ignore: one call passes all that an event is made of.
     private func event(
-        _ told: Told, _ purchase: Purchase, _ entitlement: String?, _ now: Timestamp,
+        _ told: Told, _ purchase: Purchase, _ entitlement: EntitlementID?, _ now: Timestamp,
         _ decision: Decision, _ detail: Detail, _ holding: Holding? = nil
     ) -> Event {
         let isRevoke = if case .revoke = told { true } else { false }

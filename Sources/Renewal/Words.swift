@@ -12,9 +12,9 @@ package enum StoreEnvironment: String, Hashable, Sendable, CaseIterable {
 package struct AppKey: Hashable, Sendable {
     package let store: Store
     /// The bundle id or package name.
-    package let id: String
+    package let id: AppID
 
-    package init(store: Store, id: String) {
+    package init(store: Store, id: AppID) {
         self.store = store
         self.id = id
     }

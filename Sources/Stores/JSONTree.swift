@@ -224,6 +224,10 @@ struct JSONObject: Sendable {
         }
     }
 
+    func id<ID: Identity>(_ name: String) throws(StoreFailure) -> ID? {
+        try text(name).map(ID.init)
+    }
+
     func flag(_ name: String) throws(StoreFailure) -> Bool? {
         guard let found = try find(name) else { return nil }
         switch tree.nodes[found].kind {

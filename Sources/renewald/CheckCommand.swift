@@ -23,7 +23,9 @@ struct CheckCommand: AsyncParsableCommand {
     var json = false
 
     mutating func run() async throws {
-        let (user, isDryRun, require, json) = (self.user, self.dryRun, self.require, self.json)
+        let (user, isDryRun, require, json) = (
+            UserID(self.user), self.dryRun, self.require, self.json
+        )
         try await common.withWorkshop(asksStores: true) { workshop in
             let checked = try await UserCheck(workshop, isDryRun: isDryRun).run(user: user)
             if json {
@@ -45,14 +47,14 @@ extension CheckedPurchase {
 
 /// `{user, purchases: [{id, store, product, state, access, problem, events: […]}]}`
 private struct CheckOutput: Encodable {
-    let user: String
+    let user: UserID
     let purchases: [Purchase]
 
     struct Purchase: Encodable {
         let id: Int64
         let store: String
-        let app: String
-        let product: String
+        let app: AppID
+        let product: ProductID
         let state: String
         let access: String
         let expires_at: Nullable<String>
@@ -66,10 +68,10 @@ private struct CheckOutput: Encodable {
     struct Event: Encodable {
         let kind: String
         let reason: String
-        let entitlement: Nullable<String>
+        let entitlement: Nullable<EntitlementID>
     }
 
-    init(_ user: String, _ checked: [CheckedPurchase]) {
+    init(_ user: UserID, _ checked: [CheckedPurchase]) {
         self.user = user
         purchases = checked.map { one in
             Purchase(

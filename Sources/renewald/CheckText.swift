@@ -4,7 +4,7 @@ import Renewal
 /// What `renewald check` shows a person: for each purchase what was asked, what was heard, what
 /// changed and why.
 struct CheckText {
-    let user: String
+    let user: UserID
     let isDryRun: Bool
     let checked: [CheckedPurchase]
 
@@ -33,7 +33,7 @@ struct CheckText {
             lines.append(
                 row(
                     "event",
-                    [event.told.kind, event.entitlement, event.told.reason]
+                    [event.told.kind, event.entitlement?.text, event.told.reason]
                         .compactMap { $0 }.joined(separator: " ")))
         }
         if let problem = one.decision.problem { lines.append(row("problem", problem.description)) }

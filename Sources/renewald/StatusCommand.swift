@@ -49,8 +49,8 @@ struct StatusCommand: AsyncParsableCommand {
 /// The state, and what two looks at the quota tell together.
 struct StatusReport {
     let status: QueueStatus
-    private let earlier: [String: QueueStatus.Bucket]
-    private let later: [String: QueueStatus.Bucket]
+    private let earlier: [BucketID: QueueStatus.Bucket]
+    private let later: [BucketID: QueueStatus.Bucket]
     /// How many calls a second an app's background checks may make.
     let quota: (AppKey) -> Double
 
@@ -126,7 +126,7 @@ private struct StatusText {
         if let blocked = report.blockedUntil(app.key) {
             lines.append("  blocked       until \(blocked.text): the store has asked for it")
         }
-        for (code, purchases) in app.problems.sorted(by: { $0.key < $1.key }) {
+        for (code, purchases) in app.namedProblems.sorted(by: { $0.key < $1.key }) {
             lines.append("  problem       \(code): \(count(purchases, "purchase"))")
         }
         if app.setAside > 0 {
@@ -194,7 +194,7 @@ private struct StatusOutput: Encodable {
 
     struct App: Encodable {
         let store: String
-        let app: String
+        let app: AppID
         let purchases: Int64
         let due: Int64
         let oldest_due_seconds: Nullable<Int64>
@@ -213,7 +213,7 @@ private struct StatusOutput: Encodable {
 
     /// Where news is pulled from.
     struct Source: Encodable {
-        let name: String
+        let name: SourceID
         let read_at: Nullable<String>
         let failures: Int
         let problem: Nullable<String>
@@ -244,8 +244,14 @@ private struct StatusOutput: Encodable {
                 calls_per_second_limit: report.quota(app.key),
                 quota_used: Nullable(report.quotaUsed(by: app.key)),
                 circuit: report.hasOpenCircuit(app.key) ? "open" : "closed",
-                set_aside: app.setAside, problems: app.problems,
+                set_aside: app.setAside, problems: app.namedProblems,
                 blocked_until: Nullable(report.blockedUntil(app.key)?.text))
         }
+    }
+}
+
+extension QueueStatus.App {
+    fileprivate var namedProblems: [String: Int64] {
+        Dictionary(problems.map { ($0.key.rawValue, $0.value) }) { first, _ in first }
     }
 }

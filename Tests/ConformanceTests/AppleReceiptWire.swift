@@ -35,7 +35,7 @@ enum AppleReceiptWire {
         json["environment"] = head["environment"] ?? environment
         var receipt: [String: Any] = [
             "receipt_type": environment == "Production" ? environment : "ProductionSandbox",
-            "bundle_id": head["app"] ?? Shop.bundle, "application_version": "3",
+            "bundle_id": head["app"] ?? Shop.bundle.text, "application_version": "3",
             "request_date_ms": String(day.milliseconds),
         ]
         receipt["in_app"] = head.has("in_app") ? rows : rows.prefix(1).map { $0 }
@@ -49,7 +49,7 @@ enum AppleReceiptWire {
         _ rows: [[String: Any]], _ pending: Words?, _ head: Words, into json: inout JSONText
     ) throws {
         guard var row = rows.last else { throw UnreadableCell(cell: "ios6") }
-        row["bid"] = head["app"] ?? Shop.bundle
+        row["bid"] = head["app"] ?? Shop.bundle.text
         row["expires_date"] = row.removeValue(forKey: "expires_date_ms")
         json["receipt"] = row
         let isExpired = json["status"] as? Int == 21006

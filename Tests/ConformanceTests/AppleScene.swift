@@ -131,12 +131,12 @@ struct AppleWire {
             json["revision"] = "1767225600000_420001010101001"
             json["hasMore"] = false
             json["signedTransactions"] = try entries.map { try $0.signedTransaction() }
-            json["bundleId"] = endpoint == "history" ? Shop.bundle : nil
+            json["bundleId"] = endpoint == "history" ? Shop.bundle.text : nil
             json["environment"] = endpoint == "history" ? environment : nil
         default:
             json["environment"] = entries.first?.words["environment"] ?? environment
             json["appAppleId"] = 1_599_012_345
-            json["bundleId"] = entries.first?.words["app"] ?? Shop.bundle
+            json["bundleId"] = entries.first?.words["app"] ?? Shop.bundle.text
             let groups = Dictionary(grouping: entries, by: \.group)
             json["data"] = try groups.sorted { $0.key < $1.key }.map { group, entries in
                 [
@@ -211,7 +211,7 @@ struct AppleEntry {
         var json = JSONText()
         json["transactionId"] = transactionID
         json["originalTransactionId"] = original
-        json["bundleId"] = words.has("no_app") ? nil : words["app"] ?? Shop.bundle
+        json["bundleId"] = words.has("no_app") ? nil : words["app"] ?? Shop.bundle.text
         json["productId"] = product
         json["type"] = words["type"]?.replacing("_", with: " ") ?? type
         json["inAppOwnershipType"] = words.has("family") ? "FAMILY_SHARED" : "PURCHASED"

@@ -57,7 +57,7 @@ extension StoreFailure {
 }
 
 extension Observation {
-    fileprivate func summary(knownAs product: String) -> String {
+    fileprivate func summary(knownAs product: ProductID) -> String {
         var words = [standing.summary + times]
         if let items = items(knownAs: product) { words.append(items) }
         if willRenew == true { words.append("renews") }
@@ -67,7 +67,7 @@ extension Observation {
         if environment == .sandbox { words.append("sandbox") }
         words += signals.map(\.rawValue).sorted()
         if usedIntroductory == true, phase == .regular { words.append("offer used") }
-        if let token = predecessorToken { words.append("after \(token)") }
+        if let token = predecessorToken { words.append("after \(token.text)") }
         if nextToken != nil { words.append(isMigrated ? "moved to its id" : "newer receipt") }
         if awaitsAcknowledgement { words.append("to be acknowledged") }
         return words.joined(separator: ", ")
@@ -80,10 +80,10 @@ extension Observation {
     }
 
     /// The products, where there is more to say than that it is the known one.
-    private func items(knownAs product: String) -> String? {
+    private func items(knownAs product: ProductID) -> String? {
         guard items.map(\.names) != [[product]] else { return nil }
         let texts = items.map { item in
-            let name = item.names.joined(separator: "/")
+            let name = item.names.map(\.text).joined(separator: "/")
             guard items.count > 1, let end = item.expiresAt else { return name }
             return name + " " + TestCalendar.text(end)
         }

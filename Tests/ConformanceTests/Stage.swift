@@ -60,7 +60,7 @@ struct Stage {
         var decision: Decision
         var settlement: Settlement
         var at: Timestamp
-        var product: String
+        var product: ProductID
     }
 
     init(_ item: ConformanceCase) throws {
@@ -72,8 +72,8 @@ struct Stage {
         }
         app = AppKey(store: store, id: Shop.bundle)
         rules = Rules(policy: try Self.policy(item.options), catalog: Shop.catalog)
-        let product = item.options["product"] ?? "plus"
-        let token = try item.options["token"].map { try AppleTokens.token($0) }
+        let product = ProductID(item.options["product"] ?? "plus")
+        let token = try item.options["token"].map { StoreToken(try AppleTokens.token($0)) }
         var purchases = [
             Purchase(
                 id: 1, userID: "ada", app: app, token: token ?? Shop.token(1, store),
@@ -86,7 +86,7 @@ struct Stage {
                 Purchase(
                     id: 2, userID: "ada", app: app, token: Shop.token(2, store),
                     storeUserID: store == .amazon ? "kQ4m" : nil,
-                    createdAt: TestCalendar.start, facts: Facts(product: second)))
+                    createdAt: TestCalendar.start, facts: Facts(product: ProductID(second))))
         }
         book = Book(
             userID: "ada", version: 1, purchases: purchases.map { .init(purchase: $0, version: 1) },
@@ -139,7 +139,7 @@ struct Stage {
     }
 
     /// What the ledger does with the token that a decision names.
-    private static func keeping(_ token: String?, in purchase: Purchase) -> Purchase {
+    private static func keeping(_ token: StoreToken?, in purchase: Purchase) -> Purchase {
         guard let token else { return purchase }
         return Purchase(
             id: purchase.id, userID: purchase.userID, app: purchase.app, token: token,
@@ -149,7 +149,7 @@ struct Stage {
 
 /// The app of the tables and what it sells.
 enum Shop {
-    static let bundle = "com.example.reader"
+    static let bundle: AppID = "com.example.reader"
 
     /// What is not listed grants its own id: `plus`, the usual subscription, grants plus.
     static let catalog = Catalog([
@@ -160,12 +160,12 @@ enum Shop {
         "coins": .init(kind: .consumable, entitlements: []),
     ])
 
-    static func kind(of product: String) -> ProductKind? {
+    static func kind(of product: ProductID) -> ProductKind? {
         catalog.product(named: [product])?.kind
     }
 
     /// What the user's first and second purchase were submitted with.
-    static func token(_ id: Int64, _ store: Store) -> String {
+    static func token(_ id: Int64, _ store: Store) -> StoreToken {
         switch store {
         case .apple: "42000101010100\(id)"
         case .google: "token-\(id == 1 ? "A" : "B")"

@@ -64,7 +64,7 @@ struct ExplainJSONTests {
         let amazon = AppKey(store: .amazon, id: "com.example.reader")
         let history = Sample.history([
             Sample.purchase(
-                app: amazon, state: .active, access: .granted, orderID: Sample.token,
+                app: amazon, state: .active, access: .granted, orderID: OrderID(Sample.token.text),
                 checks: [Sample.Check(at: Sample.start, told: [("grant", "purchased")])])
         ])
         #expect(!(try text(of: [history])).contains("planted"))

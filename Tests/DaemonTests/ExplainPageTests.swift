@@ -32,12 +32,16 @@ struct ExplainPageTests {
         let evil = "<script>alert(1)</script>\"'&\u{202e}"
         let page = page(
             of: Sample.history(
-                user: evil,
-                holds: [Sample.entitlement(evil, active: true, until: nil, reason: evil)],
+                user: UserID(evil),
+                holds: [
+                    Sample.entitlement(
+                        EntitlementID(evil), active: true, until: nil, reason: evil)
+                ],
                 [
                     Sample.purchase(
-                        user: evil, product: evil, state: .active, access: .granted,
-                        orderID: evil,
+                        user: UserID(evil), product: ProductID(evil), state: .active,
+                        access: .granted,
+                        orderID: OrderID(evil),
                         checks: [
                             Sample.Check(
                                 at: Sample.start, heard: evil, rule: evil, told: [("grant", evil)])
@@ -53,7 +57,7 @@ struct ExplainPageTests {
         let amazon = AppKey(store: .amazon, id: "com.example.reader")
         let history = Sample.history([
             Sample.purchase(
-                app: amazon, state: .active, access: .granted, orderID: Sample.token,
+                app: amazon, state: .active, access: .granted, orderID: OrderID(Sample.token.text),
                 checks: [Sample.Check(at: Sample.start)])
         ])
         #expect(!page(of: history).contains("planted"))

@@ -7,7 +7,7 @@ enum Sample {
     /// 2026-09-21 10:31:00 UTC.
     static let start = Timestamp(microsecondsSinceEpoch: 1_789_986_660_000_000)
     static let digest = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-    static let token = "planted-token-planted-token-planted-token"
+    static let token: StoreToken = "planted-token-planted-token-planted-token"
 
     static func day(_ count: Int, _ more: Duration = .zero) -> Timestamp {
         start + .days(count) + more
@@ -27,11 +27,11 @@ enum Sample {
     }
 
     static func purchase(
-        _ id: Int64 = 1, user: String = "ada", product: String = "monthly",
+        _ id: Int64 = 1, user: UserID = "ada", product: ProductID = "monthly",
         app: AppKey = app, state: PurchaseState, access: Access, until: Timestamp? = nil,
         due: Timestamp = .never, submitted: Timestamp = start, now: Timestamp = day(61),
-        attempts: Int = 0, problem: String? = nil, orderID: String = "GPA.3301-7742-9918-40211..1",
-        entitlement: String = "pro", checks: [Check]
+        attempts: Int = 0, problem: String? = nil, orderID: OrderID = "GPA.3301-7742-9918-40211..1",
+        entitlement: EntitlementID = "pro", checks: [Check]
     ) -> PurchaseHistory {
         var facts = Facts(product: product)
         facts.environment = .production
@@ -60,7 +60,7 @@ enum Sample {
     }
 
     private static func evidence(
-        _ check: Check, _ id: Int64, _ user: String, _ product: String, _ orderID: String
+        _ check: Check, _ id: Int64, _ user: UserID, _ product: ProductID, _ orderID: OrderID
     ) -> StoredEvidence {
         StoredEvidence(
             purchaseID: id, at: check.at, userID: user,
@@ -79,7 +79,8 @@ enum Sample {
 
     private static func event(
         _ told: (kind: String, reason: String), _ check: Check, _ eventID: Int64, _ id: Int64,
-        _ user: String, _ product: String, _ app: AppKey, _ entitlement: String
+        _ user: UserID, _ product: ProductID, _ app: AppKey,
+        _ entitlement: EntitlementID
     ) -> StoredEvent {
         StoredEvent(
             id: eventID, key: "00000000-0000-4000-8000-000000000000", createdAt: check.at,
@@ -90,15 +91,15 @@ enum Sample {
     }
 
     static func history(
-        user: String = "ada", now: Timestamp = day(61), holds: [Entitlement] = [],
+        user: UserID = "ada", now: Timestamp = day(61), holds: [Entitlement] = [],
         _ purchases: [PurchaseHistory]
     ) -> UserHistory {
         UserHistory(userID: user, now: now, entitlements: holds, purchases: purchases)
     }
 
     static func entitlement(
-        _ name: String = "pro", active: Bool, until: Timestamp?, reason: String,
-        inGrace: Bool = false, product: String = "monthly", id: Int64 = 1
+        _ name: EntitlementID = "pro", active: Bool, until: Timestamp?, reason: String,
+        inGrace: Bool = false, product: ProductID = "monthly", id: Int64 = 1
     ) -> Entitlement {
         Entitlement(
             entitlement: name, active: active, expiresAt: until, willRenew: active,

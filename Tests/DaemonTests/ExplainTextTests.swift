@@ -118,7 +118,7 @@ struct ExplainTextTests {
         let amazon = AppKey(store: .amazon, id: "com.example.reader")
         let history = Sample.history([
             Sample.purchase(
-                app: amazon, state: .active, access: .granted, orderID: Sample.token,
+                app: amazon, state: .active, access: .granted, orderID: OrderID(Sample.token.text),
                 checks: [Sample.Check(at: Sample.start, told: [("grant", "purchased")])])
         ])
         let text = printed([history])
@@ -149,10 +149,11 @@ struct ExplainTextTests {
         let evil = "a\u{1b}[2Jb\nc\u{202e}d\u{9b}e"
         let text = printed([
             Sample.history(
-                user: evil,
+                user: UserID(evil),
                 [
                     Sample.purchase(
-                        user: evil, product: evil, state: .active, access: .granted,
+                        user: UserID(evil), product: ProductID(evil), state: .active,
+                        access: .granted,
                         checks: [Sample.Check(at: Sample.start, heard: evil)])
                 ])
         ])

@@ -16,7 +16,7 @@ struct ExplainerTests {
 
     @Test func takesAnOrderIdOfTheLedger() async throws {
         let (explanation, asked) = try await explain(
-            Self.renewal, users: ["ada"], orders: [Self.renewal: "ada"])
+            Self.renewal, users: ["ada"], orders: [OrderID(Self.renewal): "ada"])
         #expect(explanation.finding == .order && explanation.users.map(\.id) == ["ada"])
         #expect(asked.isEmpty)
     }
@@ -35,7 +35,7 @@ struct ExplainerTests {
     @Test(arguments: [
         (OrderLookup.told(ids: []), "Google Play does not know this order"),
         (
-            OrderLookup.told(ids: [Sample.token]),
+            OrderLookup.told(ids: [OrderID(Sample.token.text)]),
             "Google Play knows this order, but nobody has submitted its purchase"
         ),
         (
@@ -64,7 +64,7 @@ struct ExplainerTests {
         ("MARTHA", nil), ("M K5TTTVWJH", nil), ("2000000123456789", nil), ("", nil), ("GPA", nil),
     ])
     func knowsAnOrderIdByItsLook(_ id: String, _ store: Store?) {
-        #expect(OrderLookup.store(ofOrder: id) == store)
+        #expect(OrderLookup.store(ofOrder: OrderID(id)) == store)
     }
 
     @Test func asksNobodyAboutAUserId() async throws {
@@ -73,7 +73,7 @@ struct ExplainerTests {
     }
 
     private func explain(
-        _ question: String, users: Set<String> = [], orders: [String: String] = [:],
+        _ question: String, users: Set<UserID> = [], orders: [OrderID: UserID] = [:],
         answer: OrderLookup = .failed("not expected")
     ) async throws -> (Explanation, [Store]) {
         let asked = AskedStores()
@@ -89,7 +89,7 @@ struct ExplainerTests {
     }
 
     private func explainer(
-        users: Set<String>, orders: [String: String], stores: Explainer.Stores?
+        users: Set<UserID>, orders: [OrderID: UserID], stores: Explainer.Stores?
     ) -> Explainer {
         Explainer(
             history: { user throws(LedgerError) in

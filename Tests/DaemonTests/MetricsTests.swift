@@ -72,7 +72,7 @@ import Testing
 
     @Test func countsTheNewsOfASourceAndWhenItWasRead() {
         let metrics = Self.metrics()
-        let source = "google com.example.reader voided"
+        let source: SourceID = "google com.example.reader voided"
         metrics.begin(source: source)
         #expect(
             metrics.registry.text(.text).contains("renewald_hints_total{source=\"\(source)\"} 0"))
@@ -151,7 +151,7 @@ import Testing
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "etc")
 
-    private func event(_ told: Told, user: String = "u") -> Event {
+    private func event(_ told: Told, user: UserID = "u") -> Event {
         Event(
             told, userID: user, entitlement: nil, purchaseID: 1, app: Self.app, environment: nil,
             product: "p", orderID: nil, effectiveAt: .never, expiresAt: nil)

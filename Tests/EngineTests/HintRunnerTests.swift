@@ -27,7 +27,8 @@ private final class News: Sendable {
 
     private func note(_ what: String) { state.withLock { $0.done.append(what) } }
 
-    func source(_ name: String = "voided", _ interval: Duration = .milliseconds(5)) -> HintSource {
+    func source(_ name: SourceID = "voided", _ interval: Duration = .milliseconds(5)) -> HintSource
+    {
         HintSource(
             name: name, app: AppKey(store: .google, id: "com.example.1"), interval: interval,
             pull: { position, _ throws(StoreFailure) in
@@ -312,7 +313,7 @@ private func page(
         }
     }
 
-    private func stuck(_ name: String, _ pulling: Doorbell, _ gate: Gate) -> HintSource {
+    private func stuck(_ name: SourceID, _ pulling: Doorbell, _ gate: Gate) -> HintSource {
         HintSource(
             name: name, app: AppKey(store: .google, id: "com.example.1"),
             interval: .milliseconds(5), patience: .zero,

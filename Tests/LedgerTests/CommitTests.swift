@@ -168,7 +168,7 @@ import Testing
         for token in tokens { try await stage.submit("ann", token) }
         let claims = try await stage.due(lease)
         let outcomes = claims.map { claim in
-            var observation = inForce(claim, product: claim.purchase.token)
+            var observation = inForce(claim, product: ProductID(claim.purchase.token.text))
             if claim.purchase.token == "new" { observation.predecessorToken = "old" }
             return outcome(claim, observation)
         }

@@ -118,7 +118,7 @@ import Testing
                 return .verdict(heard)
             }
         }
-        let named = [
+        let named: [UserID: [OrderID]] = [
             "ann": ["amazon-receipt"],
             "bob": ["GPA.1-2-3-4", "GPA.1-2-3-4..1", "GPA.1-2-3-4..2", "GPA.1-2-3-4..99"],
             "cyd": ["2000000000000001", "2000000000000102", "line 1", "line 3"],
@@ -128,12 +128,15 @@ import Testing
                 #expect(try await stage.ledger.users(ofOrder: name) == [user], "\(name)")
             }
         }
-        for unknown in ["GPA.1-2-3-5", "GPA.1-2-3", "line 4", "", "'; --"] {
+        for unknown in ["GPA.1-2-3-5", "GPA.1-2-3", "line 4", "", "'; --"] as [OrderID] {
             #expect(try await stage.ledger.users(ofOrder: unknown) == [], "\(unknown)")
         }
         // What is left when the evidence is gone.
         try await stage.beside.script("TRUNCATE renewald.evidence, renewald.original_key")
-        for (user, name) in [("bob", "GPA.1-2-3-4"), ("bob", "GPA.1-2-3-4..3"), ("cyd", "line 3")] {
+        let kept: [(UserID, OrderID)] = [
+            ("bob", "GPA.1-2-3-4"), ("bob", "GPA.1-2-3-4..3"), ("cyd", "line 3"),
+        ]
+        for (user, name) in kept {
             #expect(try await stage.ledger.users(ofOrder: name) == [user], "\(name)")
         }
         await stage.close()

@@ -7,7 +7,7 @@ import Testing
 /// Hints make a purchase due and do nothing else.
 @Suite(.serialized) struct HintTests {
     private let app = AppKey(store: .google, id: "com.example.reader")
-    private let source = "google/com.example.reader/voided"
+    private let source: SourceID = "google/com.example.reader/voided"
     private let worker = WorkerID.random()
 
     private func begin(
@@ -18,7 +18,7 @@ import Testing
     }
 
     private func hear(
-        _ stage: Stage, _ hints: [(id: String, token: String)], at began: Timestamp? = nil,
+        _ stage: Stage, _ hints: [(id: NewsID, token: StoreToken)], at began: Timestamp? = nil,
         position: String? = nil
     ) async throws -> HintReport? {
         let page = HintPage(
@@ -77,7 +77,7 @@ import Testing
     }
 
     private func hear(
-        _ stage: Stage, clue: String, as id: String, at began: Timestamp
+        _ stage: Stage, clue: OrderID, as id: NewsID, at began: Timestamp
     ) async throws -> HintReport? {
         let hint = Hint(id: id, subject: .token("token of ann"), clue: .refund(of: clue))
         return try await stage.ledger.take(
@@ -94,7 +94,9 @@ import Testing
         let early = began - .days(1)
         #expect(try await hear(stage, clue: "x", as: "1", at: early)?.woken == 1)
         #expect(try await hear(stage, clue: "y", as: "2", at: early)?.fresh == 1)
-        for (orders, left) in [(Set<String>(), Set(["x", "y"])), (["x"], ["y"]), (["y"], [])] {
+        for (orders, left) in [
+            (Set<OrderID>(), Set<OrderID>(["x", "y"])), (["x"], ["y"]), (["y"], []),
+        ] {
             let claim = try #require(try await stage.due(lease).first)
             var observation = inForce(claim)
             observation.pastRefunds = orders

@@ -52,7 +52,7 @@ import Testing
                 ])
         let status = try await stage.ledger.status()
         #expect(status.apps.first?.setAside == 1)
-        #expect(status.apps.first?.problems == ["set_aside": 1])
+        #expect(status.apps.first?.problems == [.setAside: 1])
     }
 
     @Test func aSubmitWakesOneThatWasSetAside() async throws {

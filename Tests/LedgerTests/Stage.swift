@@ -164,7 +164,7 @@ final class Flag: Sendable {
 // MARK: - Answers
 
 /// In force and paid for the period of that number, 30 days each.
-func inForce(_ claim: Claim, period: Int = 1, product: String = "pro") -> Observation {
+func inForce(_ claim: Claim, period: Int = 1, product: ProductID = "pro") -> Observation {
     let end = claim.purchase.createdAt + .days(30 * period)
     return Observation(
         environment: .production, standing: .active,
@@ -174,7 +174,7 @@ func inForce(_ claim: Claim, period: Int = 1, product: String = "pro") -> Observ
 }
 
 /// The paid period was followed by none.
-func over(_ claim: Claim, product: String = "pro") -> Observation {
+func over(_ claim: Claim, product: ProductID = "pro") -> Observation {
     var observation = inForce(claim, product: product)
     observation.observed = .own(.ended(.userCancelled, at: claim.purchase.createdAt))
     observation.willRenew = false

@@ -97,8 +97,8 @@ import Testing
         }
         let lease = try await stage.takeAll()
         let claims = try await stage.due(lease)
-        #expect(claims.map(\.purchase.token) == Self.kept)
-        #expect(claims.map(\.purchase.userID) == Self.kept)
+        #expect(claims.map(\.purchase.token.text) == Self.kept)
+        #expect(claims.map(\.purchase.userID.text) == Self.kept)
         let report = try await stage.ledger.commit(
             claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
         #expect(report.committed.count == Self.kept.count)

@@ -66,7 +66,7 @@ import Testing
                 """) == ["ann sandbox", "bob sandbox"])
         // What was heard of it goes with it, and a further submit finds it.
         for user in ["ann", "bob"] {
-            let history = try await stage.ledger.history(ofUser: user)
+            let history = try await stage.ledger.history(ofUser: UserID(user))
             #expect(history.purchases.map(\.evidence.count) == [1], "\(user)")
         }
         try await stage.beside.script(

@@ -29,7 +29,7 @@ import Testing
         let stage = try Stage(Story(head: "two refunds | active 60"))
         let now = try TestCalendar.time("40")
         var purchase = try stage.purchase(1)
-        for orders in [Set(["b", "a"]), ["c"], []] {
+        for orders in [["b", "a"], ["c"], []] as [Set<OrderID>] {
             var answer = try HeardWords("active 60", about: purchase.facts).answer()
             if case .verdict(var observation) = answer {
                 observation.pastRefunds = orders

@@ -50,13 +50,14 @@ struct HeardWords {
         observation.statedAt = try words.time("stated")
         observation.purchasedAt = try words.time("bought")
         observation.predecessorToken = words.has("after-A") ? token(of: 1) : nil
-        observation.nextToken = words["next"]
+        observation.nextToken = words["next"].map(StoreToken.init)
         observation.isMigrated = words.has("migrated")
         switch observation.standing {
         case .active:
             observation.paidThrough = day
             observation.expiresAt = day
-            observation.period = words["period"] ?? day.map { "p\(TestCalendar.text($0))" }
+            observation.period =
+                words["period"].map(OrderID.init) ?? day.map { "p\(TestCalendar.text($0))" }
             observation.willRenew = day == nil ? nil : !words.has("off")
             observation.phase = words.has("trial") ? .trial : .regular
         case .grace:
@@ -71,11 +72,13 @@ struct HeardWords {
         return observation
     }
 
-    private var product: String { words["product"] ?? known.product }
+    private var product: ProductID { words["product"].map(ProductID.init) ?? known.product }
 
     /// `product=one+two`: a purchase with an add-on.
     private var items: [Item] {
-        product.split(separator: "+").map { Item(names: [String($0)], expiresAt: nil) }
+        product.text.split(separator: "+").map {
+            Item(names: [ProductID(String($0))], expiresAt: nil)
+        }
     }
 
     private func standing(_ verb: String, _ day: Timestamp?) throws -> Standing {

@@ -42,7 +42,7 @@ struct KnownWords {
     }
 
     private func facts() throws -> Facts {
-        var facts = Facts(product: words["product"] ?? "pro_month")
+        var facts = Facts(product: ProductID(words["product"] ?? "pro_month"))
         guard let state = words.plain.first.flatMap(PurchaseState.init) else {
             throw UnreadableCell(cell: words.plain.joined(separator: " "))
         }
@@ -52,11 +52,13 @@ struct KnownWords {
         facts.kind = shop.product(named: [facts.product])?.kind ?? .autoRenewable
         facts.paidThrough = try words.time()
         facts.expiresAt = try words.time("until") ?? facts.paidThrough
-        facts.period = words["period"] ?? facts.paidThrough.map { "p\(TestCalendar.text($0))" }
+        facts.period =
+            words["period"].map(OrderID.init)
+            ?? facts.paidThrough.map { "p\(TestCalendar.text($0))" }
         if facts.period == "-" { facts.period = nil }
         facts.autoRenew = facts.kind == .autoRenewable ? !words.has("off") : nil
         facts.phase = words.has("trial") ? .trial : .regular
-        facts.group = words["group"]
+        facts.group = words["group"].map(GroupID.init)
         facts.usedIntroductory = words.has("used") ? true : nil
         facts.statedAt = try words.time("stated")
         facts.signals = try signals(words["signals"])
@@ -98,7 +100,7 @@ struct KnownWords {
     }
 }
 
-func token(of id: Int64) -> String { "token-\(id)" }
+func token(of id: Int64) -> StoreToken { "token-\(id)" }
 
 func signals(_ cell: String?) throws -> Set<Signal> {
     let names = cell?.split(separator: ",") ?? []

@@ -98,7 +98,7 @@ import Testing
                 {
                     let facts = entry.purchase.facts
                     let id = OfferID(
-                        app: entry.purchase.app, group: facts.group ?? facts.product)
+                        app: entry.purchase.app, group: facts.group ?? facts.product.group)
                     let offer = after.offers[id]
                     try demand(
                         offer?.introductoryEligible == false && offer?.promotionalEligible == true,
@@ -231,11 +231,11 @@ import Testing
         #expect(runs[0] == runs[1] && !runs[0].isEmpty)
     }
 
-    private static func active(_ book: Book) -> Set<String> {
+    private static func active(_ book: Book) -> Set<EntitlementID> {
         Set(book.entitlements.values.filter(\.active).map(\.entitlement))
     }
 
-    private static func union(_ book: Book) -> Set<String> {
+    private static func union(_ book: Book) -> Set<EntitlementID> {
         Set(
             book.purchases.values.map(\.purchase.facts).filter { $0.access != .none }
                 .flatMap(\.holdings).map(\.entitlement))

@@ -104,8 +104,12 @@ struct RandomWorld {
             claimant: isClaimed ? otherBook.userID : nil, facts: purchase.facts)
     }
 
-    private static let subscriptions = ["pro_month", "pro_year", "gold_month", "bundle", "plus"]
-    private static let oneTimeProducts = ["lifetime", "free_week", "pass30", "coins"]
+    private static let subscriptions: [ProductID] = [
+        "pro_month", "pro_year", "gold_month", "bundle", "plus",
+    ]
+    private static let oneTimeProducts: [ProductID] = [
+        "lifetime", "free_week", "pass30", "coins",
+    ]
 
     private static func any<Element>(
         _ choices: [Element], _ chance: inout SeededGenerator

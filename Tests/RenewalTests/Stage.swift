@@ -115,7 +115,7 @@ struct Stage {
 
     /// The union as the ledger would have stored it before the story.
     private static func rows(of purchases: [Purchase]) -> [Entitlement] {
-        var rows: [String: Entitlement] = [:]
+        var rows: [EntitlementID: Entitlement] = [:]
         for purchase in purchases {
             for holding in purchase.facts.holdings {
                 let known = rows[holding.entitlement].map { $0.expiresAt ?? .never }
@@ -133,7 +133,7 @@ struct Stage {
 
 extension Book {
     /// As the ledger does where the store has named another token to ask with.
-    fileprivate mutating func rename(_ id: Int64, _ token: String) {
+    fileprivate mutating func rename(_ id: Int64, _ token: StoreToken) {
         let entries = purchases.values.map { entry in
             let known = entry.purchase
             guard known.id == id else { return entry }

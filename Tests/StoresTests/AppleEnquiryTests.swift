@@ -126,7 +126,7 @@ struct AppleEnquiryTests {
             ].filter { !$0.value.isEmpty })
         let found = try observation(await ask(world))
         #expect(found.kind == .nonConsumable && found.standing == .active)
-        #expect(found.originalID == Self.id)
+        #expect(found.originalID == OrderID(Self.id))
         #expect(try found.purchasedAt == time("2026-02-20T13:00:00Z"))
         #expect(world.extraCalls == world.requests.count - 1)
     }
@@ -172,11 +172,11 @@ struct AppleEnquiryTests {
         ]
         let world = world(answers)
         let found = try observation(await ask(world, token: "7"))
-        #expect(found.items.map(\.names) == [["max"]] && found.originalID == Self.id)
+        #expect(found.items.map(\.names) == [["max"]] && found.originalID == OrderID(Self.id))
         #expect(world.requests.count == 2)
         let later = self.world(answers)
         _ = try await ask(later, token: "7") {
-            $0.originalID = Self.id
+            $0.originalID = OrderID(Self.id)
             $0.kind = .autoRenewable
         }
         #expect(later.requests.count == 1)
@@ -194,11 +194,11 @@ struct AppleEnquiryTests {
         ])
         let found = try observation(
             await ask(world) {
-                $0.originalID = Self.id
+                $0.originalID = OrderID(Self.id)
                 $0.state = .active
             })
         #expect(found.items.map(\.names) == [["max"]])
-        #expect(found.originalID == Self.id)
+        #expect(found.originalID == OrderID(Self.id))
     }
 
     /// What the transaction itself says when the statuses do not hold it.
@@ -215,7 +215,7 @@ struct AppleEnquiryTests {
             "/v1/transactions/\(Self.id)": try info(change),
         ])
         let answer = try await ask(world) {
-            $0.originalID = Self.id
+            $0.originalID = OrderID(Self.id)
             $0.state = .active
         }
         #expect(summary(answer).hasPrefix(heard))
@@ -225,7 +225,7 @@ struct AppleEnquiryTests {
         let other = try AppleFixture.entry(
             1, #"{"subscriptionGroupIdentifier":"3"}"#, original: "111")
         let world = world(["/v1/subscriptions/\(Self.id)": AppleFixture.answer([other])])
-        let answer = try await ask(world) { $0.originalID = Self.id }
+        let answer = try await ask(world) { $0.originalID = OrderID(Self.id) }
         #expect(summary(answer) == "doubt not_found")
         #expect(world.requests.count == 2)
     }
@@ -252,9 +252,9 @@ struct AppleEnquiryTests {
                     original: "222"),
             ])
         ])
-        let answer = try await ask(world) { $0.originalID = Self.id }
+        let answer = try await ask(world) { $0.originalID = OrderID(Self.id) }
         #expect(summary(answer).hasPrefix(heard))
-        #expect(try observation(answer).originalID == Self.id)
+        #expect(try observation(answer).originalID == OrderID(Self.id))
         #expect(world.requests.count == 1)
     }
 

@@ -39,7 +39,8 @@ struct AppleFuzzTests {
             var mutator = Mutator(seed: FuzzTests.seed, of: original)
             for _ in 0..<FuzzTests.inputs / 4 {
                 let text = String(decoding: mutator.next(), as: UTF8.self)
-                guard case .receipt(let file)? = try? AppleIdentifier(token: text) else { continue }
+                guard case .receipt(let file)? = try? AppleIdentifier(token: StoreToken(text))
+                else { continue }
                 _ = try? AppleReceipt(file)
             }
         }

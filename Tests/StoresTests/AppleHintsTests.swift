@@ -271,7 +271,7 @@ struct AppleHintsTests {
                 Issue.record("\(summary(answer))")
                 return
             }
-            #expect(observation.pastRefunds.sorted() == told)
+            #expect(observation.pastRefunds.sorted().map(\.text) == told)
             #expect(world.requests.count - before == (clues.isEmpty ? 1 : 2))
         }
     }

@@ -332,7 +332,7 @@ struct AppleObservationTests {
         let answer = try await AppleFixture.read(AppleFixture.answer(entries))
         switch answer {
         case .verdict(let observation):
-            #expect(observation.items.map(\.names) == [[row["hear"] ?? ""]])
+            #expect(observation.items.map(\.names) == [[ProductID(row["hear"] ?? "")]])
         case .doubt, .contested:
             #expect(row["hear"] == "doubt")
         case .failure(let failure):

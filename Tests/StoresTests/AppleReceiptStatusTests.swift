@@ -197,7 +197,7 @@ struct AppleReceiptStatusTests {
                 Issue.record("\(summary(answer))")
                 return
             }
-            #expect(observation.nextToken == kept)
+            #expect(observation.nextToken?.text == kept)
             #expect(!observation.isMigrated)
             #expect(observation.group == "21098765")
             #expect(observation.usedIntroductory == false)

@@ -45,7 +45,7 @@ struct AppleIdentifierTests {
 
     private static func kind(of text: String) -> String {
         do throws(StoreFailure) {
-            switch try AppleIdentifier(token: text) {
+            switch try AppleIdentifier(token: StoreToken(text)) {
             case .transaction: return "transaction"
             case .signed: return "signed"
             case .receipt(let file):
@@ -59,7 +59,7 @@ struct AppleIdentifierTests {
     /// However it was stored, it is sent in one form.
     @Test func sendsAReceiptInOneForm() throws {
         for (text, kind) in Self.forms where kind == "app" {
-            guard case .receipt(let file) = try AppleIdentifier(token: text) else {
+            guard case .receipt(let file) = try AppleIdentifier(token: StoreToken(text)) else {
                 Issue.record("\(kind)")
                 continue
             }
@@ -136,7 +136,9 @@ struct AppleReceiptTests {
     @Test func readsATransactionReceipt() throws {
         for sandbox in [false, true] {
             let text = AppleReceiptFixture.transaction(sandbox: sandbox)
-            guard case .receipt(let file) = try AppleIdentifier(token: text) else { return }
+            guard case .receipt(let file) = try AppleIdentifier(token: StoreToken(text)) else {
+                return
+            }
             let receipt = try AppleReceipt(file)
             #expect(receipt.bundleID == "com.example.reader")
             #expect(receipt.environment == (sandbox ? .sandbox : .production))
@@ -146,7 +148,10 @@ struct AppleReceiptTests {
 
     /// A real one of 2015, as its slides have it: line breaks inside the inner text.
     @Test func readsAReceiptOfItsTime() throws {
-        guard case .receipt(let file) = try AppleIdentifier(token: AppleReceiptSample.text) else {
+        guard
+            case .receipt(let file) = try AppleIdentifier(
+                token: StoreToken(AppleReceiptSample.text))
+        else {
             Issue.record("not recognised")
             return
         }
@@ -154,9 +159,9 @@ struct AppleReceiptTests {
         #expect(file.format == .transaction)
         #expect(receipt.environment == .sandbox)
         #expect(receipt.purchases.count == 1)
-        #expect(receipt.bundleID == AppleReceiptSample.bundleID)
-        #expect(receipt.newest?.product == AppleReceiptSample.product)
-        #expect(receipt.newest?.id == AppleReceiptSample.originalID)
+        #expect(receipt.bundleID?.text == AppleReceiptSample.bundleID)
+        #expect(receipt.newest?.product?.text == AppleReceiptSample.product)
+        #expect(receipt.newest?.id?.text == AppleReceiptSample.originalID)
     }
 
     @Test func refusesWhatCannotBeRead() {

@@ -16,7 +16,7 @@ struct AppleSignatureTests {
         do {
             let transaction = try await (verifier ?? AppleFixture.verifier()).read(
                 AppleTransaction.self, from: text, calling: "x", at: AppleFixture.now)
-            return transaction.productId ?? ""
+            return transaction.productId?.text ?? ""
         } catch let failure as StoreFailure {
             return summary(failure)
         } catch {

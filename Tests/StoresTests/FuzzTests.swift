@@ -104,11 +104,11 @@ struct FuzzTests {
                 _ = CalendarTime.timestamp(rfc3339: mutated).map(CalendarTime.text)
                 _ = CalendarTime.timestamp(httpDate: mutated)
                 _ = RetryAfter.delay(mutated, at: Timestamp(microsecondsSinceEpoch: 0))
-                _ = GoogleOrderID.base(of: mutated)
+                _ = GoogleOrderID.base(of: OrderID(mutated))
                 _ = StoreHost(baseURL: mutated)
                 _ = CompactJWS(mutated)?.payload
                 _ = try? PathSegment(mutated, what: "token")
-                _ = try? AppleIdentifier(token: mutated)
+                _ = try? AppleIdentifier(token: StoreToken(mutated))
             }
         }
     }

@@ -23,7 +23,7 @@ struct GoogleAccountTests {
             "u-7"
         ),
     ])
-    func readsItOfASubscription(_ wire: String, _ account: String?) throws {
+    func readsItOfASubscription(_ wire: String, _ account: UserID?) throws {
         let facts = Facts(product: "plus")
         let read = try GoogleObservation(
             GoogleSubscription(merged(GoogleObservationTests.base, wire), at: GoogleFixture.now)
@@ -36,7 +36,7 @@ struct GoogleAccountTests {
         (#"{"obfuscatedExternalAccountId":""}"#, nil),
         (#"{"obfuscatedExternalAccountId":{}}"#, nil), ("{}", nil),
     ])
-    func readsItOfTheOtherAnswers(_ wire: String, _ account: String?) throws {
+    func readsItOfTheOtherAnswers(_ wire: String, _ account: UserID?) throws {
         var asked = purchase(.google, token: "t")
         let legacyBase = try merged(
             GoogleLegacyTests.base, #"{"obfuscatedExternalAccountId":null}"#)

@@ -8,7 +8,7 @@ import Testing
 /// but in the purchase.
 struct GoogleClueTests {
     private static let token = "token-of-ada"
-    private static let current = "GPA.3301-7742-9918-40211..0"
+    private static let current: OrderID = "GPA.3301-7742-9918-40211..0"
 
     /// Two past orders and the answer about the purchase.
     private static func world(

@@ -37,7 +37,7 @@ enum GoogleFixture {
     }
 
     static func store(
-        _ world: FakeWorld, api: GoogleAPI = .v2, kinds: [String: ProductKind] = [:]
+        _ world: FakeWorld, api: GoogleAPI = .v2, kinds: [ProductID: ProductKind] = [:]
     ) throws -> GoogleStore {
         try GoogleStore(
             credentials: credentials(), host: host(), transport: world.transport, api: api,

@@ -52,7 +52,7 @@ struct GoogleFuzzTests {
         mutations(of: void) { body in
             let page = try? JSON.decode(GoogleVoidedPage.self, from: body)
             for hint in (page?.voidedPurchases ?? []).compactMap(\.hint) {
-                #expect(hint.id.hasPrefix("google voided "))
+                #expect(hint.id.text.hasPrefix("google voided "))
             }
         }
         mutations(of: "1771585200000 1771588000000 page") { text in

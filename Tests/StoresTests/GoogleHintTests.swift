@@ -203,7 +203,7 @@ struct GooglePubSubTests {
                 == (token.map {
                     [
                         Hint(
-                            id: "google notification 77", subject: .token($0),
+                            id: "google notification 77", subject: .token(StoreToken($0)),
                             clue: row["clue"].flatMap(Clue.init(text:)))
                     ]
                 } ?? []))

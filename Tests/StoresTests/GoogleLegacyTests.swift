@@ -289,7 +289,7 @@ struct GoogleLegacyTests {
         (#"{"orderId":"GPA.1..7","autoRenewing":false,"cancelReason":1}"#, nil),
         (#"{"orderId":"GPA.1..7","autoRenewing":false,"cancelReason":0}"#, "GPA.1..7"),
     ])
-    func namesThePaidPeriod(wire: String, period: String?) throws {
+    func namesThePaidPeriod(wire: String, period: OrderID?) throws {
         let now = try time("2026-02-10T12:00:00Z")
         let read = try JSON.decode(
             GoogleLegacySubscription.self, from: merged(Self.base, wire))

@@ -329,7 +329,7 @@ struct GoogleObservationTests {
         ("GPA.1-2..0", "GPA.1-2"), ("GPA.1-2..17", "GPA.1-2"), ("GPA.1-2", "GPA.1-2"),
         ("GPA..x", "GPA..x"), ("..5", ""), ("GS.1.2", "GS.1.2"), ("", ""),
     ])
-    func stripsTheRenewalFromAnOrder(id: String, base: String) {
+    func stripsTheRenewalFromAnOrder(id: OrderID, base: OrderID) {
         #expect(GoogleOrderID.base(of: id) == base)
     }
 
@@ -339,7 +339,7 @@ struct GoogleObservationTests {
         ("GPA.1..4", "GPA.1..4", false), ("GPA.1..5", "GPA.1..4", false),
         ("GPA.2..3", "GPA.1..4", false),
     ])
-    func ordersTheRenewalsOfASeries(one: String, other: String, isBefore: Bool) {
+    func ordersTheRenewalsOfASeries(one: OrderID, other: OrderID, isBefore: Bool) {
         #expect(GoogleOrderID(one).isBefore(GoogleOrderID(other)) == isBefore)
     }
 

@@ -32,7 +32,7 @@ struct GoogleQuestionTests {
         }
         var purchase = purchase(.google, token: "t/1")
         purchase.facts.kind = known
-        let kinds = configured.map { ["plus": $0] } ?? [:]
+        let kinds = configured.map { [ProductID("plus"): $0] } ?? [:]
         let answer = try await GoogleFixture.store(world, api: api, kinds: kinds)
             .ask(purchase, at: time("2026-02-10T12:00:00Z"))
         #expect(summary(answer).hasPrefix("active"))
@@ -43,7 +43,7 @@ struct GoogleQuestionTests {
     }
 
     @Test(arguments: ["", ".."])
-    func refusesAProductThatCannotBeAskedAbout(product: String) async throws {
+    func refusesAProductThatCannotBeAskedAbout(product: ProductID) async throws {
         let world = GoogleFixture.world { _ in .json("{}") }
         let answer = try await GoogleFixture.store(world, api: .v1).ask(
             purchase(.google, token: "t", product: product), at: Self.now)
@@ -161,7 +161,7 @@ struct GoogleQuestionTests {
     ])
     func acknowledges(kind: ProductKind?, path: String) async throws {
         let world = GoogleFixture.world { _ in HTTPResponse(status: 200) }
-        let kinds = kind.map { ["plus": $0] } ?? [:]
+        let kinds = kind.map { [ProductID("plus"): $0] } ?? [:]
         try await GoogleFixture.store(world, kinds: kinds).acknowledge(
             purchase(.google, token: "t"), at: Self.now)
         #expect(world.calls == ["POST " + Self.app + path])

@@ -14,7 +14,9 @@ struct GoogleRead {
     let more: String
 
     typealias Reader =
-        (Facts, Timestamp) throws(StoreFailure) -> (observation: Observation, foreignOrder: String?)
+        (Facts, Timestamp) throws(StoreFailure) -> (
+            observation: Observation, foreignOrder: OrderID?
+        )
 
     init(
         _ row: Case, at usual: String = "2026-02-20T12:00:00Z", _ reader: Reader
@@ -32,11 +34,11 @@ struct GoogleRead {
     }
 
     private static func facts(_ row: Case) throws -> Facts {
-        var facts = Facts(product: row["product"] ?? "plus")
+        var facts = Facts(product: ProductID(row["product"] ?? "plus"))
         facts.paidThrough = try row["known"].map(time)
-        facts.period = row["period"]
-        facts.orderID = row["period"]
-        facts.originalID = row["original"]
+        facts.period = row["period"].map(OrderID.init)
+        facts.orderID = row["period"].map(OrderID.init)
+        facts.originalID = row["original"].map(OrderID.init)
         facts.state = try row["was"].map { try #require(PurchaseState(rawValue: $0)) } ?? .new
         facts.access = row["access"] == "yes" ? .granted : .none
         facts.signals = Set(
@@ -46,7 +48,7 @@ struct GoogleRead {
         return facts
     }
 
-    private static func more(_ observation: Observation, _ foreignOrder: String?) -> String {
+    private static func more(_ observation: Observation, _ foreignOrder: OrderID?) -> String {
         var words: [String] = []
         if observation.usedIntroductory == true { words.append("offer used") }
         if observation.awaitsAcknowledgement { words.append("awaits") }

@@ -32,6 +32,11 @@ import Testing
         public           Sources/Ledger/A.swift         | public struct A {}
         public           Sources/Ledger/A.swift         |     @discardableResult public func a()
         closure in a mutex  Sources/Engine/A.swift       | let a = Mutex<() -> Void>({})
+        identity         Sources/Ledger/A.swift         | var books: [String: Book] = [:]
+        identity         Sources/Engine/A.swift         | var told: Set<String> = []
+        identity         Sources/Renewal/A.swift        | let a = Dictionary<String, Int>()
+        identity         Sources/Renewal/A.swift        | package let userID: String
+        identity         Sources/Ledger/A.swift         | func a(of user: String, at now: Timestamp)
         SQL in Swift     Sources/Ledger/A.swift         | query("SELECT 1")
         SQL in Swift     Sources/Ledger/A.swift         | let a = \"""|    UPDATE a SET b = 1|    \"""
         SQL in Swift     Sources/Daemon/A.swift         | run(a, "DELETE FROM b")
@@ -54,6 +59,10 @@ import Testing
         public           Sources/Ledger/A.swift         | /// The public contract.
         public           Sources/Ledger/A.swift         | let a = "public"
         closure in a mutex  Sources/Engine/A.swift       | let a = Mutex<Int>(0)
+        identity         Sources/Ledger/A.swift         | var books: [UserID: Book] = [:]
+        identity         Sources/Ledger/A.swift         | /// Not `[String: Book]`.
+        identity         Sources/Daemon/A.swift         | let environment: [String: String]
+        identity         Sources/Ledger/A.swift         | let names: [String]
         SQL in Swift     Sources/Ledger/A.swift         | log("Select one")
         SQL in Swift     Tests/LedgerTests/A.swift      | query("SELECT 1")
         SQL comment      Sources/Ledger/Queries/a.sql   | -- One row.|SELECT 1

@@ -43,6 +43,16 @@ extension TidyRule {
             else { return nil }
             return "is wrapped once more with each look at it: put it in a struct"
         },
+        .lines("identity", in: ["Renewal", "Ledger", "Engine"].map { "Sources/\($0)" }) { line in
+            let code = line.code.filter { $0 != " " }
+            let keys = ["[String:", "[String?:", "Set<String", "Dictionary<String"]
+            if let key = keys.first(where: code.contains) {
+                return "has \(key): what identifies is a type over bytes"
+            }
+            return ids.first { line.code.containsWord("\($0): String") }.map {
+                "has a String for \($0): what identifies is a type over bytes"
+            }
+        },
         .lines("columns", in: ["Sources"]) { line in
             line.count > columnLimit ? "has \(line.count) columns of \(columnLimit)" : nil
         },
@@ -72,6 +82,12 @@ extension TidyRule {
             else { return [] }
             return [(1, "does not begin with what it does, its parameters and its rows")]
         },
+    ]
+
+    private static let ids = [
+        "userID", "user", "claimant", "storeUserID", "product", "productID", "entitlement",
+        "orderID", "order", "originalID", "period", "group", "appID", "bundleID", "token",
+        "predecessorToken", "nextToken",
     ]
 
     private static let modifiers: Set<Substring> = ["final", "static", "override", "nonisolated"]

@@ -100,7 +100,7 @@ package enum App: Hashable, Sendable {
 
 package struct AppleApp: Hashable, Sendable {
     /// The bundle id.
-    package let id: String
+    package let id: AppID
     /// Nil where only legacy receipts are asked about: there is a shared secret then.
     package let apiKey: APIKey?
     /// Only for legacy receipts.
@@ -117,7 +117,7 @@ package struct AppleApp: Hashable, Sendable {
 
 package struct GoogleApp: Hashable, Sendable {
     /// The package name.
-    package let id: String
+    package let id: AppID
     /// The service account's key file, JSON.
     package let serviceAccount: SecretSource
     /// The Pub/Sub subscription of the developer notifications. Nil where none is pulled.
@@ -126,7 +126,7 @@ package struct GoogleApp: Hashable, Sendable {
 
 package struct AmazonApp: Hashable, Sendable {
     /// The package name.
-    package let id: String
+    package let id: AppID
     package let sharedSecret: SecretSource
     /// Whether the app's receipts come from the Cloud Sandbox.
     package let sandbox: Bool

@@ -141,7 +141,7 @@ struct ConfigurationBuilder {
         }
         var reader = SectionReader(section, fields: fields, path: path, lines: lines, file: file)
         defer { faults += reader.faults }
-        let id = reader.text("id")
+        let id = AppID(reader.text("id"))
         switch section.store {
         case .apple:
             return reader.appleApp(id).map(App.apple)
@@ -160,12 +160,12 @@ struct ConfigurationBuilder {
         }
     }
 
-    private mutating func products() -> [String: Catalog.Product] {
-        var products: [String: Catalog.Product] = [:]
+    private mutating func products() -> [ProductID: Catalog.Product] {
+        var products: [ProductID: Catalog.Product] = [:]
         for element in elements("product") {
             var reader = SectionReader(
                 .product, fields: element.fields, path: element.path, lines: lines, file: file)
-            let id = reader.text("id")
+            let id = ProductID(reader.text("id"))
             let product = product(id, &reader)
             if !id.isEmpty, products.updateValue(product, forKey: id) != nil {
                 reader.fault("id", "is configured twice")
@@ -175,10 +175,10 @@ struct ConfigurationBuilder {
         return products
     }
 
-    private func product(_ id: String, _ reader: inout SectionReader) -> Catalog.Product {
+    private func product(_ id: ProductID, _ reader: inout SectionReader) -> Catalog.Product {
         let kind = reader.choice("kind", ProductKind.self) ?? .autoRenewable
         let duration = reader.duration("duration")
-        let entitlements = reader.list("entitlements")
+        let entitlements = reader.list("entitlements")?.map(EntitlementID.init)
         switch kind {
         case .nonRenewing where !reader.isWritten("duration"):
             reader.fault("duration", "is required for kind = \"non_renewing\", such as \"P30D\"")
@@ -188,7 +188,7 @@ struct ConfigurationBuilder {
             reader.fault("entitlements", "a consumable never grants an entitlement")
         case .autoRenewable, .nonRenewing, .nonConsumable, .consumable: break
         }
-        let own = kind == .consumable ? [] : [id]
+        let own = kind == .consumable ? [] : [id.entitlement]
         return Catalog.Product(
             kind: kind, duration: duration, entitlements: entitlements ?? own)
     }
@@ -271,7 +271,7 @@ struct ConfigurationBuilder {
 extension SectionReader {
     /// The key of the App Store Server API may be missing where there is a shared secret: receipts
     /// alone can be asked about then.
-    fileprivate mutating func appleApp(_ id: String) -> AppleApp? {
+    fileprivate mutating func appleApp(_ id: AppID) -> AppleApp? {
         let names = ["issuer_id", "key_id", "private_key"]
         let (issuerID, keyID) = (text("issuer_id"), text("key_id"))
         let (key, shared) = (secret("private_key"), secret("shared_secret"))

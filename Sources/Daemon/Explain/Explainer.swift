@@ -4,11 +4,11 @@ package import Renewal
 /// Finds whom a question is about: a user id, or an id of one of the user's orders.
 package struct Explainer: Sendable {
     /// All that the ledger has of a user.
-    package typealias Histories = @Sendable (String) async throws(LedgerError) -> UserHistory
+    package typealias Histories = @Sendable (UserID) async throws(LedgerError) -> UserHistory
     /// Whose purchases an id of an order names.
-    package typealias Owners = @Sendable (String) async throws(LedgerError) -> [String]
+    package typealias Owners = @Sendable (OrderID) async throws(LedgerError) -> [UserID]
     /// Asks a store for an order.
-    package typealias Stores = @Sendable (Store, String, Timestamp) async -> OrderLookup
+    package typealias Stores = @Sendable (Store, OrderID, Timestamp) async -> OrderLookup
 
     private let history: Histories
     private let owners: Owners
@@ -28,23 +28,24 @@ package struct Explainer: Sendable {
 
     /// Reads; a store is asked only about an order that the ledger does not know.
     package func explain(_ question: String) async throws(LedgerError) -> Explanation {
-        let own = try await history(question)
+        let own = try await history(UserID(question))
         if !own.purchases.isEmpty || !own.parted.isEmpty || !own.entitlements.isEmpty {
             return Explanation(finding: .user, now: own.now, users: [own])
         }
-        let owners = try await owners(question)
+        let order = OrderID(question)
+        let owners = try await owners(order)
         guard owners.isEmpty else {
             return Explanation(
                 finding: .order, now: own.now, users: try await histories(owners))
         }
-        guard let store = OrderLookup.store(ofOrder: question) else {
+        guard let store = OrderLookup.store(ofOrder: order) else {
             return Explanation(finding: .nothing, now: own.now, users: [])
         }
-        return try await explain(order: question, of: store, at: own.now)
+        return try await explain(order: order, of: store, at: own.now)
     }
 
     private func explain(
-        order: String, of store: Store, at now: Timestamp
+        order: OrderID, of store: Store, at now: Timestamp
     ) async throws(LedgerError) -> Explanation {
         guard let stores else {
             return nothing("\(store.opening) was not asked for this order (--offline)", now)
@@ -54,7 +55,7 @@ package struct Explainer: Sendable {
             return nothing("\(store.opening) could not be asked for this order: \(reason)", now)
         case .told(let ids):
             if ids.isEmpty { return nothing("\(store.opening) does not know this order", now) }
-            var found: Set<String> = []
+            var found: Set<UserID> = []
             for id in Set(ids) { found.formUnion(try await owners(id)) }
             if found.isEmpty {
                 return nothing(
@@ -71,7 +72,7 @@ package struct Explainer: Sendable {
         Explanation(finding: .nothing, now: now, notes: [note], users: [])
     }
 
-    private func histories(_ users: [String]) async throws(LedgerError) -> [UserHistory] {
+    private func histories(_ users: [UserID]) async throws(LedgerError) -> [UserHistory] {
         var histories: [UserHistory] = []
         for user in users { histories.append(try await history(user)) }
         return histories

@@ -31,7 +31,7 @@ package struct Explanation: Hashable, Sendable {
     }
 
     package struct User: Hashable, Sendable {
-        package let id: String
+        package let id: UserID
         package let holdings: [Held]
         /// Oldest first.
         package let purchases: [Purchase]
@@ -43,8 +43,8 @@ package struct Explanation: Hashable, Sendable {
     package struct Parted: Hashable, Sendable {
         package let id: Int64
         package let store: String
-        package let app: String
-        package let product: String
+        package let app: AppID
+        package let product: ProductID
         /// Oldest first; never empty.
         package let steps: [Step]
     }
@@ -61,10 +61,10 @@ package struct Explanation: Hashable, Sendable {
     package struct Purchase: Hashable, Sendable {
         package let id: Int64
         /// Whose it is.
-        package let userID: String
+        package let userID: UserID
         package let app: AppKey
         package let environment: StoreEnvironment?
-        package let product: String
+        package let product: ProductID
         package let kind: ProductKind?
         package let state: PurchaseState
         package let access: Access
@@ -75,8 +75,8 @@ package struct Explanation: Hashable, Sendable {
         package let expiresAt: Timestamp?
         package let autoRenew: Bool?
         /// Nil for a store whose order ids are tokens.
-        package let orderID: String?
-        package let originalID: String?
+        package let orderID: OrderID?
+        package let originalID: OrderID?
         /// A stable code, a colon and a sentence.
         package let problem: String?
         package let next: NextCheck
@@ -94,15 +94,15 @@ package struct Explanation: Hashable, Sendable {
 
     package struct Check: Hashable, Sendable {
         /// Whose it was then.
-        package let userID: String
+        package let userID: UserID
         package let evidence: Evidence
         package let rule: String
         package let stateBefore: String
         package let state: String
         package let accessBefore: String
         package let access: String
-        package let product: String
-        package let orderID: String?
+        package let product: ProductID
+        package let orderID: OrderID?
         package let paidThrough: Timestamp?
         package let expiresAt: Timestamp?
         package let problem: String?
@@ -116,9 +116,9 @@ package struct Explanation: Hashable, Sendable {
         package let at: Timestamp
         package let kind: String
         package let reason: String
-        package let userID: String
-        package let entitlement: String?
-        package let product: String
+        package let userID: UserID
+        package let entitlement: EntitlementID?
+        package let product: ProductID
         package let effectiveAt: Timestamp
         package let expiresAt: Timestamp?
     }

@@ -16,7 +16,7 @@ package struct ExplanationJSON: Encodable {
     }
 
     struct User: Encodable {
-        let user: String
+        let user: UserID
         let entitlements: [Held]
         let purchases: [Purchase]
         let parted: [Parted]
@@ -32,8 +32,8 @@ package struct ExplanationJSON: Encodable {
     struct Parted: Encodable {
         let id: Int64
         let store: String
-        let app: String
-        let product: String
+        let app: AppID
+        let product: ProductID
         let steps: [Step]
 
         init(_ parted: Explanation.Parted) {
@@ -46,7 +46,7 @@ package struct ExplanationJSON: Encodable {
     }
 
     struct Held: Encodable {
-        let entitlement: String
+        let entitlement: EntitlementID
         let active: Bool
         let since: Nullable<String>
         let reason: String
@@ -54,7 +54,7 @@ package struct ExplanationJSON: Encodable {
         let will_renew: Nullable<Bool>
         let in_grace: Bool
         let store: String
-        let product: String
+        let product: ProductID
         let purchase_id: Int64
         let event_id: Nullable<Int64>
 
@@ -76,14 +76,14 @@ package struct ExplanationJSON: Encodable {
     struct Purchase: Encodable {
         let id: Int64
         let store: String
-        let app: String
+        let app: AppID
         let environment: Nullable<String>
-        let product: String
+        let product: ProductID
         let kind: Nullable<String>
         let state: String
         let access: String
-        let order_id: Nullable<String>
-        let original_id: Nullable<String>
+        let order_id: Nullable<OrderID>
+        let original_id: Nullable<OrderID>
         let submitted_at: String
         let checked_at: Nullable<String>
         let paid_through: Nullable<String>
@@ -134,7 +134,7 @@ package struct ExplanationJSON: Encodable {
     }
 
     struct Check: Encodable {
-        let user: String
+        let user: UserID
         let answer: String
         let heard: String
         let rule: String
@@ -143,8 +143,8 @@ package struct ExplanationJSON: Encodable {
         let state: String
         let access_before: String
         let access: String
-        let product: String
-        let order_id: Nullable<String>
+        let product: ProductID
+        let order_id: Nullable<OrderID>
         let paid_through: Nullable<String>
         let expires_at: Nullable<String>
         let problem: Nullable<String>
@@ -189,9 +189,9 @@ package struct ExplanationJSON: Encodable {
         let key: String
         let kind: String
         let reason: String
-        let user: String
-        let entitlement: Nullable<String>
-        let product: String
+        let user: UserID
+        let entitlement: Nullable<EntitlementID>
+        let product: ProductID
         let effective_at: String
         let expires_at: Nullable<String>
 

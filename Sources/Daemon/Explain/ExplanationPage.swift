@@ -13,7 +13,7 @@ package struct ExplanationPage: Sendable {
 
     /// The whole document.
     package var html: String {
-        let names = explanation.users.map(\.id).joined(separator: ", ")
+        let names = explanation.users.map(\.id.text).joined(separator: ", ")
         let title = names.isEmpty ? "no purchases" : names
         let head = Markup.element(
             "head",
@@ -57,7 +57,7 @@ package struct ExplanationPage: Sendable {
     private var body: [Markup] {
         explanation.users.enumerated().map { index, user in
             let heading =
-                explanation.users.count > 1 ? [Markup.element("h2", text: user.id)] : []
+                explanation.users.count > 1 ? [Markup.element("h2", text: user.id.text)] : []
             let drawing = [figure(user, name: "user\(index)")]
             let chains = user.purchases.map(section) + user.parted.map { section($0, of: user.id) }
             return .element(
@@ -131,7 +131,7 @@ package struct ExplanationPage: Sendable {
             ])
     }
 
-    private func section(_ parted: Explanation.Parted, of user: String) -> Markup {
+    private func section(_ parted: Explanation.Parted, of user: UserID) -> Markup {
         .element(
             "section", ["class": "purchase"],
             [
@@ -141,7 +141,7 @@ package struct ExplanationPage: Sendable {
             ])
     }
 
-    private func chain(_ steps: [Explanation.Step], by user: String) -> Markup {
+    private func chain(_ steps: [Explanation.Step], by user: UserID) -> Markup {
         .element("ol", ["class": "chain"], steps.words(of: user).map(item))
     }
 

@@ -16,7 +16,7 @@ extension Explanation.User {
 }
 
 extension Explanation.Held {
-    init(_ entitlement: Entitlement, of user: String, among steps: [Explanation.Step]) {
+    init(_ entitlement: Entitlement, of user: UserID, among steps: [Explanation.Step]) {
         self.entitlement = entitlement
         let changes = steps.flatMap { step in
             step.events.filter { event in
@@ -31,7 +31,7 @@ extension Explanation.Held {
 }
 
 extension Explanation.Purchase {
-    init(_ history: PurchaseHistory, of user: String, at now: Timestamp) {
+    init(_ history: PurchaseHistory, of user: UserID, at now: Timestamp) {
         let (purchase, facts) = (history.claim.purchase, history.claim.purchase.facts)
         id = purchase.id
         userID = user
@@ -69,7 +69,7 @@ extension Explanation.Parted {
 extension Explanation.Step {
     /// A check and the events of its commit belong together: they have the same time.
     fileprivate static func all(
-        _ evidence: [StoredEvidence], _ events: [StoredEvent], shown: (String?) -> String?
+        _ evidence: [StoredEvidence], _ events: [StoredEvent], shown: (OrderID?) -> OrderID?
     ) -> [Explanation.Step] {
         var events = Dictionary(grouping: events, by: \.createdAt)
         var steps = evidence.map { stored in
@@ -85,7 +85,7 @@ extension Explanation.Step {
 }
 
 extension Explanation.Check {
-    init(_ stored: StoredEvidence, orderID: String?) {
+    init(_ stored: StoredEvidence, orderID: OrderID?) {
         userID = stored.userID
         evidence = stored.evidence
         rule = stored.rule
@@ -120,10 +120,10 @@ extension Explanation.Event {
 }
 
 /// An order id that may be shown: Amazon's is the receipt id, which is the token.
-private func shown(_ id: String?, of purchase: Purchase) -> String? {
+private func shown(_ id: OrderID?, of purchase: Purchase) -> OrderID? {
     switch purchase.app.store {
     case .apple: id
-    case .google: id == purchase.token ? nil : id
+    case .google: id == OrderID(purchase.token.text) ? nil : id
     case .amazon: nil
     }
 }

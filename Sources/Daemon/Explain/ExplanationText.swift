@@ -67,14 +67,14 @@ package struct ExplanationText {
         return lines
     }
 
-    private func rows(of parted: Explanation.Parted, from user: String) -> [TextLine] {
+    private func rows(of parted: Explanation.Parted, from user: UserID) -> [TextLine] {
         [
             TextLine("", "purchase \(parted.id): \(parted.title)", tone: .title),
             TextLine(lead("now", indent: 2), Explanation.Parted.standing),
         ] + rows(of: parted.steps, by: user)
     }
 
-    private func rows(of steps: [Explanation.Step], by user: String) -> [TextLine] {
+    private func rows(of steps: [Explanation.Step], by user: UserID) -> [TextLine] {
         steps.words(of: user).flatMap { step, words in [.empty] + rows(of: step, words) }
     }
 

@@ -68,7 +68,7 @@ struct PurchaseWords {
     /// Such as `monthly, google com.example.reader, production`.
     var title: String {
         let place = "\(purchase.app.store.rawValue) \(purchase.app.id)"
-        return [purchase.product, place, purchase.environment?.rawValue].compactMap { $0 }
+        return [purchase.product.text, place, purchase.environment?.rawValue].compactMap { $0 }
             .joined(separator: ", ")
     }
 
@@ -76,9 +76,9 @@ struct PurchaseWords {
         var rows = [NamedRow(name: "now", text: standing)]
         if let order = purchase.orderID {
             let original = purchase.originalID.flatMap { $0 == order ? nil : " (original \($0))" }
-            rows.append(NamedRow(name: "order", text: order + (original ?? "")))
+            rows.append(NamedRow(name: "order", text: order.text + (original ?? "")))
         } else if let original = purchase.originalID {
-            rows.append(NamedRow(name: "order", text: original))
+            rows.append(NamedRow(name: "order", text: original.text))
         }
         rows.append(NamedRow(name: "submitted", text: purchase.submittedAt.reading))
         if let problem = purchase.problem {
@@ -120,7 +120,7 @@ struct PurchaseWords {
 
 extension [Explanation.Step] {
     /// What is said of the steps of one of the user's purchases, in their order.
-    func words(of user: String) -> [(step: Explanation.Step, words: StepWords)] {
+    func words(of user: UserID) -> [(step: Explanation.Step, words: StepWords)] {
         let before = [nil] + dropLast().map(Optional.some)
         return zip(self, before).map { ($0, StepWords($0, of: user, after: $1)) }
     }
@@ -135,8 +135,8 @@ extension Explanation.Parted {
 /// What is said of a step of a chain.
 struct StepWords {
     private let step: Explanation.Step
-    private let user: String?
-    private let orderBefore: String?
+    private let user: UserID?
+    private let orderBefore: OrderID?
 
     /// Digits of a digest that are enough to recognise it.
     private static let digestDigits = 12
@@ -144,7 +144,7 @@ struct StepWords {
     /// What has not changed since the step before is not said again; whose it was is said where
     /// that is not the user.
     init(
-        _ step: Explanation.Step, of user: String? = nil, after previous: Explanation.Step? = nil
+        _ step: Explanation.Step, of user: UserID? = nil, after previous: Explanation.Step? = nil
     ) {
         self.step = step
         self.user = user
@@ -177,7 +177,7 @@ struct StepWords {
                 rows.append(NamedRow(name: "until", text: until(end, check)))
             }
             if let order = check.orderID, order != orderBefore {
-                rows.append(NamedRow(name: "order", text: order, isAside: true))
+                rows.append(NamedRow(name: "order", text: order.text, isAside: true))
             }
             if let problem = check.problem {
                 rows.append(NamedRow(name: "problem", text: problem))
@@ -198,7 +198,7 @@ struct StepWords {
 
     /// Such as `grant pro (event 17): purchased, bought for the first time`.
     func text(of event: Explanation.Event) -> String {
-        let told = [event.kind, event.entitlement].compactMap { $0 }.joined(separator: " ")
+        let told = [event.kind, event.entitlement?.text].compactMap { $0 }.joined(separator: " ")
         let isOthers = (user ?? step.check?.userID).map { $0 != event.userID } ?? false
         let reason = [event.reason, Reasons.meaning(of: event.reason, kind: event.kind)]
             .compactMap { $0 }.joined(separator: ": ")

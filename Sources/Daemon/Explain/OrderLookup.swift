@@ -4,13 +4,14 @@ package import Renewal
 package enum OrderLookup: Hashable, Sendable {
     /// Ids by which the ledger may know the purchase; none when the store does not know the order.
     /// May be tokens.
-    case told(ids: [String])
+    case told(ids: [OrderID])
     /// Why there is no answer, as a sentence.
     case failed(String)
 
     /// Whose order id it looks like: `MK5TTTVWJH` is Apple's, `GPA.3301-7742-9918-40211..0` is
     /// Google's.
-    package static func store(ofOrder id: String) -> Store? {
+    package static func store(ofOrder order: OrderID) -> Store? {
+        let id = order.text
         if id.hasPrefix("GPA."), id.utf8.count <= longest { return .google }
         let isApple =
             id.first == "M" && appleLength.contains(id.utf8.count)
@@ -25,7 +26,7 @@ package enum OrderLookup: Hashable, Sendable {
 extension Workshop {
     /// Asks each app of a store for an order, until one knows it.
     package func lookUp(
-        order id: String, in store: Store, at now: Timestamp
+        order id: OrderID, in store: Store, at now: Timestamp
     ) async -> OrderLookup {
         let asked = desk.apps.filter { $0.store == store }
             .compactMap { app in desk.lookUp(app).map { (app: app, door: $0) } }

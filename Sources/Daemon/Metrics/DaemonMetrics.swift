@@ -138,19 +138,19 @@ package final class DaemonMetrics: Sendable {
     // MARK: News
 
     /// Begins the series of a source of news.
-    package func begin(source: String) { heard(source, fresh: 0, skipped: 0) }
+    package func begin(source: SourceID) { heard(source, fresh: 0, skipped: 0) }
 
     /// - Parameters:
     ///   - source: its name.
     ///   - fresh: hints that were not heard before.
     ///   - skipped: pieces that could not be read.
-    package func heard(_ source: String, fresh: Int, skipped: Int) {
-        counter(.hints, [("source", source)]).increment(by: Int64(fresh))
-        counter(.hintsSkipped, [("source", source)]).increment(by: Int64(skipped))
+    package func heard(_ source: SourceID, fresh: Int, skipped: Int) {
+        counter(.hints, [("source", source.text)]).increment(by: Int64(fresh))
+        counter(.hintsSkipped, [("source", source.text)]).increment(by: Int64(skipped))
     }
 
-    package func read(_ source: String, at time: Timestamp) {
-        gauge(.hintsReadTime, [("source", source)]).set(time.secondsSinceEpoch)
+    package func read(_ source: SourceID, at time: Timestamp) {
+        gauge(.hintsReadTime, [("source", source.text)]).set(time.secondsSinceEpoch)
     }
 
     // MARK: Instruments
@@ -207,7 +207,7 @@ package enum AnswerClass: String, Hashable, Sendable, CaseIterable {
 }
 
 extension AppKey {
-    fileprivate var labels: [(String, String)] { [("store", store.rawValue), ("app", id)] }
+    fileprivate var labels: [(String, String)] { [("store", store.rawValue), ("app", id.text)] }
 
     fileprivate func labels(_ answer: AnswerClass) -> [(String, String)] {
         labels + [("answer", answer.rawValue)]

@@ -78,6 +78,11 @@ package final class MetricRegistry: MetricsFactory {
 private struct Labels: Hashable {
     let text: String
 
+    /// By bytes, as everything that identifies.
+    static func == (left: Labels, right: Labels) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
     init(_ dimensions: [(String, String)]) {
         text = dimensions.map { "\($0.0)=\"\(Self.escaped($0.1))\"" }.joined(separator: ",")
     }

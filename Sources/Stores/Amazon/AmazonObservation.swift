@@ -8,8 +8,8 @@ struct AmazonObservation: Sendable {
     private let facts: Facts
     private let now: Timestamp
     private let kind: ProductKind
-    private let product: String
-    private let receiptID: String
+    private let product: ProductID
+    private let receiptID: OrderID
     private let purchased: Timestamp?
     private let renewal: Timestamp?
     private let cancelled: Timestamp?
@@ -19,11 +19,11 @@ struct AmazonObservation: Sendable {
     /// Fails with `.mismatch` when the answer is not about the receipt that was asked about, and
     /// with `.malformed` and the wrong field.
     init(
-        _ receipt: AmazonReceipt, asked: String, in environment: StoreEnvironment, facts: Facts,
+        _ receipt: AmazonReceipt, asked: StoreToken, in environment: StoreEnvironment, facts: Facts,
         at now: Timestamp
     ) throws(StoreFailure) {
         guard let receiptID = receipt.receiptId else { throw .malformed(field: "receiptId") }
-        guard receiptID == asked else { throw .mismatch(what: "receipt") }
+        guard receiptID == OrderID(asked.text) else { throw .mismatch(what: "receipt") }
         guard let kind = receipt.kind else { throw .malformed(field: "productType") }
         guard let product = receipt.productId, !product.isEmpty else {
             throw .malformed(field: "productId")
@@ -103,14 +103,14 @@ struct AmazonObservation: Sendable {
     }
 
     /// A renewal has no number, but its date moves on.
-    private func period(_ standing: Standing) -> String? {
+    private func period(_ standing: Standing) -> OrderID? {
         if case .grace = standing, !isRenewalDue { return nil }
-        return receipt.renewalDate.map(String.init)
+        return receipt.renewalDate.map { OrderID(String($0)) }
     }
 
     private var isRenewalDue: Bool { renewal.map { $0 <= now } ?? false }
 
-    private var names: [String] {
+    private var names: [ProductID] {
         guard let term = receipt.termSku, !term.isEmpty, term != product else { return [product] }
         return [term, product]
     }

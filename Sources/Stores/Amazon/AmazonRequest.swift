@@ -1,15 +1,15 @@
 import Curl
-import Renewal
+package import Renewal
 
 /// What Amazon knows a developer and an app by.
 package struct AmazonCredentials: Sendable {
-    package let appID: String
+    package let appID: AppID
     /// One for the whole developer account. It is a segment of every URL, so no URL is ever shown.
     package let sharedSecret: Secret
     /// Whether a receipt that production does not know may be a tester's.
     package let allowsSandbox: Bool
 
-    package init(appID: String, sharedSecret: Secret, allowsSandbox: Bool = false) {
+    package init(appID: AppID, sharedSecret: Secret, allowsSandbox: Bool = false) {
         self.appID = appID
         self.sharedSecret = sharedSecret
         self.allowsSandbox = allowsSandbox
@@ -31,8 +31,8 @@ struct AmazonIdentifier: Sendable {
                 reason: "a receipt of Amazon is verified with its user: submit store_user_id; "
                     + "tokens of the Billing Compatibility SDK are not supported")
         }
-        user = try PathSegment(userID, what: "Amazon user id")
-        receipt = try PathSegment(purchase.token, what: "receipt id")
+        user = try PathSegment(userID.text, what: "Amazon user id")
+        receipt = try PathSegment(purchase.token.text, what: "receipt id")
     }
 }
 

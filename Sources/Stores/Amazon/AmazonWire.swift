@@ -1,13 +1,15 @@
+import Renewal
+
 /// A receipt as Receipt Verification Service answers. Dates are milliseconds since 1970; absent
 /// and null mean the same.
 ///
 /// <https://developer.amazon.com/docs/in-app-purchasing/iap-rvs-for-android-apps.html>
 struct AmazonReceipt: Decodable, Sendable {
-    let receiptId: String?
+    let receiptId: OrderID?
     /// The parent SKU of a subscription.
-    let productId: String?
+    let productId: ProductID?
     /// The SKU of the term that was chosen.
-    let termSku: String?
+    let termSku: ProductID?
     /// `CONSUMABLE`, `ENTITLED` or `SUBSCRIPTION`.
     let productType: String?
     let purchaseDate: Int64?
@@ -20,7 +22,7 @@ struct AmazonReceipt: Decodable, Sendable {
     let autoRenewing: Bool?
     let freeTrialEndDate: Int64?
     let gracePeriodEndDate: Int64?
-    let deferredSku: String?
+    let deferredSku: ProductID?
     let promotions: [Promotion]?
     let betaProduct: Bool?
     let testTransaction: Bool?

@@ -54,7 +54,7 @@ struct AppleCalls: Sendable {
 
 /// What a purchase is asked about with.
 struct AppleSubject: Hashable, Sendable {
-    var id: String
+    var id: OrderID
     /// The only environment to believe; nil when it is to be found.
     var environment: StoreEnvironment?
     /// Which to try first, where it is to be found.

@@ -4,7 +4,7 @@ import Renewal
 /// Apple who says so, and about this app.
 struct AppleReader: Sendable {
     let verifier: AppleVerifier
-    let bundleID: String
+    let bundleID: AppID
     /// The environment whose host has answered.
     let environment: StoreEnvironment
     let now: Timestamp
@@ -96,7 +96,7 @@ struct AppleReader: Sendable {
             status: entry.status, transaction: transaction, renewal: renewal)
     }
 
-    private func check(bundleID other: String?) throws(StoreFailure) {
+    private func check(bundleID other: AppID?) throws(StoreFailure) {
         guard other ?? bundleID == bundleID else { throw .mismatch(what: "app") }
     }
 
@@ -126,14 +126,14 @@ struct AppleStatuses: Sendable {
     /// latest transaction's own. What an upgrade has replaced gives way to what runs in its group,
     /// and so does a family's copy to the member's own, or the other way round, when it has ended.
     mutating func subscription(
-        named ids: [String]
+        named ids: [OrderID]
     ) async throws(StoreFailure) -> AppleSubscription? {
         let exact = try await verified(
             entries.filter { $0.originalTransactionId.map(ids.contains) ?? false })
         let best = exact.min(by: AppleSubscription.precedes)
         if let best, best.isRunning || exact.count == entries.count { return best }
         let all = try await all()
-        func isNamed(_ id: String?) -> Bool { id.map(ids.contains) ?? false }
+        func isNamed(_ id: OrderID?) -> Bool { id.map(ids.contains) ?? false }
         let own =
             best ?? all.first { isNamed($0.transaction.originalTransactionId) }
             ?? all.first { isNamed($0.transaction.transactionId) }
@@ -142,7 +142,7 @@ struct AppleStatuses: Sendable {
 
     /// The subscription of the only one that has this product.
     mutating func subscription(
-        ofProduct product: String
+        ofProduct product: ProductID
     ) async throws(StoreFailure) -> AppleSubscription? {
         let all = try await all()
         let own = all.filter { $0.transaction.productId == product }
@@ -198,7 +198,7 @@ struct AppleHistoryPage: Sendable {
 
 extension AppleTransaction {
     /// - Throws: `.mismatch` when it is of another app. A few old non-consumables name none.
-    func check(bundleID: String) throws(StoreFailure) {
+    func check(bundleID: AppID) throws(StoreFailure) {
         guard bundleId == bundleID || (bundleId == nil && type == "Non-Consumable") else {
             throw .mismatch(what: "app")
         }

@@ -1,12 +1,14 @@
+package import Renewal
+
 /// What Apple knows an app by. At least one of the key and the shared secret has to be there.
 package struct AppleCredentials: Sendable {
-    package let bundleID: String
+    package let bundleID: AppID
     /// Admits to the App Store Server API; nil where only legacy receipts are verified.
     package let apiKey: AppleAPIKey?
     /// Admits to verifyReceipt: the app's own secret or the account's.
     package let sharedSecret: Secret?
 
-    package init(bundleID: String, apiKey: AppleAPIKey?, sharedSecret: Secret? = nil) {
+    package init(bundleID: AppID, apiKey: AppleAPIKey?, sharedSecret: Secret? = nil) {
         self.bundleID = bundleID
         self.apiKey = apiKey
         self.sharedSecret = sharedSecret
@@ -32,7 +34,7 @@ package struct AppleAPIKey: Sendable {
 
 extension AppleCredentials {
     /// With a key of the App Store Server API, and nothing else.
-    package init(bundleID: String, issuerID: String, keyID: String, privateKeyPEM: Secret) {
+    package init(bundleID: AppID, issuerID: String, keyID: String, privateKeyPEM: Secret) {
         self.init(
             bundleID: bundleID,
             apiKey: AppleAPIKey(issuerID: issuerID, keyID: keyID, privateKeyPEM: privateKeyPEM))

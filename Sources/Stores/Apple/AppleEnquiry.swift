@@ -7,7 +7,7 @@ import Renewal
 /// passed unseen.
 struct AppleEnquiry: Sendable {
     private let verifier: AppleVerifier
-    private let bundleID: String
+    private let bundleID: AppID
     private let facts: Facts
     private let subject: AppleSubject
     private let now: Timestamp
@@ -18,11 +18,11 @@ struct AppleEnquiry: Sendable {
         /// Whether the history of a new subscription is read for its offers.
         var readsOffers: Bool
         /// Transactions of this subscription whose refund has been heard of.
-        var heardRefunds: Set<String> = []
+        var heardRefunds: Set<OrderID> = []
     }
 
     init(
-        about subject: AppleSubject, facts: Facts, bundleID: String, verifier: AppleVerifier,
+        about subject: AppleSubject, facts: Facts, bundleID: AppID, verifier: AppleVerifier,
         calls: AppleCalls, options: Options, at now: Timestamp
     ) {
         self.subject = subject
@@ -55,7 +55,7 @@ struct AppleEnquiry: Sendable {
             observation = try transaction.oneTimeObservation(in: environment, at: now)
         }
         if subject.isMigrated, let id = observation.originalID {
-            observation.nextToken = id
+            observation.nextToken = StoreToken(id.text)
             observation.isMigrated = true
         }
         return .verdict(observation)
@@ -64,7 +64,7 @@ struct AppleEnquiry: Sendable {
     private var isOneTime: Bool { facts.kind.map { $0 != .autoRenewable } ?? subject.isOneTime }
 
     /// The id that one transaction is asked for with.
-    private var transactionID: String { facts.originalID ?? subject.id }
+    private var transactionID: OrderID { facts.originalID ?? subject.id }
 
     private mutating func find() async throws(StoreFailure) -> Found? {
         if isOneTime {
@@ -271,10 +271,10 @@ extension AppleEnquiry {
     /// The refunded transactions of the subscription other than its current one; nil when the
     /// history cannot be read. It is read no further than needed.
     private mutating func refunds(
-        before current: AppleTransaction, atLeast heard: Set<String>, _ reader: AppleReader
-    ) async -> Set<String>? {
+        before current: AppleTransaction, atLeast heard: Set<OrderID>, _ reader: AppleReader
+    ) async -> Set<OrderID>? {
         let id = current.originalTransactionId ?? subject.id
-        var found: Set<String> = []
+        var found: Set<OrderID> = []
         do throws(StoreFailure) {
             _ = try await pages(reader) { (revision) throws(StoreFailure) in
                 try .refunds(of: id, revision: revision)

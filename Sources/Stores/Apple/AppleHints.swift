@@ -54,7 +54,7 @@ struct AppleHintPosition: Codable, Hashable, Sendable {
 /// <https://developer.apple.com/documentation/appstoreserverapi/get-notification-history>
 struct AppleHints: Sendable {
     let verifier: AppleVerifier
-    let bundleID: String
+    let bundleID: AppID
     let api: AppleAPI
     let now: Timestamp
 
@@ -189,17 +189,17 @@ extension AppleHintPosition.Place {
     }
 }
 
-extension String {
+extension NewsID {
     /// Enough of a UUID to know it again.
-    fileprivate var prefixForMemory: String { String(prefix(13)) }
+    fileprivate var prefixForMemory: String { String(text.prefix(13)) }
 }
 
 /// A notification that holds, and what it is about.
 private struct AppleNews: Sendable {
-    let uuid: String
-    let originalID: String
+    let uuid: NewsID
+    let originalID: OrderID
     /// The transaction that was refunded, where it is about a refund.
-    let refunded: String?
+    let refunded: OrderID?
 
     var hint: Hint {
         Hint(id: uuid, subject: .originalID(originalID), clue: refunded.map(Clue.refund))
@@ -222,12 +222,12 @@ struct AppleNotificationPage: Decodable, Sendable {
 /// App Store Server Notifications, *responseBodyV2DecodedPayload*.
 struct AppleNotification: AppleSignedPayload {
     let notificationType: String?
-    let notificationUUID: String?
+    let notificationUUID: NewsID?
     let data: Subject?
     let signedDate: LenientInteger?
 
     struct Subject: Decodable, Sendable {
-        let bundleId: String?
+        let bundleId: AppID?
         let environment: String?
         let signedTransactionInfo: String?
     }
@@ -251,7 +251,7 @@ struct AppleNotification: AppleSignedPayload {
 extension AppleReader {
     /// - Throws: `.mismatch` for a notification of another app or environment.
     fileprivate func news(
-        _ text: String, named uuid: String
+        _ text: String, named uuid: NewsID
     ) async throws(StoreFailure) -> AppleNews {
         let payload = try await verifier.read(
             AppleNotification.self, from: text, calling: "signedPayload", at: now)

@@ -4,7 +4,7 @@ import Renewal
 /// What the token column of an Apple purchase holds.
 enum AppleIdentifier: Hashable, Sendable {
     /// A transaction id, an original transaction id or an app transaction id.
-    case transaction(String)
+    case transaction(OrderID)
     /// A signed transaction of StoreKit 2.
     case signed(String)
     case receipt(AppleReceiptFile)
@@ -13,8 +13,8 @@ enum AppleIdentifier: Hashable, Sendable {
     /// became a blank, a second layer of base64 and a JSON object around it are all put up with.
     ///
     /// - Throws: `.rejected`, with what is wrong.
-    init(token: String) throws(StoreFailure) {
-        self = try Self.recognise(Array(token.utf8), layer: 0)
+    init(token: StoreToken) throws(StoreFailure) {
+        self = try Self.recognise(Array(token.text.utf8), layer: 0)
     }
 
     private static func recognise(
@@ -36,7 +36,7 @@ enum AppleIdentifier: Hashable, Sendable {
     }
 
     private static func transaction(_ digits: [UInt8]) throws(StoreFailure) -> AppleIdentifier {
-        let id = String(decoding: digits, as: UTF8.self)
+        let id = OrderID(String(decoding: digits, as: UTF8.self))
         guard digits.count <= digitLimit else {
             throw .rejected(reason: "more digits than a transaction id has")
         }
@@ -84,9 +84,9 @@ enum AppleIdentifier: Hashable, Sendable {
     ]
 
     /// Whether it can be the id of a purchase in a store: Xcode's are all zero.
-    static func isUsable(_ id: String) -> Bool {
-        !id.isEmpty && id.utf8.count <= digitLimit && id.utf8.allSatisfy(isDigit)
-            && id.utf8.contains { $0 != UInt8(ascii: "0") }
+    static func isUsable(_ id: OrderID) -> Bool {
+        !id.isEmpty && id.text.utf8.count <= digitLimit && id.text.utf8.allSatisfy(isDigit)
+            && id.text.utf8.contains { $0 != UInt8(ascii: "0") }
     }
 
     private static func decode(_ text: [UInt8]) -> [UInt8]? {

@@ -1,13 +1,13 @@
-import Renewal
+package import Renewal
 
 /// A transaction of an order, as a customer's receipt by mail names it.
 package struct AppleOrderItem: Hashable, Sendable {
-    package let transactionID: String
+    package let transactionID: OrderID
     /// What `Facts.originalID` holds.
-    package let originalID: String
-    package let product: String?
+    package let originalID: OrderID
+    package let product: ProductID?
 
-    package init(transactionID: String, originalID: String, product: String?) {
+    package init(transactionID: OrderID, originalID: OrderID, product: ProductID?) {
         self.transactionID = transactionID
         self.originalID = originalID
         self.product = product

@@ -47,7 +47,7 @@ extension AppleAPIKey {
     /// What can be said of the key without asking Apple.
     ///
     /// - Throws: when it cannot sign.
-    package func check(bundleID: String) throws(CredentialFault) {
+    package func check(bundleID: AppID) throws(CredentialFault) {
         _ = try AppleTokens(self, bundleID: bundleID)
     }
 

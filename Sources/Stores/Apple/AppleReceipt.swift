@@ -3,21 +3,21 @@ import SwiftASN1
 
 /// What a stored receipt says of itself. Nobody vouches for it: it only tells what to ask about.
 struct AppleReceipt: Hashable, Sendable {
-    var bundleID: String?
+    var bundleID: AppID?
     /// Such as `Production`, `ProductionSandbox`, `Sandbox` or `Xcode`.
     var environmentName: String?
     var purchases: [Purchase] = []
 
     struct Purchase: Hashable, Sendable {
-        var product: String?
-        var transactionID: String?
-        var originalID: String?
+        var product: ProductID?
+        var transactionID: OrderID?
+        var originalID: OrderID?
         var purchasedAt: Timestamp?
         /// As far as Apple's undocumented attribute tells.
         var kind: ProductKind?
 
         /// What to ask about.
-        var id: String? {
+        var id: OrderID? {
             [originalID, transactionID].compactMap { $0 }.first(where: AppleIdentifier.isUsable)
         }
     }
@@ -37,7 +37,7 @@ struct AppleReceipt: Hashable, Sendable {
     }
 
     /// The newest purchase of a product that has an id.
-    func newest(of product: String) -> Purchase? {
+    func newest(of product: ProductID) -> Purchase? {
         newest { $0.product == product }
     }
 
@@ -56,7 +56,7 @@ struct AppleReceipt: Hashable, Sendable {
     }
 
     /// The ids of all its transactions.
-    var transactionIDs: Set<String> { Set(purchases.compactMap(\.transactionID)) }
+    var transactionIDs: Set<OrderID> { Set(purchases.compactMap(\.transactionID)) }
 
     private static let early = Timestamp(microsecondsSinceEpoch: 0)
 }
@@ -69,12 +69,13 @@ extension AppleReceipt {
             let decoded = Base64.decodeStandard(inner.utf8.filter { $0 > 0x20 }),
             let info = ApplePropertyList(decoded)
         else { throw .rejected(reason: "the transaction receipt cannot be read") }
-        bundleID = info["bid"]
+        bundleID = info["bid"].map(AppID.init)
         environmentName = outer["environment"] ?? "Production"
         purchases = [
             Purchase(
-                product: info["product-id"], transactionID: info["transaction-id"],
-                originalID: info["original-transaction-id"],
+                product: info["product-id"].map(ProductID.init),
+                transactionID: info["transaction-id"].map(OrderID.init),
+                originalID: info["original-transaction-id"].map(OrderID.init),
                 purchasedAt: info["purchase-date-ms"].flatMap { Int64($0) }
                     .flatMap { Timestamp(millisecondsSinceEpoch: $0) },
                 kind: info["expires-date"] == nil ? nil : .autoRenewable)
@@ -90,7 +91,7 @@ extension AppleReceipt {
         for attribute in try Self.attributes(Self.payload(of: bytes)) {
             switch attribute.type {
             case 0: environmentName = attribute.text
-            case 2: bundleID = attribute.text
+            case 2: bundleID = attribute.text.map(AppID.init)
             case 17: purchases.append(try Purchase(Self.attributes(attribute.value)))
             default: break
             }
@@ -174,11 +175,11 @@ extension AppleReceipt.Purchase {
     fileprivate init(_ attributes: [AppleReceipt.Attribute]) {
         for attribute in attributes {
             switch attribute.type {
-            case 1702: product = attribute.text
-            case 1703: transactionID = attribute.text
+            case 1702: product = attribute.text.map(ProductID.init)
+            case 1703: transactionID = attribute.text.map(OrderID.init)
             case 1704:
                 purchasedAt = attribute.text.flatMap(CalendarTime.timestamp(rfc3339:))
-            case 1705: originalID = attribute.text
+            case 1705: originalID = attribute.text.map(OrderID.init)
             case 1707: kind = Self.kind(attribute.number)
             default: break
             }

@@ -4,7 +4,7 @@ import Renewal
 /// is, and where it stands. The answer tells dates, not states: they are compared with the time
 /// that it was made.
 struct AppleReceiptReader: Sendable {
-    let bundleID: String
+    let bundleID: AppID
     /// The environment whose host has answered.
     let environment: StoreEnvironment
     let facts: Facts
@@ -39,7 +39,7 @@ struct AppleReceiptReader: Sendable {
 
     /// All transactions, each once: the list of the latest is the fresher one.
     private static func pool(_ response: AppleReceiptResponse) -> [AppleReceiptTransaction] {
-        var seen: Set<String> = []
+        var seen: Set<OrderID> = []
         let all =
             response.latest.all + response.latestExpired.all + (response.receipt?.inApp ?? [])
             + (response.receipt?.own.map { [$0] } ?? [])
@@ -85,16 +85,16 @@ struct AppleReceiptReader: Sendable {
 
     /// The newest receipt, to be sent next time. One that holds the same transactions is as good
     /// as what is stored, which so need not be written anew after each check.
-    private func nextToken(_ response: AppleReceiptResponse) -> String? {
+    private func nextToken(_ response: AppleReceiptResponse) -> StoreToken? {
         guard let text = response.latestReceipt,
-            case .receipt(let file)? = try? AppleIdentifier(token: text)
+            case .receipt(let file)? = try? AppleIdentifier(token: StoreToken(text))
         else { return nil }
         if let local, let newer = try? AppleReceipt(file), !local.transactionIDs.isEmpty,
             newer.transactionIDs == local.transactionIDs
         {
             return nil
         }
-        return file.base64
+        return StoreToken(file.base64)
     }
 }
 
@@ -150,7 +150,7 @@ private struct AppleReceiptChain {
         let ids = Set(members.compactMap(\.wire.originalID))
         let products = Set(members.compactMap(\.wire.productID))
         let entries = response.pending.filter { entry in
-            entry.originalID.map { ids.contains($0.value) } ?? true
+            entry.originalID.map { ids.contains(OrderID($0.value)) } ?? true
                 && entry.productID.map(products.contains) ?? true
         }
         let latest = members.max(by: Member.isBefore)?.wire.productID

@@ -44,7 +44,7 @@ struct AppleReceiptResponse: Decodable, Sendable {
 
     /// The receipt that was sent, decoded. That of iOS 6 is a transaction itself.
     struct Receipt: Decodable, Sendable {
-        let bundleID: String?
+        let bundleID: AppID?
         let requestedAt: Text?
         let inApp: [AppleReceiptTransaction]
         let own: AppleReceiptTransaction?
@@ -57,7 +57,7 @@ struct AppleReceiptResponse: Decodable, Sendable {
 
         init(from decoder: any Decoder) throws {
             let members = try decoder.container(keyedBy: Key.self)
-            bundleID = try members.decodeIfPresent(String.self, forKey: .bundleID)
+            bundleID = try members.decodeIfPresent(AppID.self, forKey: .bundleID)
             requestedAt = try members.decodeIfPresent(Text.self, forKey: .requestedAt)
             inApp =
                 try members.decodeIfPresent([AppleReceiptTransaction].self, forKey: .inApp) ?? []
@@ -85,9 +85,9 @@ struct AppleReceiptResponse: Decodable, Sendable {
 
     /// App Store Receipts, *responseBody.Pending_renewal_info*.
     struct Pending: Decodable, Sendable {
-        let productID: String?
+        let productID: ProductID?
         let originalID: Text?
-        let autoRenewProductID: String?
+        let autoRenewProductID: ProductID?
         /// Whether it is to renew; not whether it is in force.
         let autoRenewStatus: Flag?
         /// 1 customer, 2 billing, 3 price increase, 4 product not available, 5 other.
@@ -151,13 +151,13 @@ struct AppleReceiptTransaction: Decodable, Sendable {
     typealias Text = AppleReceiptResponse.Text
     typealias Flag = AppleReceiptResponse.Flag
 
-    let productID: String?
-    let transactionID: String?
-    let originalID: String?
-    let lineItem: String?
-    let group: String?
+    let productID: ProductID?
+    let transactionID: OrderID?
+    let originalID: OrderID?
+    let lineItem: OrderID?
+    let group: GroupID?
     /// Where iOS 6 names the app.
-    let bundleID: String?
+    let bundleID: AppID?
     let ownership: String?
     let isTrial: Bool
     let isIntroductory: Bool
@@ -195,18 +195,19 @@ struct AppleReceiptTransaction: Decodable, Sendable {
         func text(_ key: Key) throws -> String? {
             try members.decodeIfPresent(Text.self, forKey: key)?.value
         }
+        func id<ID: Identity>(_ key: Key) throws -> ID? { try text(key).map(ID.init) }
         func flag(_ key: Key) throws -> Bool {
             try members.decodeIfPresent(Flag.self, forKey: key)?.isSet ?? false
         }
         func date(_ milliseconds: Key, _ plain: Key) throws -> Int64? {
             try (text(milliseconds) ?? text(plain)).map { Self.milliseconds($0) ?? 0 }
         }
-        productID = try text(.productID)
-        transactionID = try text(.transactionID)
-        originalID = try text(.originalID)
-        lineItem = try text(.lineItem)
-        group = try text(.group)
-        bundleID = try text(.bundleID) ?? text(.bid)
+        productID = try id(.productID)
+        transactionID = try id(.transactionID)
+        originalID = try id(.originalID)
+        lineItem = try id(.lineItem)
+        group = try id(.group)
+        bundleID = try id(.bundleID) ?? id(.bid)
         ownership = try text(.ownership)
         isTrial = try flag(.isTrial)
         isIntroductory = try flag(.isIntroductory)

@@ -18,24 +18,26 @@ struct AppleRequest: Sendable {
     }
 
     /// Get All Subscription Statuses: every subscription of the customer in the app.
-    static func statuses(of id: String) throws(StoreFailure) -> AppleRequest {
+    static func statuses(of id: OrderID) throws(StoreFailure) -> AppleRequest {
         AppleRequest("Get All Subscription Statuses", "v1/subscriptions/" + (try segment(id)))
     }
 
     /// Get Transaction Info: one transaction of any kind of product.
-    static func transaction(_ id: String) throws(StoreFailure) -> AppleRequest {
+    static func transaction(_ id: OrderID) throws(StoreFailure) -> AppleRequest {
         AppleRequest("Get Transaction Info", "v1/transactions/" + (try segment(id)))
     }
 
     /// Get Transaction History v2. The filters stay the same from page to page.
     static func history(
-        of id: String, _ filter: HistoryFilter, revision: String?
+        of id: OrderID, _ filter: HistoryFilter, revision: String?
     ) throws(StoreFailure) -> AppleRequest {
         var query: [(String, String)] = []
         switch filter {
-        case .product(let product): query = [("sort", "DESCENDING"), ("productId", product)]
+        case .product(let product): query = [("sort", "DESCENDING"), ("productId", product.text)]
         case .group(let group):
-            query = [("productType", "AUTO_RENEWABLE"), ("subscriptionGroupIdentifier", group)]
+            query = [
+                ("productType", "AUTO_RENEWABLE"), ("subscriptionGroupIdentifier", group.text),
+            ]
         }
         if let revision { query.append(("revision", revision)) }
         return AppleRequest(
@@ -44,21 +46,21 @@ struct AppleRequest: Sendable {
 
     enum HistoryFilter: Hashable, Sendable {
         /// Latest change first.
-        case product(String)
-        case group(String)
+        case product(ProductID)
+        case group(GroupID)
     }
 
     /// Get Refund History v2.
-    static func refunds(of id: String, revision: String?) throws(StoreFailure) -> AppleRequest {
+    static func refunds(of id: OrderID, revision: String?) throws(StoreFailure) -> AppleRequest {
         let query = revision.map { [("revision", $0)] } ?? []
         return AppleRequest(
             "Get Refund History", "v2/refund/lookup/" + (try segment(id)), query: query)
     }
 
     /// Look Up Order ID. Production only.
-    static func order(_ id: String) throws(StoreFailure) -> AppleRequest {
+    static func order(_ id: OrderID) throws(StoreFailure) -> AppleRequest {
         AppleRequest(
-            "Look Up Order ID", "v1/lookup/" + (try PathSegment(id, what: "order id")).text)
+            "Look Up Order ID", "v1/lookup/" + (try PathSegment(id.text, what: "order id")).text)
     }
 
     /// Get Notification History. The body stays the same from page to page.
@@ -84,8 +86,8 @@ struct AppleRequest: Sendable {
         return request
     }
 
-    private static func segment(_ id: String) throws(StoreFailure) -> String {
-        try PathSegment(id, what: "transaction id").text
+    private static func segment(_ id: OrderID) throws(StoreFailure) -> String {
+        try PathSegment(id.text, what: "transaction id").text
     }
 
     /// Leaves the unreserved characters of RFC 3986 as they are: `&`, `=` and `+` would be read as

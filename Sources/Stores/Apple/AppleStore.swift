@@ -3,7 +3,7 @@ package import Renewal
 
 /// Asks the App Store about purchases of one app.
 package final class AppleStore: Sendable {
-    private let bundleID: String
+    private let bundleID: AppID
     private let verifier: AppleVerifier
     /// Nil without a key: only receipts can be asked about then.
     let api: AppleAPI?
@@ -84,7 +84,7 @@ package final class AppleStore: Sendable {
     /// - Returns: verified; empty when the order is not known.
     /// - Throws: whatever is no answer.
     package func lookUp(
-        orderID: String, at now: Timestamp
+        orderID: OrderID, at now: Timestamp
     ) async throws(StoreFailure) -> [AppleOrderItem] {
         guard let api else { throw Self.needsKey }
         var calls = AppleCalls(api, at: now, isFirst: false)
@@ -182,7 +182,7 @@ extension AppleStore {
         guard api != nil, case .verdict(var observation) = answer,
             let id = observation.originalID, AppleIdentifier.isUsable(id)
         else { return answer }
-        observation.nextToken = id
+        observation.nextToken = StoreToken(id.text)
         observation.isMigrated = true
         return .verdict(observation)
     }

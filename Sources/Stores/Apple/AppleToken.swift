@@ -12,7 +12,7 @@ struct AppleToken: Hashable, Sendable {
 ///
 /// App Store Server API, *Generating JSON Web Tokens for API requests*.
 final class AppleTokens: Sendable {
-    private let bundleID: String
+    private let bundleID: AppID
     private let apiKey: AppleAPIKey
     private let key: P256.Signing.PrivateKey
     private let state = Mutex(State())
@@ -23,7 +23,7 @@ final class AppleTokens: Sendable {
         var skew = Duration.zero
     }
 
-    init(_ apiKey: AppleAPIKey, bundleID: String) throws(CredentialFault) {
+    init(_ apiKey: AppleAPIKey, bundleID: AppID) throws(CredentialFault) {
         self.bundleID = bundleID
         self.apiKey = apiKey
         do {
@@ -33,7 +33,7 @@ final class AppleTokens: Sendable {
                 field: "private_key", sentence: "is not a P-256 key in PKCS#8 PEM")
         }
         for (field, text) in [
-            ("id", bundleID), ("issuer_id", apiKey.issuerID), ("key_id", apiKey.keyID),
+            ("id", bundleID.text), ("issuer_id", apiKey.issuerID), ("key_id", apiKey.keyID),
         ] where text.isEmpty {
             throw CredentialFault(field: field, sentence: "is empty")
         }
@@ -84,7 +84,7 @@ final class AppleTokens: Sendable {
         let claims = Claims(
             iss: apiKey.issuerID, iat: seconds - Self.backdatedSeconds,
             exp: seconds + Self.lifetime.components.seconds, aud: "appstoreconnect-v1",
-            bid: bundleID)
+            bid: bundleID.text)
         let text = try? CompactJWS.text(
             header: Header(alg: "ES256", kid: apiKey.keyID, typ: "JWT"), claims: claims
         ) { bytes in

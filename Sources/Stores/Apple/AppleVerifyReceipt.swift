@@ -21,7 +21,7 @@ package struct AppleReceiptEndpoint: Hashable, Sendable {
 ///
 /// <https://developer.apple.com/documentation/appstorereceipts/verifyreceipt>
 struct AppleVerifyReceipt: Sendable {
-    let bundleID: String
+    let bundleID: AppID
     let secret: Secret
     let endpoints: [StoreEnvironment: AppleReceiptEndpoint]
     let transport: StoreTransport

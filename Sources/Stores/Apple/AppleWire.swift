@@ -1,20 +1,22 @@
+import Renewal
+
 /// The answer of Get All Subscription Statuses: every subscription of the customer in the app.
 ///
 /// <https://developer.apple.com/documentation/appstoreserverapi/statusresponse>
 struct AppleStatusResponse: Decodable, Sendable {
     let environment: String?
-    let bundleId: String?
+    let bundleId: AppID?
     let data: [Group]
 
     /// App Store Server API, *SubscriptionGroupIdentifierItem*.
     struct Group: Decodable, Sendable {
-        let subscriptionGroupIdentifier: String?
+        let subscriptionGroupIdentifier: GroupID?
         let lastTransactions: [Entry]?
     }
 
     /// <https://developer.apple.com/documentation/appstoreserverapi/lasttransactionsitem>
     struct Entry: Decodable, Sendable {
-        let originalTransactionId: String?
+        let originalTransactionId: OrderID?
         /// 1 active, 2 expired, 3 billing retry, 4 grace, 5 revoked; others are kept as they are.
         let status: Int
         let signedTransactionInfo: String
@@ -37,7 +39,7 @@ struct AppleHistoryResponse: Decodable, Sendable {
     /// Opaque; asks for the next page.
     let revision: String?
     let hasMore: Bool?
-    let bundleId: String?
+    let bundleId: AppID?
     let environment: String?
     let signedTransactions: [String]?
 }
@@ -55,13 +57,13 @@ struct AppleOrderResponse: Decodable, Sendable {
 ///
 /// <https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload>
 struct AppleTransaction: AppleSignedPayload, Hashable {
-    let transactionId: String?
-    let originalTransactionId: String?
-    let webOrderLineItemId: String?
+    let transactionId: OrderID?
+    let originalTransactionId: OrderID?
+    let webOrderLineItemId: OrderID?
     /// Missing on a few old non-consumables.
-    let bundleId: String?
-    let productId: String?
-    let subscriptionGroupIdentifier: String?
+    let bundleId: AppID?
+    let productId: ProductID?
+    let subscriptionGroupIdentifier: GroupID?
     let purchaseDate: LenientInteger?
     let originalPurchaseDate: LenientInteger?
     let expiresDate: LenientInteger?
@@ -85,9 +87,9 @@ struct AppleTransaction: AppleSignedPayload, Hashable {
 ///
 /// <https://developer.apple.com/documentation/appstoreserverapi/jwsrenewalinfodecodedpayload>
 struct AppleRenewal: AppleSignedPayload, Hashable {
-    let originalTransactionId: String?
-    let productId: String?
-    let autoRenewProductId: String?
+    let originalTransactionId: OrderID?
+    let productId: ProductID?
+    let autoRenewProductId: ProductID?
     let autoRenewStatus: Int?
     /// 1 customer, 2 billing, 3 price increase, 4 product not available, 5 other.
     let expirationIntent: Int?

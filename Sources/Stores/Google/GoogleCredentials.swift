@@ -1,19 +1,19 @@
 import Crypto
-import Renewal
+package import Renewal
 import CryptoExtras
 
 /// What Google knows an app and its backend by.
 ///
 /// <https://developers.google.com/android-publisher/getting_started>
 package struct GoogleCredentials: Sendable {
-    package let packageName: String
+    package let packageName: AppID
     /// The key file of the service account, whose `token_uri` is asked for access tokens.
     package let serviceAccountJSON: Secret
     /// A PEM file of the only authorities to trust at the token endpoint; nil is the system's.
     package let certificateAuthorityFile: String?
 
     package init(
-        packageName: String, serviceAccountJSON: Secret, certificateAuthorityFile: String? = nil
+        packageName: AppID, serviceAccountJSON: Secret, certificateAuthorityFile: String? = nil
     ) {
         self.packageName = packageName
         self.serviceAccountJSON = serviceAccountJSON

@@ -2,11 +2,11 @@ import Renewal
 
 /// A line item, its fields checked.
 struct GoogleItem: Hashable, Sendable {
-    let product: String
+    let product: ProductID
     /// Nil when it is not owned yet.
     let expires: Timestamp?
     /// The last order of it that was paid.
-    let paidOrder: String?
+    let paidOrder: OrderID?
     let renews: Bool
     var isPrepaid = false
     var phase: Phase?
@@ -16,7 +16,7 @@ struct GoogleItem: Hashable, Sendable {
     /// Whether another product takes its place at the next renewal.
     var isToBeReplaced = false
     /// That product, where the answer names it.
-    var replacement: String?
+    var replacement: ProductID?
     var hasPriceIncreasePending = false
 
     /// The items that are owned now. In a running state one that renews is kept for two days
@@ -44,7 +44,7 @@ struct GoogleItem: Hashable, Sendable {
     }
 
     /// The item of the known product, otherwise the one that lasts longest.
-    static func main(_ items: [GoogleItem], preferring product: String) -> GoogleItem? {
+    static func main(_ items: [GoogleItem], preferring product: ProductID) -> GoogleItem? {
         let owned = items.filter { $0.expires != nil }
         let candidates = owned.isEmpty ? items : owned
         if let known = candidates.first(where: { $0.product == product }) { return known }

@@ -19,8 +19,8 @@ struct GoogleLegacySubscription: Decodable, Sendable {
     /// 0 the user, 1 Google for want of payment, 2 replaced, 3 the developer.
     let cancelReason: LenientInteger?
     /// The latest order, be it paid or declined.
-    let orderId: String?
-    let linkedPurchaseToken: String?
+    let orderId: OrderID?
+    let linkedPurchaseToken: StoreToken?
     /// 0 a licence tester's, 1 by a promotion code.
     let purchaseType: LenientInteger?
     let priceChange: PriceChange?
@@ -63,7 +63,7 @@ extension GoogleLegacySubscription {
         var snapshot = GoogleSnapshot(state: state, items: [item])
         snapshot.latestOrder = orderId
         snapshot.predecessorToken = linkedPurchaseToken
-        snapshot.accountToken = obfuscatedExternalAccountId?.value
+        snapshot.accountToken = obfuscatedExternalAccountId?.value.map(UserID.init)
         snapshot.startedAt = try window.date(
             milliseconds: startTimeMillis?.value, field: "startTimeMillis")
         snapshot.resumesAt = resumes

@@ -49,7 +49,7 @@ struct GoogleObservation: Sendable {
 
     /// An order of the answer when none of its orders is of the known series. The answer does not
     /// name its token, so whose it is remains to be shown.
-    var foreignOrder: String? {
+    var foreignOrder: OrderID? {
         guard let known = facts.originalID else { return nil }
         let orders = snapshot.orders(first: main)
         guard !orders.contains(where: { GoogleOrderID.base(of: $0) == known }) else { return nil }
@@ -156,7 +156,7 @@ struct GoogleObservation: Sendable {
         return ([main] + others).map { Item(names: [$0.product], expiresAt: $0.expires) }
     }
 
-    private var originalID: String? {
+    private var originalID: OrderID? {
         (main?.paidOrder ?? snapshot.latestOrder).map(GoogleOrderID.base)
     }
 

@@ -6,15 +6,15 @@ package import Renewal
 /// <https://developers.google.com/android-publisher/api-ref/rest/v3/orders>
 package struct GoogleOrder: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     /// Such as `GPA.3301-7742-9918-40211..0`.
-    package let id: String
+    package let id: OrderID
     /// The same without the number of a renewal: what `Facts.originalID` holds.
-    package let baseID: String
+    package let baseID: OrderID
     /// The token of the purchase. A secret.
-    package let token: String?
+    package let token: StoreToken?
     /// `PENDING`, `PROCESSED`, `CANCELED`, `PENDING_REFUND`, `PARTIALLY_REFUNDED` or `REFUNDED`, as
     /// Google writes it.
     package let state: String
-    package let products: [String]
+    package let products: [ProductID]
     package let createdAt: Timestamp?
     /// Nil when no refund of the whole is recorded.
     package let refundedAt: Timestamp?
@@ -33,7 +33,7 @@ extension GoogleStore {
     ///   to; nil when Google knows neither.
     /// - Throws: when there was no usable answer.
     package func lookUp(
-        orderID: String, at now: Timestamp
+        orderID: OrderID, at now: Timestamp
     ) async throws(StoreFailure) -> GoogleOrder? {
         if let order = try await order(orderID, at: now) { return order }
         let base = GoogleOrderID.base(of: orderID)
@@ -44,7 +44,7 @@ extension GoogleStore {
 
     /// Nil when there is no such order.
     private func order(
-        _ id: String, at now: Timestamp
+        _ id: OrderID, at now: Timestamp
     ) async throws(StoreFailure) -> GoogleOrder? {
         switch try await client.get(try paths.order(id), calling: "orders.get", at: now) {
         case .answer(let body):
@@ -66,7 +66,7 @@ extension GoogleStore {
     /// Throws `.mismatch` without that proof, whatever the reason, because access to orders may be
     /// refused where access to purchases is not.
     func prove(
-        _ orderID: String, isOf purchase: Purchase, at now: Timestamp
+        _ orderID: OrderID, isOf purchase: Purchase, at now: Timestamp
     ) async throws(StoreFailure) {
         await client.transport.beforeExtraCall()
         let order: GoogleOrder?
@@ -82,8 +82,8 @@ extension GoogleStore {
 
 /// The answer of `orders.get`.
 struct GoogleOrderWire: Decodable, Sendable {
-    let orderId: String?
-    let purchaseToken: String?
+    let orderId: OrderID?
+    let purchaseToken: StoreToken?
     let state: String?
     /// RFC 3339.
     let createTime: String?
@@ -99,7 +99,7 @@ struct GoogleOrderWire: Decodable, Sendable {
     }
 
     struct LineItem: Decodable, Sendable {
-        let productId: String?
+        let productId: ProductID?
     }
 
     func order(at now: Timestamp) throws(StoreFailure) -> GoogleOrder {

@@ -9,14 +9,14 @@ struct GoogleLegacyProduct: Decodable, Sendable {
     let purchaseState: LenientInteger?
     /// 0 not yet, 1 consumed.
     let consumptionState: LenientInteger?
-    let orderId: String?
+    let orderId: OrderID?
     /// 0 a licence tester's, 1 by a promotion code, 2 rewarded.
     let purchaseType: LenientInteger?
     /// 0 not yet, 1 done.
     let acknowledgementState: LenientInteger?
     /// May be missing.
-    let purchaseToken: String?
-    let productId: String?
+    let purchaseToken: StoreToken?
+    let productId: ProductID?
     /// Missing is one.
     let quantity: LenientInteger?
     let refundableQuantity: LenientInteger?
@@ -45,7 +45,7 @@ extension GoogleLegacyProduct {
             isConsumed: consumptionState?.value == 1)
         var sale = GoogleSale(state: state, items: [item])
         sale.order = orderId
-        sale.accountToken = obfuscatedExternalAccountId?.value
+        sale.accountToken = obfuscatedExternalAccountId?.value.map(UserID.init)
         sale.boughtAt = try DateWindow(now: now).date(
             milliseconds: purchaseTimeMillis?.value, field: "purchaseTimeMillis")
         sale.isTest = purchaseType?.value == 0
@@ -61,7 +61,7 @@ struct GoogleProduct: Decodable, Sendable {
     let productLineItem: [LineItem]?
     let purchaseStateContext: StateContext?
     let testPurchaseContext: Presence?
-    let orderId: String?
+    let orderId: OrderID?
     /// RFC 3339; missing until it is paid.
     let purchaseCompletionTime: String?
     let acknowledgementState: String?
@@ -73,7 +73,7 @@ struct GoogleProduct: Decodable, Sendable {
     }
 
     struct LineItem: Decodable, Sendable {
-        let productId: String?
+        let productId: ProductID?
         let productOfferDetails: Offer?
     }
 
@@ -113,7 +113,7 @@ extension GoogleProduct {
         guard !items.isEmpty else { throw .malformed(field: "productLineItem") }
         var sale = GoogleSale(state: try state(), items: items)
         sale.order = orderId
-        sale.accountToken = obfuscatedExternalAccountId?.value
+        sale.accountToken = obfuscatedExternalAccountId?.value.map(UserID.init)
         sale.boughtAt = try window.date(
             rfc3339: purchaseCompletionTime, field: "purchaseCompletionTime")
         sale.wasCompleted = sale.boughtAt != nil
@@ -142,9 +142,9 @@ extension GoogleProduct {
 struct GoogleSale: Hashable, Sendable {
     var state: State
     var items: [Item]
-    var order: String?
+    var order: OrderID?
     /// The account of the app's own that it named at the purchase.
-    var accountToken: String?
+    var accountToken: UserID?
     var boughtAt: Timestamp?
     /// Whether the answer says that it was paid once.
     var wasCompleted = false
@@ -158,7 +158,7 @@ struct GoogleSale: Hashable, Sendable {
     }
 
     struct Item: Hashable, Sendable {
-        let product: String
+        let product: ProductID
         let quantity: Int64
         /// How many have not been given back; nil where the answer does not tell.
         let refundableQuantity: Int64?
@@ -181,7 +181,7 @@ struct GoogleSaleObservation: Sendable {
     let now: Timestamp
 
     /// The order when it is not the known one: whose it is remains to be shown.
-    var foreignOrder: String? {
+    var foreignOrder: OrderID? {
         guard let known = facts.originalID, let order = sale.order,
             GoogleOrderID.base(of: order) != known
         else { return nil }

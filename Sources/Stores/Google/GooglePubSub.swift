@@ -9,7 +9,7 @@ package import Renewal
 ///
 /// <https://developer.android.com/google/play/billing/rtdn-reference>
 package final class GooglePubSub: Sendable {
-    private let packageName: String
+    private let packageName: AppID
     let path: String
     let client: GoogleClient
 
@@ -168,7 +168,7 @@ package final class GooglePubSub: Sendable {
 /// What is in a message: exactly one of the notifications. Its kind hardly matters, because the
 /// purchase is asked about anyway, also for a kind that is not known.
 struct GoogleNotification: Decodable, Sendable {
-    let packageName: String?
+    let packageName: AppID?
     let subscriptionNotification: Subject?
     let oneTimeProductNotification: Subject?
     let voidedPurchaseNotification: Subject?
@@ -178,23 +178,23 @@ struct GoogleNotification: Decodable, Sendable {
     let pendingRefundReviewNotification: Presence?
 
     struct Subject: Decodable, Sendable {
-        let purchaseToken: String?
+        let purchaseToken: StoreToken?
         let notificationType: LooseInteger?
         /// Of a voided purchase.
-        let orderId: String?
+        let orderId: OrderID?
     }
 
     /// What the answer about a running subscription will not show. `id` is the message's.
     func clue(_ id: String) -> Clue? {
         if let order = voidedPurchaseNotification?.orderId { return .refund(of: order) }
         let isOfPause = subscriptionNotification?.notificationType?.value == Self.pauseChanged
-        return isOfPause ? .pause(news: id) : nil
+        return isOfPause ? .pause(news: NewsID(id)) : nil
     }
 
     /// `SUBSCRIPTION_PAUSE_SCHEDULE_CHANGED`: scheduled, moved or called off.
     private static let pauseChanged: Int64 = 11
 
-    var token: String? {
+    var token: StoreToken? {
         (subscriptionNotification ?? oneTimeProductNotification ?? voidedPurchaseNotification)?
             .purchaseToken
     }

@@ -35,7 +35,7 @@ extension GoogleStore {
 
     /// One unknown id fails the whole call.
     private func orders(
-        _ ids: [String], at now: Timestamp
+        _ ids: [OrderID], at now: Timestamp
     ) async throws(StoreFailure) -> [GoogleOrder] {
         let body = try await client.get(
             paths.orders(ids), calling: "orders.batchGet", at: now

@@ -36,24 +36,24 @@ struct GooglePaths: Sendable {
     let app: String
 
     /// - Throws: `.rejected`; the package name comes from the configuration.
-    init(packageName: String) throws(StoreFailure) {
+    init(packageName: AppID) throws(StoreFailure) {
         app =
             "/androidpublisher/v3/applications/"
-            + (try PathSegment(packageName, what: "package name")).text
+            + (try PathSegment(packageName.text, what: "package name")).text
     }
 
     /// - Throws: `.rejected` when the token or product cannot be asked about.
     func purchase(
         _ question: GoogleQuestion, _ purchase: Purchase
     ) throws(StoreFailure) -> String {
-        let token = try PathSegment(purchase.token, what: "token").text
+        let token = try PathSegment(purchase.token.text, what: "token").text
         switch question {
         case .subscription:
             return app + "/purchases/subscriptionsv2/tokens/" + token
         case .product:
             return app + "/purchases/productsv2/tokens/" + token
         case .legacySubscription, .legacyProduct:
-            let product = try PathSegment(purchase.facts.product, what: "product").text
+            let product = try PathSegment(purchase.facts.product.text, what: "product").text
             let family = question == .legacySubscription ? "subscriptions" : "products"
             return app + "/purchases/" + family + "/" + product + "/tokens/" + token
         }
@@ -67,13 +67,13 @@ struct GooglePaths: Sendable {
         return try self.purchase(question, purchase) + ":acknowledge"
     }
 
-    func order(_ id: String) throws(StoreFailure) -> String {
-        app + "/orders/" + (try PathSegment(id, what: "order id")).text
+    func order(_ id: OrderID) throws(StoreFailure) -> String {
+        app + "/orders/" + (try PathSegment(id.text, what: "order id")).text
     }
 
-    func orders(_ ids: [String]) -> String {
+    func orders(_ ids: [OrderID]) -> String {
         app + "/orders:batchGet?"
-            + ids.map { "orderIds=" + URLText.queryValue($0) }.joined(separator: "&")
+            + ids.map { "orderIds=" + URLText.queryValue($0.text) }.joined(separator: "&")
     }
 
     /// `query` holds names and values; the values are escaped here.

@@ -5,13 +5,13 @@ struct GoogleSnapshot: Hashable, Sendable {
     var state: GoogleState
     var items: [GoogleItem]
     /// The last order whatever became of it: paid, pending or declined. Google means to drop it.
-    var latestOrder: String?
+    var latestOrder: OrderID?
     /// The order of a renewal that was declined.
-    var declinedOrder: String?
+    var declinedOrder: OrderID?
     /// The purchase that this one continues.
-    var predecessorToken: String?
+    var predecessorToken: StoreToken?
     /// The account of the app's own that it named at the purchase.
-    var accountToken: String?
+    var accountToken: UserID?
     var startedAt: Timestamp?
     var resumesAt: Timestamp?
     var cancellation: GoogleCancellation?
@@ -20,7 +20,7 @@ struct GoogleSnapshot: Hashable, Sendable {
     var awaitsAcknowledgement = false
 
     /// Every order that the answer names, that of the item in question first.
-    func orders(first main: GoogleItem?) -> [String] {
+    func orders(first main: GoogleItem?) -> [OrderID] {
         let orders = [main?.paidOrder, latestOrder, declinedOrder] + items.map(\.paidOrder)
         return orders.compactMap { $0 }
     }
@@ -56,20 +56,21 @@ enum GoogleCancellation: String, Hashable, Sendable {
 
 /// Order ids: a base for the sign-up, and `..0`, `..1` and so on for its renewals.
 struct GoogleOrderID: Hashable, Sendable {
-    let base: String
+    let base: OrderID
     /// 0 is the first renewal; nil is the sign-up.
     let renewal: Int?
 
-    init(_ id: String) {
+    init(_ order: OrderID) {
+        let id = order.text
         guard let dots = id.lastIndex(of: "."), dots > id.startIndex,
             id[id.index(before: dots)] == ".",
             let number = Self.number(id[id.index(after: dots)...])
         else {
-            base = id
+            base = order
             renewal = nil
             return
         }
-        base = String(id[..<id.index(before: dots)])
+        base = OrderID(String(id[..<id.index(before: dots)]))
         renewal = number
     }
 
@@ -80,7 +81,7 @@ struct GoogleOrderID: Hashable, Sendable {
         return Int(text)
     }
 
-    static func base(of id: String) -> String { GoogleOrderID(id).base }
+    static func base(of id: OrderID) -> OrderID { GoogleOrderID(id).base }
 
     /// Whether it names an earlier period of the same series.
     func isBefore(_ other: GoogleOrderID) -> Bool {

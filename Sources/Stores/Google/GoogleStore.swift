@@ -6,7 +6,7 @@ package final class GoogleStore: Sendable {
     let paths: GooglePaths
     let client: GoogleClient
     private let api: GoogleAPI
-    private let kindOf: @Sendable (String) -> ProductKind?
+    private let kindOf: @Sendable (ProductID) -> ProductKind?
 
     /// - Parameters:
     ///   - credentials: of the app.
@@ -18,7 +18,7 @@ package final class GoogleStore: Sendable {
     /// - Throws: when the service account's file cannot be used.
     package init(
         credentials: GoogleCredentials, host: StoreHost, transport: StoreTransport,
-        api: GoogleAPI = .v2, kindOf: @escaping @Sendable (String) -> ProductKind? = { _ in nil }
+        api: GoogleAPI = .v2, kindOf: @escaping @Sendable (ProductID) -> ProductKind? = { _ in nil }
     ) throws(CredentialFault) {
         do throws(StoreFailure) {
             paths = try GooglePaths(packageName: credentials.packageName)
@@ -74,7 +74,7 @@ package final class GoogleStore: Sendable {
     private func reading(
         _ body: [UInt8], of purchase: Purchase, _ kind: ProductKind, _ question: GoogleQuestion,
         at now: Timestamp
-    ) throws(StoreFailure) -> (observation: Observation, foreignOrder: String?) {
+    ) throws(StoreFailure) -> (observation: Observation, foreignOrder: OrderID?) {
         let facts = purchase.facts
         switch question {
         case .subscription, .legacySubscription:

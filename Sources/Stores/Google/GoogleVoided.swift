@@ -107,9 +107,9 @@ struct GoogleVoidedPage: Decodable, Sendable {
 
     struct Void: Decodable, Sendable {
         /// Shared by all renewals.
-        let purchaseToken: String?
+        let purchaseToken: StoreToken?
         /// One for each charge.
-        let orderId: String?
+        let orderId: OrderID?
         let voidedTimeMillis: LenientInteger?
         /// Only of a refund of a part of the quantity.
         let voidedQuantity: LenientInteger?

@@ -19,15 +19,15 @@ struct GoogleSubscription: Sendable {
             items.append(try GoogleItem(item, window))
         }
         var snapshot = GoogleSnapshot(state: state, items: items)
-        snapshot.latestOrder = try json.text("latestOrderId")
+        snapshot.latestOrder = try json.id("latestOrderId")
         snapshot.declinedOrder = try Self.declinedOrder(json)
         // The second of a subscription that was bought again in Play after the old one had lapsed;
         // it is gone once it is acknowledged.
-        snapshot.predecessorToken = try json.text("linkedPurchaseToken")
+        snapshot.predecessorToken = try json.id("linkedPurchaseToken")
         if let context = try json.object("outOfAppPurchaseContext"),
             snapshot.predecessorToken == nil
         {
-            snapshot.predecessorToken = try context.text("expiredPurchaseToken")
+            snapshot.predecessorToken = try context.id("expiredPurchaseToken")
         }
         snapshot.accountToken = Self.accountToken(json)
         // Missing while the first payment is pending.
@@ -45,19 +45,19 @@ struct GoogleSubscription: Sendable {
 
     /// The account that the app named; of a subscription that was bought again in Play, without the
     /// app, that of the lapsed one. Nothing else depends on it, so what cannot be read is left out.
-    private static func accountToken(_ json: JSONObject) -> String? {
+    private static func accountToken(_ json: JSONObject) -> UserID? {
         let own = try? json.object("externalAccountIdentifiers")
         let lapsed = try? json.object("outOfAppPurchaseContext")?
             .object("expiredExternalAccountIdentifiers")
         return [own, lapsed].lazy.compactMap { identifiers in
-            try? identifiers?.text("obfuscatedExternalAccountId")
+            try? identifiers?.id("obfuscatedExternalAccountId")
         }.first { !$0.isEmpty }
     }
 
-    private static func declinedOrder(_ json: JSONObject) throws(StoreFailure) -> String? {
+    private static func declinedOrder(_ json: JSONObject) throws(StoreFailure) -> OrderID? {
         for name in ["inGracePeriodStateContext", "onHoldStateContext"] {
             guard let context = try json.object(name) else { continue }
-            return try context.object("renewalDeclined")?.text("pendingOrderId")
+            return try context.object("renewalDeclined")?.id("pendingOrderId")
         }
         return nil
     }
@@ -75,7 +75,7 @@ struct GoogleSubscription: Sendable {
 
 extension GoogleItem {
     fileprivate init(_ json: JSONObject, _ window: DateWindow) throws(StoreFailure) {
-        guard let product = try json.text("productId"), !product.isEmpty else {
+        guard let product: ProductID = try json.id("productId"), !product.isEmpty else {
             throw .malformed(field: "lineItems.productId")
         }
         let plan = try json.object("autoRenewingPlan")
@@ -85,7 +85,7 @@ extension GoogleItem {
             product: product,
             expires: try window.date(
                 rfc3339: try json.text("expiryTime"), field: "lineItems.expiryTime"),
-            paidOrder: try json.text("latestSuccessfulOrderId"),
+            paidOrder: try json.id("latestSuccessfulOrderId"),
             renews: try plan?.flag("autoRenewEnabled") == true && !endsWithCommitment)
         isPrepaid = try json.has("prepaidPlan")
         phase = try json.object("offerPhase").flatMap(Self.phase)
@@ -95,7 +95,7 @@ extension GoogleItem {
         }
         let replacement = try json.object("deferredItemReplacement")
         isToBeReplaced = replacement != nil
-        self.replacement = try replacement?.text("productId")
+        self.replacement = try replacement?.id("productId")
         hasPriceIncreasePending = try plan.map(Self.hasPriceIncreasePending) ?? false
     }
 

@@ -106,7 +106,7 @@ extension FuzzTargets {
         let scene = try AppleScene(Words(""))
         let entry = try AppleEntry("5:30 revoked=9", in: "Production", at: day)
         var data = JSONText()
-        data["bundleId"] = Shop.bundle
+        data["bundleId"] = Shop.bundle.text
         data["environment"] = "Production"
         data["signedTransactionInfo"] = try entry.signedTransaction()
         var payload = JSONText()

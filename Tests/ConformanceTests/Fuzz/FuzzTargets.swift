@@ -150,7 +150,9 @@ enum FuzzTargets {
             },
             FuzzTarget(name: "apple tokens", seeds: tokens) { input, _ in
                 let text = String(decoding: input, as: UTF8.self)
-                guard let token = try? AppleIdentifier(token: text) else { return false }
+                guard let token = try? AppleIdentifier(token: StoreToken(text)) else {
+                    return false
+                }
                 if case .receipt(let file) = token { _ = try? AppleReceipt(file) }
                 return true
             },
@@ -177,7 +179,7 @@ enum FuzzTargets {
             if let delay, delay < .seconds(1) || delay > .seconds(3600) {
                 throw FuzzTarget.Broken(description: "a delay out of its bounds")
             }
-            _ = GoogleOrderID(text)
+            _ = GoogleOrderID(OrderID(text))
             _ = VoidedPlace(text)?.text
             _ = StoreHost(baseURL: text)
             _ = CompactJWS(text)?.payload

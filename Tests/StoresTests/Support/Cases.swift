@@ -54,15 +54,16 @@ func time(_ text: String) throws -> Timestamp {
 
 /// A purchase about which `facts` are known.
 func purchase(
-    _ store: Store, token: String, user: String? = nil, product: String = "plus",
+    _ store: Store, token: String, user: String? = nil, product: ProductID = "plus",
     environment: StoreEnvironment? = nil, paidThrough: Timestamp? = nil
 ) -> Purchase {
     var facts = Facts(product: product)
     facts.environment = environment
     facts.paidThrough = paidThrough
     return Purchase(
-        id: 7, userID: "ada", app: AppKey(store: store, id: "com.example.reader"), token: token,
-        storeUserID: user, createdAt: Timestamp(microsecondsSinceEpoch: 0), facts: facts)
+        id: 7, userID: "ada", app: AppKey(store: store, id: "com.example.reader"),
+        token: StoreToken(token), storeUserID: user.map(StoreUserID.init),
+        createdAt: Timestamp(microsecondsSinceEpoch: 0), facts: facts)
 }
 
 /// An answer in one line, with all that a test may look at.
@@ -91,7 +92,7 @@ func summary(_ failure: StoreFailure) -> String {
 private func summary(_ observation: Observation) -> String {
     var words = [summary(observation.standing), observation.environment.rawValue]
     words += observation.items.map { item in
-        item.names.joined(separator: "/") + " " + day(item.expiresAt)
+        item.names.map(\.text).joined(separator: "/") + " " + day(item.expiresAt)
     }
     words.append("paid " + day(observation.paidThrough))
     words.append("until " + day(observation.expiresAt))
@@ -99,7 +100,7 @@ private func summary(_ observation: Observation) -> String {
     words.append(observation.phase?.rawValue ?? "-")
     if observation.kind != .autoRenewable { words.append(observation.kind.rawValue) }
     words += observation.signals.map(\.rawValue).sorted()
-    if let token = observation.predecessorToken { words.append("after \(token)") }
+    if let token = observation.predecessorToken { words.append("after \(token.text)") }
     return words.joined(separator: ", ")
 }
 
