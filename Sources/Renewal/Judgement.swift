@@ -56,7 +56,8 @@ struct Judgement {
         }
         var decision = Decision(
             facts: facts, gain: gain(),
-            loss: facts.access == .granted ? .productChanged : verdict.loss,
+            loss: facts.access == .granted
+                ? observation.lossOfPart ?? .productChanged : verdict.loss,
             effectiveAt: verdict.at ?? moment.now, detail: detail, isVerdict: true,
             rule: verdict.rule)
         if hasMovedByConfiguration { decision.detail.durationChanged = true }

@@ -31,6 +31,7 @@ extension Judgement {
                 reasons.append(.refundOfPastPeriod)
             }
         }
+        if observation.isRefundedInPart { reasons.append(.refunded) }
         if wasInForce, isInForce, hasMovedByConfiguration { reasons.append(.extended) }
         if decision.nextToken != nil, observation.isMigrated { reasons.append(.migrated) }
         let refunds = observation.pastRefunds.sorted().map { order in

@@ -49,6 +49,11 @@ package struct Observation: Hashable, Sendable {
     /// Orders of earlier periods that are refunded and were not told of before: what the signal
     /// `pastPeriodRefunded` is about, where the store names them.
     package var pastRefunds: Set<OrderID> = []
+    /// A part of what was bought was given back since the last answer, and the rest is in force.
+    package var isRefundedInPart = false
+    /// Why something that the purchase gave beside its main product is not in force any more. Nil:
+    /// the product has changed.
+    package var lossOfPart: RevokeReason?
     /// Clues that were looked into, whatever was found: they need not be kept.
     package var settledClues: Set<Clue> = []
     /// The answer in the store's own words, such as `status 2, expirationIntent 1`: for people.

@@ -164,9 +164,11 @@ private struct DigitReader {
 struct DateWindow: Sendable {
     private let first: Timestamp
     private let last: Timestamp
+    private let now: Timestamp
 
     /// From 2008, when the first of the stores opened, to 50 years after `now`.
     init(now: Timestamp) {
+        self.now = now
         first = Timestamp(microsecondsSinceEpoch: 1_199_145_600_000_000)
         last = now + .days(50 * 365)
     }
@@ -179,6 +181,22 @@ struct DateWindow: Sendable {
     func date(rfc3339 text: String?, field: String) throws(StoreFailure) -> Timestamp? {
         guard let text else { return nil }
         return try checked(CalendarTime.timestamp(rfc3339: text), field: field)
+    }
+
+    /// The same of something that has happened: what claims to come from the future is nonsense.
+    /// A day is allowed for clocks that are off.
+    func past(milliseconds: Int64?, field: String) throws(StoreFailure) -> Timestamp? {
+        try happened(try date(milliseconds: milliseconds, field: field), field: field)
+    }
+
+    func past(rfc3339 text: String?, field: String) throws(StoreFailure) -> Timestamp? {
+        try happened(try date(rfc3339: text, field: field), field: field)
+    }
+
+    private func happened(_ date: Timestamp?, field: String) throws(StoreFailure) -> Timestamp? {
+        guard let date else { return nil }
+        guard date <= now + .days(1) else { throw .malformed(field: field) }
+        return date
     }
 
     private func checked(_ date: Timestamp?, field: String) throws(StoreFailure) -> Timestamp {

@@ -62,6 +62,23 @@ struct LooseInteger: Decodable, Hashable, Sendable {
     }
 }
 
+/// A switch that some senders write as text.
+struct LenientFlag: Decodable, Hashable, Sendable {
+    let value: Bool
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let flag = try? container.decode(Bool.self) {
+            value = flag
+        } else if let text = try? container.decode(String.self), let flag = Bool(text) {
+            value = flag
+        } else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "neither true nor false, nor one in quotes")
+        }
+    }
+}
+
 /// A text that nothing depends on: nil where it is empty or anything else.
 struct LooseText: Decodable, Hashable, Sendable {
     let value: String?

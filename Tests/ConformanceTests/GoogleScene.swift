@@ -41,8 +41,12 @@ struct GoogleScene: StoreScene {
     func prepare(_ cell: String, at day: Timestamp) throws {
         let result = try Self.result(cell)
         let proof = Words(cell)["proof"]
+        let state = Words(cell)["orders"]
         wire.answer(at: day) { request throws(CurlError) in
             if request.url.hasPrefix("https://tokens.example") { return .json(Self.accessToken) }
+            if request.url.contains("orders:batchGet") {
+                return try Self.orders(of: request.url, in: state).get()
+            }
             guard request.url.contains("/orders/") else { return try result.get() }
             guard let proof, let id = request.url.split(separator: "/").last else {
                 return .json(Self.errorBody(404, nil), status: 404)
@@ -50,6 +54,19 @@ struct GoogleScene: StoreScene {
             return .json(
                 #"{"orderId":"\#(id)","purchaseToken":"token-\#(proof)","state":"PROCESSED"}"#)
         }
+    }
+
+    /// What order management says of the orders in the query: all in this state.
+    private static func orders(
+        of url: String, in state: String?
+    ) -> Result<HTTPResponse, CurlError> {
+        guard let state else { return .success(.json(errorBody(404, nil), status: 404)) }
+        let ids = url.split(separator: "?").last?.split(separator: "&") ?? []
+        let orders = ids.map { id in
+            #"{"orderId":"\#(id.dropFirst("orderIds=".count))","purchaseToken":"token-A","#
+                + #""state":"\#(state)"}"#
+        }
+        return .success(.json(#"{"orders":[\#(orders.joined(separator: ","))]}"#))
     }
 
     /// Orders are not found.
@@ -121,7 +138,7 @@ enum GoogleWire {
         let words = Words(parts[0])
         guard let state = words.plain.first else { throw UnreadableCell(cell: cell) }
         var json = JSONText()
-        json["kind"] = "androidpublisher#subscriptionPurchaseV2"
+        json["kind"] = "androidpublisher#" + (words["kind"] ?? "subscriptionPurchaseV2")
         json["regionCode"] = "DE"
         json["etag"] = "0123456789abcdef0123456789abcdef"
         json["subscriptionState"] = "SUBSCRIPTION_STATE_" + state
@@ -174,7 +191,7 @@ enum GoogleWire {
                 .union([words.plain.first ?? "", "test", "unacknowledged", "no_items"]),
             keys: [
                 "product", "order", "latest", "pending", "after", "again_after", "by", "resumes",
-                "start", "replacement", "price", "step_up", "proof", "without",
+                "start", "replacement", "price", "step_up", "proof", "without", "orders", "kind",
             ])
         var item = JSONText()
         item["productId"] = product
@@ -227,10 +244,13 @@ enum GoogleLegacyWire {
         let words = Words(cell)
         try words.require(
             plain: Set(words.plain.filter { $0.first?.isNumber == true })
-                .union(["v1", "renews", "unacknowledged", "intro"]),
-            keys: ["pay", "cancel", "order", "after", "resumes", "type", "price", "start", "proof"])
+                .union(["v1", "renews", "unacknowledged", "intro", "quoted"]),
+            keys: [
+                "pay", "cancel", "order", "after", "resumes", "type", "price", "start", "proof",
+                "orders", "kind",
+            ])
         var json = JSONText()
-        json["kind"] = "androidpublisher#subscriptionPurchase"
+        json["kind"] = "androidpublisher#" + (words["kind"] ?? "subscriptionPurchase")
         json["priceCurrencyCode"] = "EUR"
         json["priceAmountMicros"] = "7990000"
         json["countryCode"] = "DE"
@@ -242,7 +262,8 @@ enum GoogleLegacyWire {
         json["paymentState"] = words["pay"].flatMap { Int($0) }
         json["cancelReason"] = words["cancel"].flatMap { Int($0) }
         if words["cancel"] == "0" { json["userCancellationTimeMillis"] = text(TestCalendar.start) }
-        json["orderId"] = GoogleScene.order(words["order"] ?? "1")
+        json["orderId"] =
+            words["order"] == "-" ? nil : GoogleScene.order(words["order"] ?? "1")
         json["linkedPurchaseToken"] = words["after"].map { "token-\($0)" }
         json["purchaseType"] = words["type"].flatMap { Int($0) }
         json["acknowledgementState"] = words.has("unacknowledged") ? 0 : 1
@@ -252,6 +273,13 @@ enum GoogleLegacyWire {
             ]
         }
         if words.has("intro") { json["introductoryPriceInfo"] = ["introductoryPriceCycles": 1] }
+        if words.has("quoted") {
+            json["autoRenewing"] = "\(words.has("renews"))"
+            for name in ["paymentState", "cancelReason", "purchaseType"] {
+                if let number = json[name] { json[name] = "\(number)" }
+            }
+            json["expiryTimeMillis"] = try GoogleScene.day(words).map(\.milliseconds)
+        }
         return try json.text
     }
 
@@ -265,11 +293,11 @@ enum GoogleProductWire {
         let states = ["PURCHASED", "CANCELLED", "PENDING"]
         try words.require(
             plain: Set(states).union(["product", "old", "consumed", "unacknowledged", "test"]),
-            keys: ["bought", "order", "product", "quantity", "left"])
+            keys: ["bought", "order", "product", "quantity", "left", "proof", "kind"])
         guard let state = states.firstIndex(where: words.has) else {
             throw UnreadableCell(cell: cell)
         }
-        let order = GoogleScene.order(words["order"] ?? "1")
+        let order = words["order"] == "-" ? nil : GoogleScene.order(words["order"] ?? "1")
         let bought = try words.time("bought")
         let quantity = words["quantity"].flatMap { Int($0) } ?? 1
         let left = words["left"].flatMap { Int($0) }
@@ -291,7 +319,7 @@ enum GoogleProductWire {
         offer["refundableQuantity"] = left
         offer["consumptionState"] =
             "CONSUMPTION_STATE_" + (words.has("consumed") ? "CONSUMED" : "YET_TO_BE_CONSUMED")
-        json["kind"] = "androidpublisher#productPurchaseV2"
+        json["kind"] = "androidpublisher#" + (words["kind"] ?? "productPurchaseV2")
         json["productLineItem"] = [
             ["productId": words["product"] ?? "lifetime", "productOfferDetails": offer.members]
         ]

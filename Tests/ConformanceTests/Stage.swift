@@ -53,6 +53,8 @@ struct Stage {
     private var book: Book
     private var attempts: [Int64: Int] = [:]
     private var checkedAt: [Int64: Timestamp] = [:]
+    /// What hints name of the first purchase, and when they are heard.
+    private var clues: [Clue: Timestamp]
 
     /// Everything about one step.
     struct Heard {
@@ -72,6 +74,7 @@ struct Stage {
         }
         app = AppKey(store: store, id: Shop.bundle)
         rules = Rules(policy: try Self.policy(item.options), catalog: Shop.catalog)
+        clues = try Self.clues(item.options)
         let product = ProductID(item.options["product"] ?? "plus")
         let token = try item.options["token"].map { StoreToken(try AppleTokens.token($0)) }
         var purchases = [
@@ -103,6 +106,18 @@ struct Stage {
         return policy
     }
 
+    /// `voided=1@10`: the order 1 is in the list of voided purchases, heard of on day 10.
+    /// `revoked=10`: news of a revocation that names no order.
+    private static func clues(_ words: Words) throws -> [Clue: Timestamp] {
+        var clues: [Clue: Timestamp] = [:]
+        if let parts = words["voided"]?.split(separator: "@"), parts.count == 2 {
+            clues[.refund(of: OrderID(GoogleScene.order(String(parts[0]))))] =
+                try TestCalendar.time(parts[1])
+        }
+        if let day = try words.time("revoked") { clues[.revoked(news: "77")] = day }
+        return clues
+    }
+
     /// Lets the store answer, decides, and enters what was decided into the user's book. An answer
     /// with `B: ` before it is about the second purchase.
     mutating func hear(_ cell: String, on day: String) async throws -> Heard {
@@ -120,8 +135,12 @@ struct Stage {
     }
 
     private mutating func hear(of id: Int64, at now: Timestamp) async throws -> Heard {
-        guard let purchase = book.purchases[id]?.purchase else {
+        guard var purchase = book.purchases[id]?.purchase else {
             throw UnreadableCell(cell: "purchase \(id)")
+        }
+        if id == 1 {
+            purchase.cluesHeardAt = clues.filter { $0.value <= now }
+            purchase.clues = Set(purchase.cluesHeardAt.keys)
         }
         let answer = await scene.ask(purchase, at: now)
         let claim = Claim(
@@ -131,6 +150,7 @@ struct Stage {
             claim, hearing: answer, at: Moment(now: now, jitter: 0.5), under: rules)
         attempts[id] = decision.attempts
         if decision.isVerdict { checkedAt[id] = now }
+        for clue in decision.settledClues { clues[clue] = nil }
         let settlement = book.settle(
             Self.keeping(decision.nextToken, in: purchase), decision, at: now)
         return Heard(

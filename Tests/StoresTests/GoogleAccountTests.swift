@@ -53,8 +53,8 @@ struct GoogleAccountTests {
             GoogleLegacyProduct.self, from: merged(GoogleProductTests.legacyBase, wire)
         ).sale(of: asked, at: GoogleFixture.now)
         for sale in [sale, legacySale] {
-            let observation = GoogleSaleObservation(
-                sale: sale, facts: asked.facts, kind: .nonConsumable, now: GoogleFixture.now
+            let observation = try GoogleSaleObservation(
+                sale: sale, facts: asked.facts, kind: .nonConsumable, at: GoogleFixture.now
             ).observation
             #expect(observation.accountToken == account)
         }

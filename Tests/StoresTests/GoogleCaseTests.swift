@@ -300,15 +300,24 @@ struct GoogleCaseTests {
         wire: {"subscriptionState":"SUBSCRIPTION_STATE_ON_HOLD"}
         hear: mismatch period, an older one
 
-        case: the newest order was refunded: an earlier one is the latest, and it is over
+        case: an earlier order is the latest, and it is over: a copy that is behind
         known: 2026-04-15T10:20:28Z
         period: GPA.3301-7742-9918-40211..1
         access: yes
         wire: {"subscriptionState":"SUBSCRIPTION_STATE_EXPIRED",
             "lineItems":[{"productId":"plus","expiryTime":"2026-02-18T10:20:28Z",
             "latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0"}]}
-        hear: refunded 26-02-18T10, production, plus 26-02-18T10, paid -, until 26-02-18T10,
-            renews no, -
+        hear: mismatch period, an older one
+
+        case: the same, and the developer has revoked it
+        known: 2026-04-15T10:20:28Z
+        period: GPA.3301-7742-9918-40211..1
+        access: yes
+        wire: {"subscriptionState":"SUBSCRIPTION_STATE_EXPIRED",
+            "canceledStateContext":{"developerInitiatedCancellation":{}},
+            "lineItems":[{"productId":"plus","expiryTime":"2026-02-18T10:20:28Z",
+            "latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0"}]}
+        hear: refunded -, production, plus 26-02-18T10, paid -, until 26-02-18T10, renews no, -
 
         case: the known series of orders
         original: GPA.3301-7742-9918-40211
@@ -357,7 +366,7 @@ struct GoogleCaseTests {
             let wire = try GoogleSubscription(
                 merged(orEmpty: GoogleObservationTests.base, row["wire"]), at: now)
             let read = try GoogleObservation(wire.snapshot, facts: facts, at: now)
-            return (read.observation, read.foreignOrder)
+            return (read.observation, read.proof)
         }
         #expect(summary(read.answer) == row["hear"])
         #expect(read.more == (row["more"] ?? ""))

@@ -31,16 +31,20 @@ struct GoogleFuzzTests {
             guard let wire = try? JSON.decode(GoogleProduct.self, from: body),
                 let sale = try? wire.sale(at: Self.now)
             else { return }
-            let read = GoogleSaleObservation(
-                sale: sale, facts: purchase.facts, kind: .consumable, now: Self.now)
+            guard
+                let read = try? GoogleSaleObservation(
+                    sale: sale, facts: purchase.facts, kind: .consumable, at: Self.now)
+            else { return }
             #expect(!read.observation.items.isEmpty)
         }
         mutations(of: GoogleProductTests.legacyBase) { body in
             guard let wire = try? JSON.decode(GoogleLegacyProduct.self, from: body),
                 let sale = try? wire.sale(of: purchase, at: Self.now)
             else { return }
-            let read = GoogleSaleObservation(
-                sale: sale, facts: purchase.facts, kind: .consumable, now: Self.now)
+            guard
+                let read = try? GoogleSaleObservation(
+                    sale: sale, facts: purchase.facts, kind: .consumable, at: Self.now)
+            else { return }
             #expect(read.observation.items.map(\.names) == [["plus"]])
         }
     }

@@ -60,7 +60,7 @@ struct GoogleHintTests {
                     clue: .refund(of: "GPA.1..0")),
                 Hint(
                     id: "google voided GPA.2 1771588860000 2", subject: .token("b"),
-                    clue: .refund(of: "GPA.2")),
+                    clue: .revoked(news: "google voided GPA.2 1771588860000 2")),
             ])
         #expect(first.hasMore)
         #expect(first.skipped == 2)

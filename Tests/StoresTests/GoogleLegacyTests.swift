@@ -141,7 +141,7 @@ struct GoogleLegacyTests {
         case: a renewal that has been under way for three days
         now: 2026-02-18T12:00:00Z
         wire: {}
-        hear: hold, production, plus 26-02-15T10, paid -, until 26-02-15T10, renews yes, regular
+        hear: active, production, plus 26-02-15T10, paid 26-02-15T10, until 26-02-15T10, renews yes, regular
 
         case: cancelled by the user, and still running
         wire: {"autoRenewing":false,"cancelReason":0,"paymentState":null,
@@ -236,12 +236,12 @@ struct GoogleLegacyTests {
 
         case: a payment state of another age
         wire: {"paymentState":7}
-        hear: active, production, plus 26-02-15T10, paid 26-02-15T10, until 26-02-15T10,
+        hear: active, production, plus 26-02-15T10, paid -, until 26-02-15T10,
             renews yes, -
 
         case: no payment state though it renews
         wire: {"paymentState":null}
-        hear: active, production, plus 26-02-15T10, paid 26-02-15T10, until 26-02-15T10,
+        hear: active, production, plus 26-02-15T10, paid -, until 26-02-15T10,
             renews yes, -
 
         case: orders of another series
@@ -276,7 +276,7 @@ struct GoogleLegacyTests {
                 GoogleLegacySubscription.self, from: merged(orEmpty: Self.base, row["wire"]))
             let read = try GoogleObservation(
                 wire.snapshot(of: facts, at: now), facts: facts, at: now)
-            return (read.observation, read.foreignOrder)
+            return (read.observation, read.proof)
         }
         #expect(summary(read.answer) == row["hear"])
         #expect(read.more == (row["more"] ?? ""))

@@ -107,7 +107,7 @@ struct GoogleObservationTests {
         wire: {"lineItems":[{"productId":"plus","expiryTime":"2026-02-17T10:20:28Z",
             "autoRenewingPlan":{"autoRenewEnabled":true},
             "latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0"}]}
-        hear: hold, production, plus 26-02-17T10, paid -, until 26-02-17T10, renews yes, -
+        hear: active, production, plus 26-02-17T10, paid 26-02-17T10, until 26-02-17T10, renews yes, -
 
         case: on hold
         wire: {"subscriptionState":"SUBSCRIPTION_STATE_ON_HOLD","lineItems":[{"productId":"plus",
@@ -348,7 +348,7 @@ struct GoogleObservationTests {
             let wire = try GoogleSubscription(
                 merged(orEmpty: Self.base, row["wire"]), at: now)
             let read = try GoogleObservation(wire.snapshot, facts: facts, at: now)
-            return (read.observation, read.foreignOrder)
+            return (read.observation, read.proof)
         }
     }
 }

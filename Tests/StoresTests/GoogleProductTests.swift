@@ -73,8 +73,8 @@ struct GoogleProductTests {
         v1: {"quantity":3,"refundableQuantity":1}
         v2: {"productLineItem":[{"productId":"plus","productOfferDetails":{"quantity":3,
             "refundableQuantity":1}}]}
-        hear: active, production, plus -, paid -, until -, renews -, -, consumable,
-            refund_of_past_period
+        hear: active, production, plus -, paid -, until -, renews -, -, consumable
+        more: refunded in part
 
         case: consumed, and so acknowledged
         kind: consumable
@@ -119,8 +119,8 @@ struct GoogleProductTests {
         case: several products, one of them given back
         v2: {"productLineItem":[{"productId":"maps","productOfferDetails":{
             "refundableQuantity":0}},{"productId":"plus"},{"productId":"gold"}]}
-        hear: active, production, plus -, gold -, paid -, until -, renews -, -, non_consumable,
-            refund_of_past_period
+        hear: active, production, plus -, gold -, paid -, until -, renews -, -, non_consumable
+        more: refunded in part
 
         case: ordered ahead
         v2: {"purchaseCompletionTime":null,"productLineItem":[{"productId":"plus",
@@ -183,8 +183,8 @@ struct GoogleProductTests {
             guard let change = row[version] else { continue }
             let read = try GoogleRead(row) { facts, now throws(StoreFailure) in
                 let sale = try Self.sale(version, change, facts, at: now)
-                let read = GoogleSaleObservation(sale: sale, facts: facts, kind: kind, now: now)
-                return (read.observation, read.foreignOrder)
+                let read = try GoogleSaleObservation(sale: sale, facts: facts, kind: kind, at: now)
+                return (read.observation, read.proof)
             }
             #expect(summary(read.answer) == row["hear"], "\(version)")
             #expect(read.more == (row["more"] ?? ""), "\(version)")

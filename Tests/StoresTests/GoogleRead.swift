@@ -14,9 +14,7 @@ struct GoogleRead {
     let more: String
 
     typealias Reader =
-        (Facts, Timestamp) throws(StoreFailure) -> (
-            observation: Observation, foreignOrder: OrderID?
-        )
+        (Facts, Timestamp) throws(StoreFailure) -> (observation: Observation, proof: GoogleProof)
 
     init(
         _ row: Case, at usual: String = "2026-02-20T12:00:00Z", _ reader: Reader
@@ -24,9 +22,9 @@ struct GoogleRead {
         let now = try time(row["now"] ?? usual)
         let facts = try Self.facts(row)
         do throws(StoreFailure) {
-            let (observation, order) = try reader(facts, now)
+            let (observation, proof) = try reader(facts, now)
             answer = .verdict(observation)
-            more = Self.more(observation, order)
+            more = Self.more(observation, proof)
         } catch {
             answer = .failure(error)
             more = ""
@@ -48,14 +46,19 @@ struct GoogleRead {
         return facts
     }
 
-    private static func more(_ observation: Observation, _ foreignOrder: OrderID?) -> String {
+    private static func more(_ observation: Observation, _ proof: GoogleProof) -> String {
         var words: [String] = []
         if observation.usedIntroductory == true { words.append("offer used") }
+        if observation.isRefundedInPart { words.append("refunded in part") }
         if observation.awaitsAcknowledgement { words.append("awaits") }
         if let again = observation.askAgainBy {
             words.append("again " + String(CalendarTime.text(again).dropFirst(2).prefix(14)))
         }
-        if let foreignOrder { words.append("foreign \(foreignOrder)") }
+        switch proof {
+        case .given, .unless: break
+        case .by(let order): words.append("foreign \(order)")
+        case .none: words.append("without an order")
+        }
         return words.joined(separator: ", ")
     }
 }

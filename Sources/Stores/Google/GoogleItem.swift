@@ -19,8 +19,9 @@ struct GoogleItem: Hashable, Sendable {
     var replacement: ProductID?
     var hasPriceIncreasePending = false
 
-    /// The items that are owned now. In a running state one that renews is kept for two days
-    /// beyond its expiry, while Google still collects without a word; the last one too.
+    /// The items that are owned now. In a running state one that renews is kept beyond its expiry,
+    /// while Google still collects without a word; where nothing else is left, the last one too:
+    /// that it is over is Google's to say, not our clock's.
     static func inForce(
         _ items: [GoogleItem], state: GoogleState, at now: Timestamp
     ) -> [GoogleItem] {
@@ -29,15 +30,19 @@ struct GoogleItem: Hashable, Sendable {
         case .canceled: return unexpired
         case .pending, .pendingPurchaseCanceled, .paused, .onHold, .expired: return []
         case .active, .inGracePeriod:
-            let earlier = now - renewalWindow
             let kept = items.filter {
-                $0.isOwned(at: now) || ($0.renews && $0.isOwned(at: earlier))
+                $0.isOwned(at: now) || ($0.renews && $0.isOwned(at: now - forgottenAfter))
             }
-            return kept.isEmpty ? items.filter { $0.isOwned(at: earlier) } : kept
+            guard kept.isEmpty else { return kept }
+            let last = items.compactMap(\.expires).max()
+            return items.filter { $0.expires != nil && $0.expires == last }
         }
     }
 
+    /// How far beyond the paid period Google moves an expiry at most while nothing is paid yet.
     static let renewalWindow = Duration.hours(48)
+    /// An item that Google has left unrenewed for so long beside others is not in force.
+    private static let forgottenAfter = Duration.days(30)
 
     func isOwned(at instant: Timestamp) -> Bool {
         expires.map { $0 > instant } ?? false

@@ -7,13 +7,14 @@ import Renewal
 ///
 /// <https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptions>
 struct GoogleLegacySubscription: Decodable, Sendable {
+    let kind: LooseText?
     let startTimeMillis: LenientInteger?
     /// Moved on in grace though nothing is paid, and back to the end of the paid period on hold.
     let expiryTimeMillis: LenientInteger?
     /// Only while a pause is wanted or running.
     let autoResumeTimeMillis: LenientInteger?
     /// True through grace, hold and pause.
-    let autoRenewing: Bool?
+    let autoRenewing: LenientFlag?
     /// 0 pending, 1 received, 2 free trial, 3 pending change of plan.
     let paymentState: LenientInteger?
     /// 0 the user, 1 Google for want of payment, 2 replaced, 3 the developer.
@@ -42,17 +43,18 @@ struct GoogleLegacySubscription: Decodable, Sendable {
 }
 
 extension GoogleLegacySubscription {
-    /// - Throws: `.malformed` with the field that is missing or makes no sense.
+    /// - Throws: `.malformed` with the field that is missing or makes no sense; `.mismatch` for the
+    ///   answer to another question.
     func snapshot(of facts: Facts, at now: Timestamp) throws(StoreFailure) -> GoogleSnapshot {
+        try GoogleKind.legacySubscription.require(kind?.value)
         let window = DateWindow(now: now)
         let expires = try window.date(
             milliseconds: expiryTimeMillis?.value, field: "expiryTimeMillis")
         let resumes = try window.date(
             milliseconds: autoResumeTimeMillis?.value, field: "autoResumeTimeMillis")
         let renews = try self.renews()
-        let hasBeenPaid = hasBeenPaid(facts)
         let state = try state(
-            until: expires, resumes: resumes, renews: renews, hasBeenPaid: hasBeenPaid, at: now)
+            of: facts, until: expires, resumes: resumes, renews: renews, at: now)
         var item = GoogleItem(
             product: facts.product, expires: state.isPending ? nil : expires,
             paidOrder: isLatestOrderPaid ? orderId : nil, renews: renews)
@@ -61,10 +63,11 @@ extension GoogleLegacySubscription {
         item.isToBeReplaced = paymentState?.value == 3
         item.hasPriceIncreasePending = priceChange?.state?.value == 0
         var snapshot = GoogleSnapshot(state: state, items: [item])
+        snapshot.payment = payment(facts)
         snapshot.latestOrder = orderId
         snapshot.predecessorToken = linkedPurchaseToken
         snapshot.accountToken = obfuscatedExternalAccountId?.value.map(UserID.init)
-        snapshot.startedAt = try window.date(
+        snapshot.startedAt = try window.past(
             milliseconds: startTimeMillis?.value, field: "startTimeMillis")
         snapshot.resumesAt = resumes
         snapshot.cancellation = renews ? nil : cancellation
@@ -75,7 +78,7 @@ extension GoogleLegacySubscription {
 
     /// A missing switch is off only where a reason says so too: it alone would end access.
     private func renews() throws(StoreFailure) -> Bool {
-        if let autoRenewing { return autoRenewing }
+        if let autoRenewing { return autoRenewing.value }
         guard cancelReason != nil else { throw .malformed(field: "autoRenewing") }
         return false
     }
@@ -87,18 +90,22 @@ extension GoogleLegacySubscription {
     }
 
     private func state(
-        until expires: Timestamp?, resumes: Timestamp?, renews: Bool, hasBeenPaid: Bool,
+        of facts: Facts, until expires: Timestamp?, resumes: Timestamp?, renews: Bool,
         at now: Timestamp
     ) throws(StoreFailure) -> GoogleState {
         let isPending = paymentState?.value == 0
-        if isPending, !hasBeenPaid, cancelReason == nil { return .pending }
+        if isPending, !hasBeenPaid(facts) {
+            return cancelReason == nil ? .pending : .pendingPurchaseCanceled
+        }
         guard let expires else { throw .malformed(field: "expiryTimeMillis") }
         let isOver = expires <= now
         guard renews else {
             return isOver || cancellation == .replacement ? .expired : .canceled
         }
-        // Grace and hold look the same but for the expiry.
-        if isPending { return isOver ? .onHold : .inGracePeriod }
+        // Grace and hold look the same but for the expiry. Before the paid period is over, what
+        // waits for its payment is an order of the next one.
+        if isPending, isOver { return .onHold }
+        if isPending, expires > facts.paidThrough ?? now { return .inGracePeriod }
         if isOver, let resumes, resumes > now { return .paused }
         return .active
     }
@@ -106,6 +113,16 @@ extension GoogleLegacySubscription {
     /// A declined order is named, too: in grace and on hold, and after these have run out.
     private var isLatestOrderPaid: Bool {
         paymentState?.value != 0 && cancelReason?.value != 1
+    }
+
+    /// A change of plan that waits says nothing of a period beyond the known one.
+    private func payment(_ facts: Facts) -> GooglePayment {
+        switch paymentState?.value {
+        case 0: .unpaid
+        case 1, 2: .paid
+        case 3: facts.paidThrough == nil ? .paid : .notSaid
+        default: .notSaid
+        }
     }
 
     private var cancellation: GoogleCancellation? {

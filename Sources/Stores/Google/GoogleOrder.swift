@@ -43,7 +43,7 @@ extension GoogleStore {
     }
 
     /// Nil when there is no such order.
-    private func order(
+    func order(
         _ id: OrderID, at now: Timestamp
     ) async throws(StoreFailure) -> GoogleOrder? {
         switch try await client.get(try paths.order(id), calling: "orders.get", at: now) {
@@ -109,8 +109,8 @@ struct GoogleOrderWire: Decodable, Sendable {
         return GoogleOrder(
             id: orderId, baseID: GoogleOrderID.base(of: orderId), token: purchaseToken,
             state: state, products: (lineItems ?? []).compactMap(\.productId),
-            createdAt: try window.date(rfc3339: createTime, field: "createTime"),
-            refundedAt: try window.date(
+            createdAt: try window.past(rfc3339: createTime, field: "createTime"),
+            refundedAt: try window.past(
                 rfc3339: orderHistory?.refundEvent?.eventTime,
                 field: "orderHistory.refundEvent.eventTime"))
     }

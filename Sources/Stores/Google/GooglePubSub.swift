@@ -182,17 +182,36 @@ struct GoogleNotification: Decodable, Sendable {
         let notificationType: LooseInteger?
         /// Of a voided purchase.
         let orderId: OrderID?
+        /// Of a voided purchase: 1 of the whole, 2 of a part of the quantity.
+        let refundType: LooseInteger?
+
+        var order: OrderID? { orderId.flatMap { $0.isEmpty ? nil : $0 } }
     }
 
     /// What the answer about a running subscription will not show. `id` is the message's.
     func clue(_ id: String) -> Clue? {
-        if let order = voidedPurchaseNotification?.orderId { return .refund(of: order) }
-        let isOfPause = subscriptionNotification?.notificationType?.value == Self.pauseChanged
-        return isOfPause ? .pause(news: NewsID(id)) : nil
+        if let void = voidedPurchaseNotification {
+            let isPart = void.refundType?.value == Self.partOfTheQuantity
+            return (isPart ? nil : void.order.map(Clue.refund)) ?? .revoked(news: NewsID(id))
+        }
+        if oneTimeProductNotification?.notificationType?.value == Self.productCanceled {
+            return .revoked(news: NewsID(id))
+        }
+        switch subscriptionNotification?.notificationType?.value {
+        case Self.pauseChanged: return .pause(news: NewsID(id))
+        case Self.revoked: return .revoked(news: NewsID(id))
+        default: return nil
+        }
     }
 
     /// `SUBSCRIPTION_PAUSE_SCHEDULE_CHANGED`: scheduled, moved or called off.
     private static let pauseChanged: Int64 = 11
+    /// `SUBSCRIPTION_REVOKED`
+    private static let revoked: Int64 = 12
+    /// `ONE_TIME_PRODUCT_CANCELED`: a payment that never came, or one that was given back.
+    private static let productCanceled: Int64 = 2
+    /// `REFUND_TYPE_QUANTITY_BASED_PARTIAL_REFUND`
+    private static let partOfTheQuantity: Int64 = 2
 
     var token: StoreToken? {
         (subscriptionNotification ?? oneTimeProductNotification ?? voidedPurchaseNotification)?

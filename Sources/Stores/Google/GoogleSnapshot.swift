@@ -4,6 +4,7 @@ import Renewal
 struct GoogleSnapshot: Hashable, Sendable {
     var state: GoogleState
     var items: [GoogleItem]
+    var payment = GooglePayment.byOrders
     /// The last order whatever became of it: paid, pending or declined. Google means to drop it.
     var latestOrder: OrderID?
     /// The order of a renewal that was declined.

@@ -53,13 +53,24 @@ package final class GoogleStore: Sendable {
         {
         case .answer(let body):
             let reading = try reading(body, of: purchase, kind, question, at: now)
-            if let order = reading.foreignOrder {
-                try await prove(order, isOf: purchase, at: now)
-            }
             var observation = reading.observation
+            let isTest = observation.environment == .sandbox
+            guard !purchase.facts.isOtherEnvironment(isTest: isTest) else {
+                return .verdict(observation)
+            }
+            let whose = try await whose(reading, of: purchase, at: now)
             await noteRefunds(of: purchase, in: &observation, at: now)
             await notePause(of: purchase, asking: question, in: &observation, at: now)
-            return .verdict(observation)
+            switch whose {
+            case .itsOwn:
+                return reading.isContested ? observation.asContested() : .verdict(observation)
+            case .perhapsIts: return observation.asContested()
+            case .standingIn where observation.isInForce:
+                // It does not show that anything was paid.
+                observation.paidThrough = nil
+                return observation.asSubstitute()
+            case .standingIn: return observation.asContested()
+            }
         case .gone: return .doubt(.gone)
         case .staleToken: throw .refused(reason: "status 401")
         case .failed(let failure): throw failure
@@ -70,11 +81,43 @@ package final class GoogleStore: Sendable {
         kindOf(purchase.facts.product) ?? purchase.facts.kind ?? .autoRenewable
     }
 
-    /// What an answer comes to, and an order that casts doubt on its being about this purchase.
+    /// What an answer comes to, before it is known whose it is.
+    private struct Reading {
+        var observation: Observation
+        var proof: GoogleProof
+        var isContested = false
+    }
+
+    private enum Whose {
+        case itsOwn, perhapsIts, standingIn
+    }
+
+    /// - Throws: `.mismatch` for an answer about another purchase.
+    private func whose(
+        _ reading: Reading, of purchase: Purchase, at now: Timestamp
+    ) async throws(StoreFailure) -> Whose {
+        let takesAway = purchase.facts.access != .none && !reading.observation.isInForce
+        switch reading.proof {
+        case .given: return .itsOwn
+        case .by(let order):
+            try await prove(order, isOf: purchase, at: now)
+            return .itsOwn
+        case .unless(let order):
+            guard takesAway, let order else { return .itsOwn }
+            do throws(StoreFailure) {
+                try await prove(order, isOf: purchase, at: now)
+                return .itsOwn
+            } catch .mismatch {
+                return .perhapsIts
+            }
+        case .none: return takesAway || reading.observation.isInForce ? .standingIn : .itsOwn
+        }
+    }
+
     private func reading(
         _ body: [UInt8], of purchase: Purchase, _ kind: ProductKind, _ question: GoogleQuestion,
         at now: Timestamp
-    ) throws(StoreFailure) -> (observation: Observation, foreignOrder: OrderID?) {
+    ) throws(StoreFailure) -> Reading {
         let facts = purchase.facts
         switch question {
         case .subscription, .legacySubscription:
@@ -83,15 +126,18 @@ package final class GoogleStore: Sendable {
                 ? try GoogleSubscription(body, at: now).snapshot
                 : try JSON.decode(GoogleLegacySubscription.self, from: body)
                     .snapshot(of: facts, at: now)
-            let read = try GoogleObservation(snapshot, facts: facts, at: now)
-            return (read.observation, read.foreignOrder)
+            let read = try GoogleObservation(
+                snapshot, facts: facts, clues: purchase.clues, at: now)
+            return Reading(
+                observation: read.observation, proof: read.proof, isContested: read.isContested)
         case .product, .legacyProduct:
             let sale =
                 question == .product
                 ? try JSON.decode(GoogleProduct.self, from: body).sale(at: now)
                 : try JSON.decode(GoogleLegacyProduct.self, from: body).sale(of: purchase, at: now)
-            let read = GoogleSaleObservation(sale: sale, facts: facts, kind: kind, now: now)
-            return (read.observation, read.foreignOrder)
+            let read = try GoogleSaleObservation(
+                sale: sale, facts: facts, kind: kind, clues: purchase.clues, at: now)
+            return Reading(observation: read.observation, proof: read.proof)
         }
     }
 }

@@ -117,12 +117,14 @@ struct GoogleVoidedPage: Decodable, Sendable {
         /// Nil where it does not say what it is about.
         var hint: Hint? {
             guard let purchaseToken, !purchaseToken.isEmpty else { return nil }
-            let charge = orderId ?? "-"
+            let order = orderId.flatMap { $0.isEmpty ? nil : $0 }
+            let charge = order ?? "-"
             let when = voidedTimeMillis.map { "\($0.value)" } ?? "-"
             let part = voidedQuantity.map { "\($0.value)" } ?? "all"
-            return Hint(
-                id: "google voided \(charge) \(when) \(part)", subject: .token(purchaseToken),
-                clue: orderId.map(Clue.refund))
+            let id: NewsID = "google voided \(charge) \(when) \(part)"
+            // A part that was given back leaves the order, and the rest of the purchase, in force.
+            let whole = voidedQuantity == nil ? order.map(Clue.refund) : nil
+            return Hint(id: id, subject: .token(purchaseToken), clue: whole ?? .revoked(news: id))
         }
     }
 }

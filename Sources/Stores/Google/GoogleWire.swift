@@ -7,10 +7,12 @@ import Renewal
 struct GoogleSubscription: Sendable {
     let snapshot: GoogleSnapshot
 
-    /// - Throws: `.malformed` with the field that is missing or makes no sense.
+    /// - Throws: `.malformed` with the field that is missing or makes no sense; `.mismatch` for the
+    ///   answer to another question.
     init(_ body: [UInt8], at now: Timestamp) throws(StoreFailure) {
         let window = DateWindow(now: now)
         let json = try JSONObject(try JSONTree(body))
+        try GoogleKind.subscription.require(try? json.text("kind"))
         guard let state = GoogleState(try json.text("subscriptionState")) else {
             throw .malformed(field: "subscriptionState")
         }
@@ -31,7 +33,7 @@ struct GoogleSubscription: Sendable {
         }
         snapshot.accountToken = Self.accountToken(json)
         // Missing while the first payment is pending.
-        snapshot.startedAt = try window.date(
+        snapshot.startedAt = try window.past(
             rfc3339: try json.text("startTime"), field: "startTime")
         snapshot.resumesAt = try window.date(
             rfc3339: try json.object("pausedStateContext")?.text("autoResumeTime"),

@@ -1,0 +1,98 @@
+import Renewal
+
+// Whether an answer is about this purchase, and about its present.
+extension GoogleObservation {
+    /// How an answer stands to what is known.
+    enum Age: Hashable {
+        case current
+        /// A copy of Google's data that lags behind: it names an earlier paid order.
+        case behind
+        /// The same, but Google has also said that it was taken back: an earlier order may be what
+        /// is left then.
+        case takenBack
+    }
+
+    /// While access is given, an earlier order is not believed at all; a word that ends it only
+    /// with a later end, as what has been going on for longer is no news of today.
+    var age: Age {
+        guard let known = facts.period, let main, let paid = main.paidOrder, known != paid,
+            main.product == facts.product, GoogleOrderID(paid).isBefore(GoogleOrderID(known))
+        else { return .current }
+        switch snapshot.state {
+        case .pending, .pendingPurchaseCanceled: return .current
+        case .active, .inGracePeriod, .onHold, .paused:
+            return facts.access == .granted || endsEarlier ? .behind : .current
+        case .canceled: return facts.access == .granted && endsEarlier ? .behind : .current
+        case .expired:
+            guard facts.access == .granted, endsEarlier else { return .current }
+            return isSaidToBeTakenBack ? .takenBack : .behind
+        }
+    }
+
+    private var endsEarlier: Bool {
+        guard let known = facts.paidThrough ?? facts.expiresAt, let expires = main?.expires else {
+            return false
+        }
+        return expires < known - .minutes(1)
+    }
+
+    private var isSaidToBeTakenBack: Bool {
+        snapshot.cancellation == .developer || isKnownOrderVoided
+            || clues.contains { clue in
+                if case .revoked = clue { true } else { false }
+            }
+    }
+
+    /// Google's list of voided purchases, or its news, names the very order that is in force.
+    private var isKnownOrderVoided: Bool {
+        facts.period.map { clues.refundedOrders.contains($0) } ?? false
+    }
+
+    /// What was paid does not wait for its first payment: a copy that lags behind says so, or a new
+    /// order that waits beside the running period.
+    var isFromBeforePayment: Bool {
+        guard snapshot.state.isPending, !facts.isOtherEnvironment(isTest: snapshot.isTest) else {
+            return false
+        }
+        switch facts.state {
+        case .active, .grace, .hold, .paused: return true
+        case .new, .pending, .expired, .refunded, .revoked, .superseded, .invalid:
+            return facts.access == .granted
+        }
+    }
+
+    /// What shows that the answer, which does not name its token, is about this purchase.
+    var proof: GoogleProof {
+        let orders = snapshot.orders(first: main)
+        guard let known = facts.originalID else {
+            return facts.access == .granted ? .unless(orders.first) : .given
+        }
+        guard let first = orders.first else { return .none }
+        let isOfSeries = orders.contains { GoogleOrderID.base(of: $0) == known }
+        return isOfSeries ? .given : .by(order: first)
+    }
+
+    /// Whether bad news of this answer needs a second opinion, because the answer or what was
+    /// known contradicts it.
+    var isContested: Bool {
+        guard facts.access == .granted else { return false }
+        if age == .takenBack { return !isKnownOrderVoided }
+        if snapshot.state == .canceled, isCutShort { return true }
+        return !snapshot.state.isPending
+            && !snapshot.items.contains { $0.product == facts.product }
+            && !facts.signals.contains(.productChangeScheduled)
+    }
+}
+
+/// What shows that an answer of Google's is about the purchase that was asked about.
+enum GoogleProof: Hashable, Sendable {
+    /// An order of the known series, or nothing is known yet.
+    case given
+    /// Google must say that this order is of this purchase.
+    case by(order: OrderID)
+    /// No order is known to compare with: good news counts, and bad news needs a second opinion
+    /// unless Google says that this order is of this purchase. Nil where the answer has none.
+    case unless(OrderID?)
+    /// The answer names no order though the series is known: it stands in for the right one.
+    case none
+}

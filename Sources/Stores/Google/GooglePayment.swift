@@ -1,0 +1,101 @@
+import Renewal
+
+/// What an answer says of the payment of the period that it shows.
+enum GooglePayment: Hashable, Sendable {
+    /// Version 2: the orders tell.
+    case byOrders
+    case paid, unpaid
+    /// Version 1 without `paymentState`, or with one that is not known. Never there when cancelled.
+    case notSaid
+}
+
+// What was paid. A moved expiry is no payment (design rule 4).
+extension GoogleObservation {
+    /// Whether the end lies beyond what is known to be paid. Nil where that is not known.
+    var isMoved: Bool? {
+        guard let known = facts.paidThrough, let expires = main?.expires else { return nil }
+        return expires > known
+    }
+
+    /// Whether the expiry has moved and nothing says that this was paid: the silent first day after
+    /// a declined renewal, when the state does not say so yet; or cancelled in the middle of grace.
+    var isUnpaid: Bool {
+        guard let main, let expires = main.expires, isMoved != false else { return false }
+        switch snapshot.payment {
+        case .paid: return false
+        case .unpaid: return true
+        case .byOrders: return isUnpaidByOrders(main, until: expires)
+        case .notSaid:
+            guard snapshot.state == .canceled else { return isInTrouble }
+            return isInTrouble ? !isFarBeyondGrace(expires) : isShortlyMoved(expires)
+        }
+    }
+
+    private func isUnpaidByOrders(_ main: GoogleItem, until expires: Timestamp) -> Bool {
+        let isLatestUnpaid = snapshot.latestOrder.map { latest in
+            !snapshot.items.contains { $0.paidOrder == latest }
+        }
+        if let paid = main.paidOrder, paid != facts.period {
+            guard facts.period == nil, isLatestUnpaid == true else { return false }
+        } else if isInTrouble, main.product == facts.product {
+            return true
+        }
+        // At first sight nothing shows whether it moved. Google moves it by a day at a time.
+        guard isMoved != nil else {
+            return isLatestUnpaid == true && expires <= now + GoogleItem.renewalWindow
+        }
+        return isLatestUnpaid ?? (facts.period != nil && isShortlyMoved(expires))
+    }
+
+    private var isInTrouble: Bool { facts.state == .grace || facts.state == .hold }
+
+    /// Moved once the paid period was over, and to the next days only. A tester's periods are too
+    /// short for this to tell anything.
+    private func isShortlyMoved(_ expires: Timestamp) -> Bool {
+        guard let known = facts.paidThrough, !snapshot.isTest else { return false }
+        return known <= now && expires <= now + GoogleItem.renewalWindow
+    }
+
+    /// Another period, which can only have been paid: grace moves on by a day at a time.
+    private func isFarBeyondGrace(_ expires: Timestamp) -> Bool {
+        expires > max(facts.expiresAt ?? now, now) + GoogleItem.renewalWindow
+    }
+
+    /// An answer without a word about the payment claims nothing new to be paid.
+    private var isUnproven: Bool {
+        snapshot.payment == .notSaid && snapshot.state != .canceled && snapshot.state != .expired
+            && isMoved != false
+    }
+
+    /// The paid order. Version 1 names the latest one, whatever became of it.
+    var provenOrder: OrderID? {
+        guard age == .current, !isUnproven, !isUnknownAtFirstSight else { return nil }
+        return snapshot.payment == .notSaid && isUnpaid ? nil : main?.paidOrder
+    }
+
+    /// Without the expiry of an unpaid or taken back period: what was known stays, and the next
+    /// reading compares with it again.
+    func paidThrough(_ standing: Standing) -> Timestamp? {
+        switch standing {
+        case .active: isUnproven || isUnknownAtFirstSight ? nil : main?.expires
+        case .paused, .ended: isMovedWithoutOrder ? nil : main?.expires
+        case .grace, .hold, .pending, .refunded, .removedFromFamily, .replaced: nil
+        }
+    }
+
+    private var isMovedWithoutOrder: Bool {
+        guard let known = facts.paidThrough, let main, let expires = main.expires else {
+            return false
+        }
+        return expires > known + .minutes(1)
+            && (main.paidOrder == nil || main.paidOrder == facts.period)
+    }
+
+    /// A cancelled renewal of version 1 at first sight, near its end: it may be in grace.
+    private var isUnknownAtFirstSight: Bool {
+        guard snapshot.payment == .notSaid, isMoved == nil, let main, let expires = main.expires,
+            let order = main.paidOrder, GoogleOrderID(order).renewal != nil
+        else { return false }
+        return expires <= now + GoogleItem.renewalWindow
+    }
+}

@@ -1,0 +1,31 @@
+import Renewal
+
+/// A purchase of products that are sold once, as either version tells it.
+struct GoogleSale: Hashable, Sendable {
+    var state: State
+    var items: [Item]
+    var order: OrderID?
+    /// The account of the app's own that it named at the purchase.
+    var accountToken: UserID?
+    var boughtAt: Timestamp?
+    /// Whether the answer says that it was paid once.
+    var wasCompleted = false
+    var isTest = false
+    var awaitsAcknowledgement = false
+
+    enum State: String, Hashable, Sendable {
+        case purchased = "PURCHASED"
+        case cancelled = "CANCELLED"
+        case pending = "PENDING"
+    }
+
+    struct Item: Hashable, Sendable {
+        let product: ProductID
+        let quantity: Int64
+        /// How many have not been given back; nil where the answer does not tell.
+        let refundableQuantity: Int64?
+        let isConsumed: Bool
+
+        var isGivenBack: Bool { refundableQuantity.map { $0 <= 0 } ?? false }
+    }
+}

@@ -1,0 +1,64 @@
+import Renewal
+
+// What to tell, and when to look again.
+extension GoogleObservation {
+    func signals(_ standing: Standing) -> Set<Signal> {
+        var signals: Set<Signal> = []
+        switch standing {
+        case .active, .grace: break
+        case .hold, .paused:
+            // It may come back, but only as long as the token answers.
+            if let expires = main?.expires, now >= expires + Self.tokenLife - Self.tokenWarning {
+                signals.insert(.tokenEnding)
+            }
+            return signals
+        case .pending, .ended, .refunded, .removedFromFamily, .replaced: return []
+        }
+        if main?.isToBeReplaced == true { signals.insert(.productChangeScheduled) }
+        if main?.hasPriceIncreasePending == true { signals.insert(.priceIncreasePending) }
+        if let resumes = snapshot.resumesAt, resumes > now { signals.insert(.pauseScheduled) }
+        if let alarm = acknowledgementAlarm, now > alarm { signals.insert(.unacknowledged) }
+        return signals
+    }
+
+    /// A token answers until 60 days after its expiry.
+    private static let tokenLife = Duration.days(60)
+    private static let tokenWarning = Duration.days(14)
+
+    /// A third of the time that Google gives: three days, for a short prepaid plan half of it.
+    ///
+    /// <https://developer.android.com/google/play/billing/integrate#process>
+    private var acknowledgementAlarm: Timestamp? {
+        guard snapshot.awaitsAcknowledgement, let start = snapshot.startedAt else { return nil }
+        guard let main, main.isPrepaid, let expires = main.expires, expires > start,
+            expires - start < .days(7)
+        else { return start + .hours(24) }
+        return start + min((expires - start) / 6, .hours(24))
+    }
+
+    func askAgainBy(_ standing: Standing) -> Timestamp? {
+        switch standing {
+        case .active, .grace: break
+        case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: return nil
+        }
+        var times = inForce.filter { $0.product != main?.product }.compactMap { item in
+            item.expires.map { expires in
+                // Late: kept for a while, and looked at ever more slowly.
+                expires > now
+                    ? expires : now + ((now - expires) / 2).clamped(.minutes(15), .hours(6))
+            }
+        }
+        if let alarm = acknowledgementAlarm, alarm > now { times.append(alarm) }
+        return times.min()
+    }
+
+    var words: String {
+        var words = [snapshot.state.rawValue]
+        if let expires = main?.expires { words.append("expiryTime \(CalendarTime.text(expires))") }
+        if let main { words.append("autoRenewEnabled \(main.renews)") }
+        if isUnpaid { words.append("latest order not paid") }
+        if let who = snapshot.cancellation { words.append("canceled by \(who.rawValue)") }
+        if snapshot.items.count > 1 { words.append("\(snapshot.items.count) items") }
+        return words.joined(separator: ", ")
+    }
+}
