@@ -43,11 +43,15 @@ extension PostgresLedger {
         }
     }
 
-    /// All purchases of a user, due or not.
-    package func claims(ofUser userID: UserID) async throws(LedgerError) -> [Claim] {
+    /// All purchases of a user, due or not; where claimed ones are included, also those of others
+    /// that the user has handed in.
+    package func claims(
+        ofUser userID: UserID, includingClaimed: Bool = false
+    ) async throws(LedgerError) -> [Claim] {
         try await attempt {
             var claims: [Claim] = []
-            for row in try await self.reads.query(SQL.userClaims(.text(userID))).rows {
+            let query = SQL.userClaims(.text(userID), .bool(includingClaimed))
+            for row in try await self.reads.query(query).rows {
                 let app = try await self.app(ofLane: try row.int16("lane"))
                 claims.append(try row.claim(of: app))
             }

@@ -17,6 +17,7 @@ struct CommitBatch {
     /// Where the rows of a purchase are until the last step has moved them.
     private var homes: [RowID: RowID] = [:]
     let twins: Twins
+    let chains: Chains
     private(set) var statements: [PostgresStatement] = []
 
     struct RowID: Hashable, Comparable {
@@ -42,9 +43,10 @@ struct CommitBatch {
         let offer: OfferID
     }
 
-    init(lease: Lease?, twins: Twins = Twins()) {
+    init(lease: Lease?, twins: Twins = Twins(), chains: Chains = Chains()) {
         self.lease = lease
         self.twins = twins
+        self.chains = chains
     }
 
     var events: [Event] { told.map(\.event) }
@@ -88,7 +90,10 @@ struct CommitBatch {
             offers[OfferRowID(userID: book.userID, offer: id)] = (shard, row)
         }
         for event in settlement.events {
-            told.append((shard, outcome.claim.version + 1, event))
+            let known =
+                event.purchaseID == decided
+                ? outcome.claim.version : book.purchases[event.purchaseID]?.version ?? 0
+            told.append((shard, known + 1, event))
         }
     }
 
@@ -112,8 +117,9 @@ struct CommitBatch {
     func finished(notifies: Bool) -> CommitBatch {
         var batch = self
         batch.statements = [
-            fence, newcomerStatement, accountStatement, originalKeyStatement, purchaseStatement,
-            tokenStatement, scheduleStatement, clueStatement, entitlementStatement, offerStatement,
+            fence, newcomerStatement, accountStatement, originalKeyStatement,
+            successorStatement, purchaseStatement, tokenStatement, scheduleStatement, clueStatement,
+            entitlementStatement, offerStatement,
             dropStatement, moveStatement, copyStatement, twinStatement, evidenceStatement,
             eventStatement,
         ].compactMap { $0 }

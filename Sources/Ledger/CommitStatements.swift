@@ -46,7 +46,9 @@ extension CommitBatch {
             .texts(facts.map { arrayLiteral($0.holdings.map(\.product)) }),
             .texts(
                 facts.map { arrayLiteral($0.holdings.map(\.expiresAt?.microsecondsSinceEpoch)) }),
-            .optionalTexts(facts.map(\.group)), .optionalBools(facts.map(\.usedIntroductory)))
+            .optionalTexts(facts.map(\.group)), .optionalBools(facts.map(\.usedIntroductory)),
+            .optionalTexts(facts.map(\.accountToken)),
+            .optionalTexts(facts.map(\.ownership?.rawValue)))
     }
 
     var tokenStatement: PostgresStatement? {
@@ -102,7 +104,7 @@ extension CommitBatch {
             instants(rows.map(\.expiresAt)), .optionalBools(rows.map(\.willRenew)),
             .bools(rows.map(\.inGrace)), .texts(rows.map(\.reason)),
             .texts(rows.map(\.store.rawValue)), .texts(rows.map(\.product)),
-            .int64s(rows.map(\.purchaseID)))
+            .int64s(rows.map(\.purchaseID)), .optionalTexts(rows.map(\.environment?.rawValue)))
     }
 
     var offerStatement: PostgresStatement? {
@@ -172,7 +174,8 @@ extension CommitBatch {
             .optionalBools(events.map(\.detail.falseRenewal)),
             .optionalTexts(events.map(\.detail.previousProduct)),
             .optionalBools(events.map(\.detail.durationChanged)),
-            .optionalTexts(events.map(\.detail.refundedOrder)))
+            .optionalTexts(events.map(\.detail.refundedOrder)),
+            .optionalTexts(events.map(\.detail.claimedBy)))
     }
 
     func instants(_ instants: [Timestamp?]) -> PostgresValue {

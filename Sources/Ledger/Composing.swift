@@ -17,9 +17,10 @@ extension PostgresLedger {
     func compose(
         _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp
     ) async throws(LedgerError) -> CommitBatch {
-        let (outcomes, twins) = try await fold(outcomes)
-        var batch = CommitBatch(lease: lease, twins: twins)
-        var books = try await books(of: outcomes.filter(\.changesFacts))
+        let (folded, twins) = try await fold(outcomes)
+        let (outcomes, chains) = try await link(folded)
+        var batch = CommitBatch(lease: lease, twins: twins, chains: chains)
+        var books = try await books(of: outcomes.filter(\.changesFacts), chains)
         batch.newcomers = books.newcomers
         for outcome in outcomes {
             batch.move(outcome)
@@ -38,10 +39,12 @@ extension PostgresLedger {
     ) throws(LedgerError) {
         let purchase = outcome.claim.purchase
         let shard = outcome.claim.shard
+        let older = try yield(to: outcome, in: &books, at: now, into: &batch)
         var book = try books.book(of: purchase.userID)
         guard let user = outcome.decision.handsTo else {
             let before = book
-            let settlement = book.settle(purchase, outcome.decision, at: now)
+            let settlement = book.settle(
+                purchase, outcome.decision, continuing: older, at: now)
             books.books[purchase.userID] = book
             return batch.enter(settlement, outcome, book, before: before, in: shard)
         }
@@ -56,11 +59,35 @@ extension PostgresLedger {
         batch.enter(gained, outcome, other, before: before.1, in: otherShard)
     }
 
-    private func books(of outcomes: [Outcome]) async throws(LedgerError) -> Books {
+    /// What the older link of the chain gave to another user goes to the one who has the newer
+    /// link.
+    private func yield(
+        to outcome: Outcome, in books: inout Books, at now: Timestamp, into batch: inout CommitBatch
+    ) throws(LedgerError) -> OlderLink? {
+        let row = CommitBatch.RowID(shard: outcome.claim.shard, id: outcome.claim.purchase.id)
+        guard let place = batch.chains.older[row], place.user != outcome.decision.handsTo
+        else { return nil }
+        var other = try books.book(of: place.user)
+        let before = other
+        guard let (lost, older) = other.yield(place.id, outcome.decision, at: now) else {
+            return nil
+        }
+        guard !lost.purchases.isEmpty else { return older }
+        books.books[place.user] = other
+        batch.enter(lost, outcome, other, before: before, in: place.shard)
+        return older
+    }
+
+    private func books(
+        of outcomes: [Outcome], _ chains: Chains
+    ) async throws(LedgerError) -> Books {
         var books = Books()
         guard !outcomes.isEmpty else { return books }
         for outcome in outcomes {
             books.shards[outcome.claim.purchase.userID] = outcome.claim.shard
+        }
+        for place in chains.older.values where books.shards[place.user] == nil {
+            books.shards[place.user] = place.shard
         }
         let others = Set(outcomes.compactMap(\.decision.handsTo)).subtracting(books.shards.keys)
         if !others.isEmpty {
@@ -148,7 +175,7 @@ extension PostgresRow {
             expiresAt: try optionalInstant("expires_at"),
             willRenew: try optionalBool("will_renew"), inGrace: try bool("in_grace"),
             reason: try text("reason"), store: try word("store"), product: try text("product"),
-            purchaseID: try int64("purchase_id"))
+            purchaseID: try int64("purchase_id"), environment: try optionalWord("environment"))
     }
 
     fileprivate func offer() throws(PostgresError) -> (OfferID, Offer) {

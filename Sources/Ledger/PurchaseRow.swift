@@ -13,6 +13,8 @@ extension PostgresRow {
 
     func claim(of app: AppKey) throws(PostgresError) -> Claim {
         var purchase = try purchase(of: app)
+        purchase.claimedAt = try optionalInstant("handed_in_at")
+        purchase.claimants = try texts("claimants")
         for (text, heardAt) in zip(try texts("clues"), try optionalInt64s("clue_times")) {
             guard let clue = Clue(text: text), let heardAt else { continue }
             purchase.clues.insert(clue)
@@ -56,6 +58,8 @@ extension PostgresRow {
             facts.doubt = PendingDoubt(doubt: doubt, since: try instant("doubt_since"))
         }
         facts.holdings = try holdings()
+        facts.accountToken = try optionalText("account_token")
+        facts.ownership = try optionalWord("ownership")
         return facts
     }
 
@@ -84,7 +88,7 @@ extension PostgresRow {
         return word
     }
 
-    private func optionalWord<Word: RawRepresentable<String>>(
+    func optionalWord<Word: RawRepresentable<String>>(
         _ column: String
     ) throws(PostgresError) -> Word? {
         guard let text = try optionalText(column) else { return nil }

@@ -55,6 +55,8 @@ struct SQL: Sendable {
     static let commitPull = SQL("commit_pull", PackageResources.commit_pull_sql)
     static let commitPurchases = SQL("commit_purchases", PackageResources.commit_purchases_sql)
     static let commitSchedule = SQL("commit_schedule", PackageResources.commit_schedule_sql)
+    static let commitSuccessors = SQL(
+        "commit_successors", PackageResources.commit_successors_sql)
     static let commitTokens = SQL("commit_tokens", PackageResources.commit_tokens_sql)
     static let commitTwins = SQL("commit_twins", PackageResources.commit_twins_sql)
     static let countWorkers = SQL("count_workers", PackageResources.count_workers_sql)
@@ -70,8 +72,10 @@ struct SQL: Sendable {
     static let dropOffers = SQL("drop_offers", PackageResources.drop_offers_sql)
     static let endPull = SQL("end_pull", PackageResources.end_pull_sql)
     static let eventsAfter = SQL("events_after", PackageResources.events_after_sql)
+    static let findOlderLinks = SQL("find_older_links", PackageResources.find_older_links_sql)
     static let findOriginalKeys = SQL(
         "find_original_keys", PackageResources.find_original_keys_sql)
+    static let findSuccessors = SQL("find_successors", PackageResources.find_successors_sql)
     static let lastEvent = SQL("last_event", PackageResources.last_event_sql)
     static let leaveWorker = SQL("leave_worker", PackageResources.leave_worker_sql)
     static let lockMigrations = SQL("lock_migrations", PackageResources.lock_migrations_sql)

@@ -13,6 +13,9 @@ package struct Decision: Hashable, Sendable {
     package var detail = Detail()
     /// The purchase that this one has taken over from.
     package var predecessorToken: StoreToken?
+    /// The older link of the chain that a paid purchase continues: handed in later, it gives
+    /// nothing.
+    package var olderLink: StoreToken?
     /// What the store shall be asked with from now on; nil when that stays as it is. A secret.
     package var nextToken: StoreToken?
     /// The user who gets the purchase with this decision: it moves with all that belongs to it.

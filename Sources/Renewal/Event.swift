@@ -110,6 +110,8 @@ package struct Detail: Hashable, Sendable {
     package var durationChanged: Bool?
     /// The order, or Apple's transaction, that a refund of a past period is about.
     package var refundedOrder: OrderID?
+    /// The other user who has handed in the purchase that a notice is about.
+    package var claimedBy: UserID?
 
     package init(
         heard: String? = nil, falseRenewal: Bool? = nil, previousProduct: ProductID? = nil,

@@ -46,6 +46,7 @@ struct Judgement {
         }
         // A consumable never is an entitlement, and an ignored sandbox purchase gives none.
         if facts.holdings.isEmpty, facts.access == .granted { facts.access = .none }
+        noteClaim()
         // That the same was stated again, later, is nothing to store.
         var restated = facts
         restated.statedAt = known.statedAt
@@ -65,6 +66,7 @@ struct Judgement {
             decision.nextToken = next
         }
         decision.notices = notices(decision)
+        decision.olderLink = olderLink
         if facts.access == .granted { decision.predecessorToken = observation.predecessorToken }
         decision.settledClues = observation.settledClues.union(
             observation.pastRefunds.map(Clue.refund))
@@ -91,16 +93,6 @@ struct Judgement {
                 decision.nextCheckAt, moment.now + .hours(6) * (0.9 + 0.2 * moment.jitter))
         }
         return decision
-    }
-
-    /// What becomes of a purchase that another user has claimed. With `keep` the first one has it.
-    func share(_ decision: inout Decision) {
-        guard let claimant = claim.purchase.claimant, facts.state != .superseded else { return }
-        switch policy.shared {
-        case .keep: break
-        case .move: decision.handsTo = claimant
-        case .allow: decision.sharesWithClaimants = true
-        }
     }
 
     func holdings() -> [Holding] {

@@ -15,14 +15,15 @@ extension Judgement {
         facts.phase = observation.phase ?? known.phase
         facts.group = observation.group ?? known.group
         facts.usedIntroductory = usedIntroductory
+        facts.accountToken = observation.accountToken ?? known.accountToken
+        facts.ownership = observation.ownership ?? known.ownership
         facts.statedAt = observation.statedAt ?? known.statedAt
         facts.signals = observation.signals.union(
-            known.signals.intersection([.environmentChanged, .pastPeriodRefunded]))
+            known.signals.intersection([
+                .environmentChanged, .pastPeriodRefunded, .sharedReceipt,
+            ]))
         if facts.environment != observation.environment {
             facts.signals.insert(.environmentChanged)
-        }
-        if claim.purchase.isClaimedByOthers, policy.shared == .keep {
-            facts.signals.insert(.sharedReceipt)
         }
     }
 

@@ -45,6 +45,7 @@ extension Judgement {
                 if reason == .paymentPending, case .grace(let moved) = observation.standing {
                     own.falseRenewal = moved
                 }
+                if reason == .sharedReceipt { own.claimedBy = claim.purchase.claimant }
                 return Decision.Notice(reason, detail: own)
             }
     }

@@ -39,6 +39,8 @@ package struct Observation: Hashable, Sendable {
     /// Google's `obfuscatedExternalAccountId`. Nil where the answer does not tell: what was known
     /// stays. It identifies: compared by bytes.
     package var accountToken: UserID?
+    /// Nil where the answer does not tell.
+    package var ownership: Ownership?
     /// The store still waits for somebody to acknowledge the purchase (Google, three days long).
     package var awaitsAcknowledgement = false
     /// When the store said it, where it says so; otherwise the time of the answer counts.

@@ -14,6 +14,10 @@ package struct Purchase: Hashable, Sendable {
     /// The other user who has handed it in since, where that is not settled yet.
     package let claimant: UserID?
     package var facts: Facts
+    /// When the claimant has handed it in. Read with a claim only.
+    package var claimedAt: Timestamp?
+    /// All other users who have handed it in, the latest first. Read with a claim only.
+    package var claimants: [UserID] = []
     /// What hints have named and no check has looked into yet.
     package var clues: Set<Clue> = []
     /// When each of these was first heard of, by the database's clock.
@@ -79,6 +83,9 @@ package struct Facts: Hashable, Sendable {
     package var doubt: PendingDoubt?
     /// What the purchase gives now. Empty without access.
     package var holdings: [Holding] = []
+    /// Whom the app has named to the store at the purchase.
+    package var accountToken: UserID?
+    package var ownership: Ownership?
 
     package init(product: ProductID) {
         self.product = product

@@ -45,10 +45,12 @@ package struct Entitlement: Hashable, Sendable {
     package var store: Store
     package var product: ProductID
     package var purchaseID: Int64
+    package var environment: StoreEnvironment?
 
     package init(
         entitlement: EntitlementID, active: Bool, expiresAt: Timestamp?, willRenew: Bool?,
-        inGrace: Bool, reason: String, store: Store, product: ProductID, purchaseID: Int64
+        inGrace: Bool, reason: String, store: Store, product: ProductID, purchaseID: Int64,
+        environment: StoreEnvironment? = nil
     ) {
         self.entitlement = entitlement
         self.active = active
@@ -59,6 +61,7 @@ package struct Entitlement: Hashable, Sendable {
         self.store = store
         self.product = product
         self.purchaseID = purchaseID
+        self.environment = environment
     }
 }
 
@@ -77,14 +80,17 @@ package struct Settlement: Hashable, Sendable {
 extension Book {
     /// Enters a decision: moves the facts, takes the union anew, and tells what has changed for
     /// the user. Events are written only where the union changes (design rule 10).
+    /// `older` is the older link of the chain, where that was another user's.
     package mutating func settle(
-        _ purchase: Purchase, _ decision: Decision, at now: Timestamp
+        _ purchase: Purchase, _ decision: Decision, continuing older: OlderLink? = nil,
+        at now: Timestamp
     ) -> Settlement {
         var reasons = Reasons(gain: decision.gain, loss: decision.loss)
         var decided = purchase
         decided.facts = decision.facts
         return change(by: decision, about: decided, at: now) { book, settlement in
             book.takeOver(for: decided, decision, &reasons, &settlement)
+            if let older { reasons.inherit(older) }
             if reasons.gain == .purchased, book.hasLapsedTwin(of: decided) {
                 reasons.gain = .resubscribed
             }
@@ -127,6 +133,32 @@ extension Book {
         return (lost, gained)
     }
 
+    /// Rule 8 over two users: a newer link of the chain is another user's, and what the older one
+    /// gave goes there in the same step.
+    ///
+    /// - Returns: what changes for this user, and the older link; nil where it is not here, or has
+    /// been   taken over before.
+    package mutating func yield(
+        _ id: Int64, _ decision: Decision, at now: Timestamp
+    ) -> (Settlement, OlderLink)? {
+        guard let entry = purchases[id], decision.facts.access == .granted else { return nil }
+        var older = entry.purchase
+        let link = OlderLink(older.facts)
+        guard older.facts.state != .superseded else { return (Settlement(), link) }
+        older.facts.state = .superseded
+        older.facts.loseAccess(.transferred)
+        var quiet = decision
+        quiet.notices = []
+        let lost = change(by: quiet, about: older, at: now) { book, settlement in
+            book.enter(older)
+            settlement.purchases.append(older)
+            var reasons = Reasons(gain: decision.gain, loss: .productChanged)
+            reasons.transferred = Set(decision.facts.holdings.map(\.entitlement))
+            return reasons
+        }
+        return (lost, link)
+    }
+
     /// Makes a change to the purchases, and tells what it has changed for the user.
     private mutating func change(
         by decision: Decision, about decided: Purchase, at now: Timestamp,
@@ -152,6 +184,26 @@ extension Book {
     private struct Reasons {
         var gain: GrantReason
         var loss: RevokeReason
+        /// What goes from one user to another.
+        var transferred: Set<EntitlementID> = []
+
+        func gain(of entitlement: EntitlementID) -> GrantReason {
+            transferred.contains(entitlement) ? .transferred : gain
+        }
+
+        func loss(of entitlement: EntitlementID) -> RevokeReason {
+            transferred.contains(entitlement) ? .transferred : loss
+        }
+
+        mutating func inherit(_ older: OlderLink) {
+            transferred = older.gave
+            guard gain == .purchased else { return }
+            if older.wasInForce {
+                gain = .productChanged
+            } else if let lapse = older.lapse {
+                gain = lapse == .productChanged ? .productChanged : .resubscribed
+            }
+        }
     }
 
     private mutating func enter(_ purchase: Purchase) {
@@ -211,8 +263,9 @@ extension Book {
                 let (leftEnd, rightEnd) = (
                     left.holding.expiresAt ?? .never, right.holding.expiresAt ?? .never
                 )
-                return leftEnd == rightEnd
-                    ? left.purchase.id < right.purchase.id : leftEnd > rightEnd
+                guard leftEnd == rightEnd else { return leftEnd > rightEnd }
+                // Of two that last as long the one that says the best of the user.
+                return left.purchase.standsBefore(right.purchase)
             }
         }
     }
@@ -229,7 +282,7 @@ extension Book {
         var row: Entitlement
         if let best = after.first {
             let gained = before.isEmpty
-            let gain = reasons.gain
+            let gain = reasons.gain(of: name)
             if gained {
                 settlement.events.append(
                     event(
@@ -239,18 +292,19 @@ extension Book {
             row = Entitlement(
                 entitlement: name, active: true, expiresAt: best.holding.expiresAt,
                 willRenew: best.purchase.facts.autoRenew,
-                inGrace: after.allSatisfy { $0.purchase.facts.state == .grace },
+                inGrace: best.purchase.facts.state == .grace,
                 reason: gained ? gain.rawValue : known?.reason ?? gain.rawValue,
                 store: best.purchase.app.store, product: best.holding.product,
-                purchaseID: best.purchase.id)
+                purchaseID: best.purchase.id, environment: best.purchase.facts.environment)
         } else if let lost = before.first {
-            let loss = reasons.loss
+            let loss = reasons.loss(of: name)
             settlement.events.append(
                 event(.revoke(loss), decided, name, now, decision, decision.detail, lost.holding))
             row = Entitlement(
                 entitlement: name, active: false, expiresAt: decided.facts.expiresAt,
                 willRenew: decided.facts.autoRenew, inGrace: false, reason: loss.rawValue,
-                store: decided.app.store, product: lost.holding.product, purchaseID: decided.id)
+                store: decided.app.store, product: lost.holding.product, purchaseID: decided.id,
+                environment: decided.facts.environment)
         } else {
             return
         }
@@ -273,5 +327,33 @@ extension Book {
             expiresAt: isRevoke
                 ? purchase.facts.expiresAt : holding?.expiresAt ?? purchase.facts.expiresAt,
             detail: detail)
+    }
+}
+
+/// The older link of a chain, as it was before a newer one of another user has taken over.
+package struct OlderLink: Hashable, Sendable {
+    /// What it gave.
+    let gave: Set<EntitlementID>
+    let lapse: RevokeReason?
+
+    var wasInForce: Bool { !gave.isEmpty }
+
+    init(_ facts: Facts) {
+        gave = Set(facts.holdings.map(\.entitlement))
+        lapse = facts.lapse
+    }
+}
+
+extension Purchase {
+    /// The order of those that last equally long: production before sandbox, paid before unpaid,
+    /// what renews before what does not.
+    fileprivate func standsBefore(_ other: Purchase) -> Bool {
+        let (left, right) = (rank, other.rank)
+        return left == right ? id < other.id : left > right
+    }
+
+    private var rank: Int {
+        (facts.environment == .sandbox ? 0 : 4) + (facts.state == .grace ? 0 : 2)
+            + (facts.autoRenew == true ? 1 : 0)
     }
 }

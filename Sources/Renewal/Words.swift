@@ -56,6 +56,14 @@ package enum Access: String, Hashable, Sendable, CaseIterable {
     case held
 }
 
+/// How a user came to have a purchase.
+package enum Ownership: String, Hashable, Sendable, CaseIterable {
+    case purchased
+    case familyShared = "family_shared"
+    /// One of several seats.
+    case assigned
+}
+
 /// What the current period was bought as.
 package enum Phase: String, Hashable, Sendable, CaseIterable {
     case trial, introductory, regular

@@ -11,6 +11,7 @@ struct Stage: Sendable {
     let beside: PostgresConnection
 
     /// - Parameter filling: what is done to the database before the schema is brought up to date.
+    /// - Throws: what `filling` throws, and what the server does not do.
     init(filling: ((PostgresConnection) async throws -> Void)? = nil) async throws {
         conninfo = try await ScratchCluster.shared().newDatabase()
         beside = Self.session(conninfo, name: "beside")

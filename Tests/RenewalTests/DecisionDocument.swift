@@ -97,15 +97,16 @@ import Testing
         How to read it:
 
         - A case begins with what is **known** of purchase A; `″` means as the row above has left it.
-          Where the user has a second purchase, it is B; `claimed` is by bob, another user. `new` has
-          never been checked. A number is the
-          day to which it is paid, `until=` the end of access where that is another.
+          Where there is a second purchase, it is B: the same user's, or bob's (`bobs`). `claimed` is by
+          bob, another user, on the day `claim=`, else on the first. `new` has never been checked. A
+          number is the day to which it is paid, `until=` the end of access where that is another.
         - **Day** is the time of the check on the test calendar: `30+10m` is ten minutes into day 30.
         - **Heard** is the store's answer in the words that all three stores share: `active 60` is in
           force and paid to day 60, `grace 33` is unpaid with access to day 33 (`own`: the store names it
           as grace and has not moved the expiry), `ended`, `cancelled`, `unpaid`, `price_declined` and
           `unavailable` are over, for that cause. `off` is auto-renew off. `after-A` continues A;
-          `next=` is what the store is asked with from now on.
+          `next=` is what the store is asked with from now on, `account=` the user whom the app has named
+          to the store, `bought=` the day of the purchase.
         - **Told** are the events of that step, in order. Grants and revokes are about the entitlement
           `pro` unless another is named; a problem is what `renewald.purchases.problem` shows.
         - **Holds** are the user's active entitlements after it, with their end.

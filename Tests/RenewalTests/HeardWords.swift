@@ -49,6 +49,7 @@ struct HeardWords {
         observation.signals = try signals(words["signals"])
         observation.statedAt = try words.time("stated")
         observation.purchasedAt = try words.time("bought")
+        observation.accountToken = words["account"].map(UserID.init)
         observation.predecessorToken = words.has("after-A") ? token(of: 1) : nil
         observation.nextToken = words["next"].map(StoreToken.init)
         observation.isMigrated = words.has("migrated")

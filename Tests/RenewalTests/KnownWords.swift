@@ -16,8 +16,8 @@ let shop = Catalog([
 ///
 /// The state comes first, then the day to which it is paid. `off` is auto-renew off, `trial` its
 /// phase, `until=` the end of access where it is another, `checked=` the last verdict,
-/// `doubt=` bad news that waits `since=` that day. `claimed`:
-/// bob has handed it in as well.
+/// `doubt=` bad news that waits `since=` that day. `claimed`: bob has handed it in as well, on the
+/// day `claim=`, else on the first. `bobs`: it is bob's.
 struct KnownWords {
     private let words: Words
 
@@ -27,12 +27,20 @@ struct KnownWords {
 
     func purchase(id: Int64) throws -> Purchase {
         let store = Store.allCases.first { words.has($0.rawValue) } ?? .google
-        return Purchase(
-            id: id, userID: "user", app: AppKey(store: store, id: "com.example.reader"),
+        var purchase = Purchase(
+            id: id, userID: isBobs ? "bob" : "user",
+            app: AppKey(store: store, id: "com.example.reader"),
             token: token(of: id), createdAt: try words.time("created") ?? TestCalendar.start,
-            isClaimedByOthers: words.has("shared") || words.has("claimed"),
+            isClaimedByOthers: words.has("claimed"),
             claimant: words.has("claimed") ? "bob" : nil, facts: try facts())
+        if words.has("claimed") {
+            purchase.claimants = ["bob"]
+            purchase.claimedAt = try words.time("claim") ?? TestCalendar.start
+        }
+        return purchase
     }
+
+    var isBobs: Bool { words.has("bobs") }
 
     /// When the last verdict was heard.
     func checkedAt() throws -> Timestamp? {

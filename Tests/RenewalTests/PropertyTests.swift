@@ -69,7 +69,16 @@ import Testing
             try demand(both.isEmpty, "one purchase, one user", turn)
             guard let handed = turn.handed else { return }
             let id = turn.claim.purchase.id
-            try demand(world.rules.policy.shared == .move, "only by that policy", turn)
+            let facts = turn.decision.facts
+            let isNamed = facts.accountToken == handed.after.userID
+            let gaveNothing = turn.claim.purchase.facts.access == .none
+            switch world.rules.policy.shared {
+            case .allow: try demand(false, "never by that policy", turn)
+            case .keep: try demand(isNamed || gaveNothing, "only to whom it is due", turn)
+            case .move: break
+            }
+            try demand(
+                facts.accountToken != turn.before.userID, "never from whom the store names", turn)
             try demand(turn.decision.isVerdict, "only with a verdict", turn)
             try demand(
                 handed.after.purchases[id]?.purchase.facts == turn.decision.facts,

@@ -97,11 +97,14 @@ struct RandomWorld {
     /// Now and then the other user hands it in as well.
     private func claimed(_ purchase: Purchase, _ chance: inout SeededGenerator) -> Purchase {
         let isClaimed = Int.random(in: 0..<6, using: &chance) == 0
-        return Purchase(
+        var claimed = Purchase(
             id: purchase.id, userID: book.userID, app: purchase.app, token: purchase.token,
             createdAt: purchase.createdAt,
             isClaimedByOthers: isClaimed || purchase.isClaimedByOthers,
             claimant: isClaimed ? otherBook.userID : nil, facts: purchase.facts)
+        if claimed.isClaimedByOthers { claimed.claimants = [otherBook.userID] }
+        if isClaimed { claimed.claimedAt = now - .days(Int.random(in: 0...2, using: &chance)) }
+        return claimed
     }
 
     private static let subscriptions: [ProductID] = [
@@ -147,7 +150,11 @@ struct RandomWorld {
             kind: shop.product(named: [product])?.kind ?? .autoRenewable, standing: standing,
             items: [Item(names: [product], expiresAt: nil)])
         observation.statedAt = Self.any([nil, now, now - .days(1)], &chance)
-        observation.purchasedAt = TestCalendar.start
+        observation.purchasedAt =
+            isOneTime.contains(purchase.id)
+            ? TestCalendar.start : Self.any([TestCalendar.start, now], &chance)
+        observation.accountToken = Self.any(
+            [nil, nil, nil, "user", "other", "third"] as [UserID?], &chance)
         observation.willRenew = Self.any([nil, true, false], &chance)
         observation.signals = Set(
             Signal.allCases.filter { _ in Int.random(in: 0..<20, using: &chance) == 0 })

@@ -6,6 +6,8 @@ struct Stage {
     private(set) var book: Book
     /// The user who has claimed purchase A.
     private(set) var bobsBook = Book(userID: "bob", version: 1, purchases: [], entitlements: [])
+    /// Which purchase continues a token.
+    private var successors: [StoreToken: Int64] = [:]
     private var attempts: [Int64: Int] = [:]
     private var checkedAt: [Int64: Timestamp] = [:]
     private let rules: Rules
@@ -15,16 +17,21 @@ struct Stage {
         rules = Rules(policy: try policy(story.policy), catalog: shop)
         self.jitter = jitter
         var purchases: [Purchase] = []
+        var bobs: [Purchase] = []
         for (id, cell) in [(Int64(1), story.known), (2, story.secondKnown)] {
             guard let cell else { continue }
             let known = KnownWords(cell)
-            purchases.append(try known.purchase(id: id))
+            let purchase = try known.purchase(id: id)
+            if known.isBobs { bobs.append(purchase) } else { purchases.append(purchase) }
             checkedAt[id] = try known.checkedAt()
         }
         book = Book(
             userID: "user", version: 1,
             purchases: purchases.map { .init(purchase: $0, version: 1) },
             entitlements: Self.rows(of: purchases))
+        bobsBook = Book(
+            userID: "bob", version: 1, purchases: bobs.map { .init(purchase: $0, version: 1) },
+            entitlements: Self.rows(of: bobs))
     }
 
     /// Plays a step and puts what followed into the words of the table.
@@ -49,9 +56,15 @@ struct Stage {
         let answer = try HeardWords(
             heard.dropFirst(isSecond ? 3 : 0), about: purchase.facts
         ).answer()
-        let decision = decide(
-            claim(purchase, at: now), hearing: answer, at: Moment(now: now, jitter: jitter),
-            under: rules)
+        let claim = claim(purchase, at: now)
+        var decision = decide(
+            claim, hearing: answer, at: Moment(now: now, jitter: jitter), under: rules)
+        if let successor = successors[purchase.token],
+            let late = Outcome(claim: claim, decision: decision).superseded(by: successor)
+        {
+            decision = late.decision
+        }
+        if let token = decision.olderLink { successors[token] = id }
         attempts[id] = decision.attempts
         if decision.isVerdict { checkedAt[id] = now }
         let settlement = settle(purchase, decision, at: now)
@@ -64,7 +77,14 @@ struct Stage {
         _ purchase: Purchase, _ decision: Decision, at now: Timestamp
     ) -> Settlement {
         guard purchase.userID == book.userID else {
-            return bobsBook.settle(purchase, decision, at: now)
+            let older = book.purchases.values.first { entry in
+                entry.purchase.token == decision.predecessorToken
+            }
+            guard let older, let (lost, link) = book.yield(older.purchase.id, decision, at: now)
+            else { return bobsBook.settle(purchase, decision, at: now) }
+            var both = lost
+            both.events += bobsBook.settle(purchase, decision, continuing: link, at: now).events
+            return both
         }
         guard decision.handsTo != nil else { return book.settle(purchase, decision, at: now) }
         var (lost, gained) = book.handOver(purchase, decision, to: &bobsBook, at: now)
@@ -124,7 +144,8 @@ struct Stage {
                     entitlement: holding.entitlement, active: true, expiresAt: holding.expiresAt,
                     willRenew: purchase.facts.autoRenew,
                     inGrace: purchase.facts.state == .grace, reason: "purchased",
-                    store: purchase.app.store, product: holding.product, purchaseID: purchase.id)
+                    store: purchase.app.store, product: holding.product, purchaseID: purchase.id,
+                    environment: purchase.facts.environment)
             }
         }
         return Array(rows.values)

@@ -77,7 +77,7 @@ extension DecisionTable {
         # The token is near the end of its life | active 30
         20  active 30 signals=token_ending  active  granted  token_ending  pro 30  7d
         21  active 30 signals=token_ending  active  granted  -             pro 30  7d
-        # Another user has handed in the same token: told once | active 30 shared
+        # Another user has handed in the same token: told once | active 30 claimed
         10  active 30             active  granted  shared_receipt          pro 30  7d
         11  active 30             active  granted  -                       pro 30  7d
         """)

@@ -22,6 +22,33 @@ extension DecisionTable {
         # The new link takes over the same entitlement: nothing is told | active 30 | B new
         10     B: active 40 after-A  active  granted  -                    B:pro 40  7d
         10+1h  active 30          superseded  none  -                      B:pro 40  never
+        # The new link is another user's: access moves in one step | active 30 | B new bobs
+        10     B: active 40 after-A  active  granted  -transferred bob+transferred  bob:B:pro 40  7d
+        10+1h  active 30          superseded  none  -                      bob:B:pro 40  never
+        # The same, and it gives something else | active 30 | B new bobs product=gold_month
+        10     B: active 40 after-A  active  granted  -product_changed bob+product_changed:gold  \
+        bob:B:gold 40  7d
+        # The same, and it gives less | active 30 product=bundle | B new bobs
+        10     B: active 40 after-A  active  granted  \
+        -product_changed:gold -transferred bob+transferred  bob:B:pro 40  7d
+        # Another user's new link of what has lapsed: nothing is taken | expired 30 | B new bobs
+        50     B: active 80 after-A  active  granted  bob+resubscribed     bob:B:pro 80  7d
+        # Another user's pending link takes nothing over | active 30 | B new bobs
+        10     B: pending after-A  pending  none    -                      pro 30   1d
+        # The older link is handed in late and still reads active: it gives nothing | new | B new
+        10     B: active 40 after-A  active  granted  +purchased           B:pro 40  7d
+        10+5m  active 30          superseded  none  -                      B:pro 40  never
+        11     active 60          superseded  none  -                      B:pro 40  never
+        # The same, and the newer link is another user's | new | B new bobs
+        10     B: active 40 after-A  active  granted  bob+purchased        bob:B:pro 40  7d
+        10+5m  active 30          superseded  none  -                      bob:B:pro 40  never
+        # The older link comes late, and the newer one has ended since | new | B new
+        10     B: active 40 after-A  active  granted  +purchased           B:pro 40  7d
+        41     B: ended 40        expired  none     -expired               -        1d
+        41+1h  active 60          superseded  none  -                      -        never
+        # A change that was never paid for leaves the older link alone | new | B new
+        10     B: pending after-A  pending  none    -                      -        1d
+        11     active 30          active   granted  +purchased             pro 30   7d
         # The new link gives another entitlement | active 30 | B new product=gold_month
         10     B: active 40 after-A  active  granted  +product_changed:gold -product_changed  \
         B:gold 40  7d
@@ -70,6 +97,9 @@ extension DecisionTable {
         """
         # A second purchase of the same entitlement | active 30 | B new product=pro_year
         10     B: active 375      active   granted  -                      B:pro 375  7d
+        # A sandbox purchase beside one that lasts as long: production holds it \
+        | active 30 sandbox | B active 30
+        10     active 30 sandbox  active   granted  -                      B:pro 30  7d
         # One of two falls, then the other | active 30 | B active 60 product=pro_year
         10     B: refunded 10     refunded  none    -                      pro 30    1d
         30+1m  ended 30           expired  none     -expired               -         1d

@@ -1,12 +1,46 @@
 extension DecisionTable {
     static let sharing = Section(
         "Handed in by two users, or in two forms",
-        "`[policy] shared` decides at the check. With `allow` each user gets a purchase of his own, "
-            + "which is asked about by itself.",
+        "A claimant whom the app has named to the store has it (`account=`), else `[policy] shared` "
+            + "decides at the check. With `allow` each user gets a purchase of their own, which is "
+            + "asked about by itself.",
         """
         # Kept by the first: told once | active 30 claimed
         10     active 30          active   granted  shared_receipt         pro 30  7d
         11     active 30          active   granted  -                      pro 30  7d
+        # The store names the claimant: it goes there, whatever the policy | active 30 claimed
+        10     active 30 account=bob  active  granted  -transferred bob+transferred  bob:pro 30  7d
+        11     active 30 account=bob  active  granted  -                   bob:pro 30  7d
+        # The same, and it gives nothing | expired 30 claimed
+        40     ended 30 account=bob  expired  none  -                      -          7d
+        41     active 71 account=bob  active  granted  bob+resubscribed    bob:pro 71  7d
+        # The store names the first: it stays, whatever the policy | active 30 claimed \
+        | policy shared=move
+        10     active 30 account=user  active  granted  shared_receipt     pro 30  7d
+        11     active 30          active   granted  -                      pro 30  7d
+        # The store names somebody else: the policy decides | active 30 claimed
+        10     active 30 account=cid  active  granted  shared_receipt      pro 30  7d
+        # Allowed for both, whom the store names too | active 30 claimed | policy shared=allow
+        10     active 30 account=bob  active  granted  -                   pro 30  7d
+        # Gives the first nothing, and is bought anew after the claim: whoever claimed it has it \
+        | expired 30 claimed claim=40
+        45     active 75 bought=44  active  granted  bob+resubscribed      bob:pro 75  7d
+        46     active 75 bought=44  active  granted  -                     bob:pro 75  7d
+        # Bought anew, and handed in by another right after it | expired 30 claimed claim=44+1m
+        44+2m  active 74 bought=44  active  granted  bob+resubscribed      bob:pro 74  7d
+        # It was over after the claim, so what is in force now was bought since \
+        | refunded 30 claimed claim=40 checked=41
+        45     active 75          active   granted  bob+resubscribed       bob:pro 75  7d
+        # Bought anew before the claim: the first has it | expired 30 claimed claim=50
+        51     active 75 bought=45  active  granted  shared_receipt +resubscribed  pro 75  7d
+        # The same period again is nothing new | refunded 30 claimed claim=11 checked=12
+        20     active 30          active   granted  shared_receipt +refund_reversed  pro 30  7d
+        # A renewal of what is in force is not bought by the claimant | active 30 claimed claim=10
+        30     active 60 bought=30  active  granted  shared_receipt renewed  pro 60  7d
+        # What the store has collected at last is the first one's | hold 30 claimed claim=31 checked=32
+        40     active 70 bought=40  active  granted  shared_receipt +recovered  pro 70  7d
+        # Handed in by both before its first check | new claimed claim=1
+        1+1m   active 30 bought=1  active  granted  shared_receipt +purchased  pro 30  7d
         # Moved to the latest | active 30 claimed | policy shared=move
         10     active 30          active   granted  -transferred bob+transferred  bob:pro 30  7d
         11     active 60          active   granted  bobrenewed             bob:pro 60  7d

@@ -10,7 +10,7 @@ SELECT
     purchase.doubt, purchase.doubt_since, purchase.holding_entitlements,
     purchase.holding_products, purchase.holding_ends,
     coalesce(credential.asked_with, credential.token) AS token,
-    credential.store_user_id
+    credential.store_user_id, purchase.account_token, purchase.ownership
 FROM unnest($1::int2[], $2::text[]) AS reader (shard, user_id)
 JOIN renewald.purchase
     ON purchase.shard = reader.shard AND purchase.user_id = reader.user_id

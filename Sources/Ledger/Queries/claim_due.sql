@@ -12,7 +12,18 @@ SELECT
     purchase.stated_at, purchase.lapse, purchase.signals, purchase.doubt,
     purchase.doubt_since, purchase.holding_entitlements, purchase.holding_products,
     purchase.holding_ends, coalesce(credential.asked_with, credential.token) AS token,
-    credential.store_user_id,
+    credential.store_user_id, purchase.account_token, purchase.ownership,
+    CASE WHEN purchase.claimed_by IS NOT NULL THEN (
+        SELECT claimant.claimed_at FROM renewald.claimant
+        WHERE claimant.shard = due.shard AND claimant.id = due.id
+          AND claimant.user_id = purchase.claimed_by)
+    END AS handed_in_at,
+    CASE WHEN purchase.claimed_by_others THEN ARRAY(
+        SELECT claimant.user_id FROM renewald.claimant
+        WHERE claimant.shard = due.shard AND claimant.id = due.id AND claimant.copy_id IS NULL
+        ORDER BY claimant.claimed_at DESC, claimant.user_id
+        LIMIT 200)
+    ELSE '{}' END AS claimants,
     ARRAY(
         SELECT clue.clue FROM renewald.clue
         WHERE clue.shard = due.shard AND clue.id = due.id AND clue.settled_at IS NULL

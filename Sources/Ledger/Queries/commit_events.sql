@@ -21,13 +21,13 @@ SELECT
     jsonb_strip_nulls(jsonb_build_object(
         'heard', told.heard, 'false_renewal', told.false_renewal,
         'previous_product', told.previous_product, 'duration_changed', told.duration_changed,
-        'refunded_order', told.refunded_order))
+        'refunded_order', told.refunded_order, 'claimed_by', told.claimed_by))
 FROM counter, unnest(
     $1::int2[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int8[], $7::int8[],
     $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::timestamptz[],
     $14::timestamptz[], $15::text[], $16::bool[], $17::text[], $18::bool[],
-    $19::text[]
+    $19::text[], $20::text[]
 ) WITH ORDINALITY AS told (
     shard, kind, reason, user_id, entitlement, purchase_id, purchase_version, store, app,
     environment, product, order_id, effective_at, expires_at, heard, false_renewal,
-    previous_product, duration_changed, refunded_order, number)
+    previous_product, duration_changed, refunded_order, claimed_by, number)

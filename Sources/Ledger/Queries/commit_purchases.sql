@@ -10,7 +10,8 @@ WITH moved AS (
         period = fact.period, phase = fact.phase, stated_at = fact.stated_at,
         lapse = fact.lapse, signals = fact.signals::text[], doubt = fact.doubt,
         doubt_since = fact.doubt_since, subscription_group = fact.subscription_group,
-        used_introductory = fact.used_introductory,
+        used_introductory = fact.used_introductory, account_token = fact.account_token,
+        ownership = fact.ownership,
         holding_entitlements = fact.holding_entitlements::text[],
         holding_products = fact.holding_products::text[],
         holding_ends = fact.holding_ends::int8[]
@@ -19,12 +20,12 @@ WITH moved AS (
         $8::text[], $9::timestamptz[], $10::timestamptz[], $11::bool[], $12::text[],
         $13::text[], $14::text[], $15::text[], $16::timestamptz[], $17::text[], $18::text[],
         $19::text[], $20::timestamptz[], $21::text[], $22::text[], $23::text[], $24::text[],
-        $25::bool[]
+        $25::bool[], $26::text[], $27::text[]
     ) AS fact (
         shard, id, version, product, environment, kind, state, access, paid_through, expires_at,
         auto_renew, order_id, original_id, period, phase, stated_at, lapse, signals, doubt,
         doubt_since, holding_entitlements, holding_products, holding_ends, subscription_group,
-        used_introductory
+        used_introductory, account_token, ownership
     )
     WHERE purchase.shard = fact.shard
       AND purchase.id = fact.id

@@ -1,5 +1,5 @@
 -- All purchases of one user as claims, due or not, oldest first.
--- $1 text (user id). One row a purchase.
+-- $1 text (user id), $2 bool (those of others as well that the user has handed in). One row a purchase.
 SELECT
     due.shard, due.lane, due.due_at, due.id, due.attempts, due.crashes, due.checked_at, due.problem,
     now() AS claimed_at, purchase.user_id, purchase.product, purchase.created_at,
@@ -10,7 +10,18 @@ SELECT
     purchase.stated_at, purchase.lapse, purchase.signals, purchase.doubt,
     purchase.doubt_since, purchase.holding_entitlements, purchase.holding_products,
     purchase.holding_ends, coalesce(credential.asked_with, credential.token) AS token,
-    credential.store_user_id,
+    credential.store_user_id, purchase.account_token, purchase.ownership,
+    CASE WHEN purchase.claimed_by IS NOT NULL THEN (
+        SELECT claimant.claimed_at FROM renewald.claimant
+        WHERE claimant.shard = due.shard AND claimant.id = due.id
+          AND claimant.user_id = purchase.claimed_by)
+    END AS handed_in_at,
+    CASE WHEN purchase.claimed_by_others THEN ARRAY(
+        SELECT claimant.user_id FROM renewald.claimant
+        WHERE claimant.shard = due.shard AND claimant.id = due.id AND claimant.copy_id IS NULL
+        ORDER BY claimant.claimed_at DESC, claimant.user_id
+        LIMIT 200)
+    ELSE '{}' END AS claimants,
     ARRAY(
         SELECT clue.clue FROM renewald.clue
         WHERE clue.shard = due.shard AND clue.id = due.id AND clue.settled_at IS NULL
@@ -19,10 +30,15 @@ SELECT
         SELECT (extract(epoch FROM clue.heard_at) * 1000000)::int8 FROM renewald.clue
         WHERE clue.shard = due.shard AND clue.id = due.id AND clue.settled_at IS NULL
         ORDER BY clue.clue LIMIT 50) AS clue_times
-FROM renewald.purchase
+FROM (
+    SELECT own.shard, own.id FROM renewald.purchase AS own
+    WHERE own.user_id = $1 AND own.shard = renewald.shard_of($1)
+    UNION ALL
+    SELECT claimant.shard, claimant.id FROM renewald.claimant
+    WHERE claimant.user_id = $1 AND claimant.copy_id IS NULL AND $2
+) AS meant
+JOIN renewald.purchase ON purchase.shard = meant.shard AND purchase.id = meant.id
 JOIN renewald.schedule AS due
     ON due.shard = purchase.shard AND due.lane = purchase.lane AND due.id = purchase.id
 JOIN renewald.credential ON credential.shard = purchase.shard AND credential.id = purchase.id
-WHERE purchase.user_id = $1
-  AND purchase.shard = renewald.shard_of($1)
 ORDER BY purchase.id

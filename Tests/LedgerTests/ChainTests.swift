@@ -1,0 +1,218 @@
+import Postgres
+import Renewal
+import Testing
+
+@testable import Ledger
+
+/// One subscription over several tokens, which several users have handed in (design rule 8).
+@Suite(.serialized) struct ChainTests {
+    /// In force; purchases of `later` continue the token `first`.
+    private func answer(_ claim: Claim, product: ProductID = "pro") -> Observation {
+        var observation = inForce(claim, product: product)
+        observation.originalID = nil
+        if claim.purchase.token == "later" { observation.predecessorToken = "first" }
+        if claim.purchase.token == "last" { observation.predecessorToken = "later" }
+        return observation
+    }
+
+    private func check(
+        _ stage: Stage, _ lease: Lease, later: ProductID = "pro"
+    ) async throws -> [String] {
+        let claims = try await stage.due(lease)
+        let outcomes = claims.map { claim in
+            outcome(claim, answer(claim, product: claim.purchase.token == "later" ? later : "pro"))
+        }
+        let report = try await stage.ledger.commit(outcomes, under: lease, at: claims.latest)
+        #expect(report.committed.count == claims.count)
+        return Self.words(report.events)
+    }
+
+    private static func words(_ events: [Event]) -> [String] {
+        events.map { "\($0.userID) \($0.told.kind) \($0.entitlement ?? "-") \($0.told.reason)" }
+    }
+
+    private func states(_ stage: Stage) async throws -> [String] {
+        try await stage.list(
+            "SELECT user_id || ' ' || state || ' ' || access FROM renewald.purchases ORDER BY id")
+    }
+
+    /// In each other's shard and in the same one; the newer link in a lease that lacks the older one's
+    /// shard.
+    @Test(arguments: [false, true])
+    func accessMovesToAnotherUserInOneTransaction(_ isSameShard: Bool) async throws {
+        let stage = try await Stage()
+        let users = try await stage.list(
+            """
+            SELECT 'user ' || number FROM generate_series(1, 5000) AS number
+            WHERE (renewald.shard_of('user ' || number) = renewald.shard_of('user 1')) = $1
+                OR number = 1
+            ORDER BY number LIMIT 2
+            """, [.bool(isSameShard)])
+        let lease = try await stage.takeAll()
+        let first = try await stage.submit(users[0], "first")
+        #expect(try await check(stage, lease) == ["\(users[0]) grant pro purchased"])
+        let later = try await stage.submit(users[1], "later")
+        let claim = try #require(try await stage.due(lease).first)
+        let own = Lease(
+            worker: lease.worker, epochs: lease.epochs.filter { $0.key == claim.shard })
+        let report = try await stage.ledger.commit(
+            [outcome(claim, answer(claim))], under: own, at: claim.claimedAt)
+        #expect(
+            Self.words(report.events) == [
+                "\(users[0]) revoke pro transferred", "\(users[1]) grant pro transferred",
+            ])
+        // Each is told of the purchase of their own.
+        #expect(report.events.map(\.purchaseID) == [first, later])
+        #expect(
+            try await stage.number("SELECT count(DISTINCT created_at) FROM renewald.event") == 2)
+        #expect(
+            try await states(stage)
+                == ["\(users[0]) superseded none", "\(users[1]) active granted"])
+        #expect(try await stage.broken() == [])
+        // It stays so, whatever the older one still looks like.
+        try await stage.makeAllDue()
+        #expect(try await check(stage, lease).isEmpty)
+        #expect(try await stage.broken() == [])
+    }
+
+    @Test func whatTheNewerLinkDoesNotGiveIsLostForIt() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await stage.submit("ann", "first")
+        _ = try await check(stage, lease)
+        try await stage.submit("bob", "later")
+        #expect(
+            try await check(stage, lease, later: "gold")
+                == ["ann revoke pro product_changed", "bob grant gold product_changed"])
+        #expect(try await stage.broken() == [])
+    }
+
+    @Test func whoHoldsItByAnotherPurchaseLosesNothing() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await stage.submit("ann", "first")
+        try await stage.submit("ann", "another")
+        _ = try await check(stage, lease)
+        try await stage.submit("bob", "later")
+        #expect(try await check(stage, lease) == ["bob grant pro transferred"])
+        #expect(try await stage.list("SELECT renewald.has('ann', 'pro')::text") == ["true"])
+        #expect(try await stage.broken() == [])
+    }
+
+    @Test(arguments: ["ann", "bob"])
+    func anOlderLinkThatComesLateGivesNothing(_ user: String) async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let later = try await stage.submit("bob", "later")
+        #expect(try await check(stage, lease) == ["bob grant pro purchased"])
+        let first = try await stage.submit(user, "first")
+        let claim = try #require(try await stage.due(lease).first)
+        let report = try await stage.ledger.commit(
+            [outcome(claim, answer(claim))], under: lease, at: claim.claimedAt)
+        #expect(report.events.isEmpty)
+        #expect(
+            report.committed.map(\.decision.rule) == [
+                "a newer link of its chain, purchase \(later), has taken over"
+            ])
+        #expect(
+            try await states(stage) == ["bob active granted", "\(user) superseded none"])
+        // Handed in again and asked again, also when it says to have been renewed.
+        #expect(try await stage.submit(user, "first") == first)
+        try await stage.makeAllDue()
+        #expect(try await check(stage, lease).isEmpty)
+        #expect(
+            try await states(stage) == ["bob active granted", "\(user) superseded none"])
+        #expect(try await stage.broken() == [])
+    }
+
+    @Test func allLinksInOneBatchAreOneSubscription() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await stage.submit("ann", "first")
+        try await stage.submit("bob", "later")
+        try await stage.submit("cid", "last")
+        let events = try await check(stage, lease)
+        #expect(events == ["cid grant pro purchased"])
+        #expect(
+            try await states(stage)
+                == ["ann superseded none", "bob superseded none", "cid active granted"])
+        #expect(try await stage.broken() == [])
+    }
+
+    /// The middle link comes last of all: what it continues is continued by the newest.
+    @Test func theMiddleLinkComesLate() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await stage.submit("cid", "last")
+        #expect(try await check(stage, lease) == ["cid grant pro purchased"])
+        try await stage.submit("bob", "later")
+        #expect(try await check(stage, lease).isEmpty)
+        try await stage.submit("ann", "first")
+        #expect(try await check(stage, lease).isEmpty)
+        #expect(
+            try await states(stage)
+                == ["cid active granted", "bob superseded none", "ann superseded none"])
+        #expect(try await stage.broken() == [])
+    }
+
+    /// Nonsense must not take everything from everybody.
+    @Test func linksThatNameEachOtherAreBothLeft() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await stage.submit("ann", "first")
+        try await stage.submit("bob", "later")
+        let claims = try await stage.due(lease)
+        let outcomes = claims.map { claim in
+            var observation = answer(claim)
+            if claim.purchase.token == "first" { observation.predecessorToken = "later" }
+            return outcome(claim, observation)
+        }
+        _ = try await stage.ledger.commit(outcomes, under: lease, at: claims.latest)
+        #expect(
+            try await stage.number("SELECT count(*) FROM renewald.entitlement WHERE active") == 1)
+        #expect(try await stage.broken() == [])
+    }
+
+    /// Another worker has moved the older link's user meanwhile: nothing of it is committed.
+    @Test func aTakeoverIsTakenBackWhenTheOtherUserHasMoved() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await stage.submit("ann", "first")
+        _ = try await check(stage, lease)
+        try await stage.submit("bob", "later")
+        let claims = try await stage.due(lease)
+        let batch = try await stage.ledger.compose(
+            claims.map { outcome($0, answer($0)) }, under: lease, at: claims.latest)
+        for change in [
+            "UPDATE renewald.account SET version = version + 1 WHERE user_id = 'ann'",
+            "UPDATE renewald.purchase SET version = version + 1 WHERE user_id = 'ann'",
+        ] {
+            try await stage.beside.script(change)
+            let before = try await stage.everything()
+            await #expect(throws: PostgresError.self) {
+                _ = try await stage.ledger.writes.pipeline(batch.statements)
+            }
+            #expect(try await stage.everything() == before)
+        }
+        #expect(
+            try await check(stage, lease)
+                == ["ann revoke pro transferred", "bob grant pro transferred"])
+        #expect(try await stage.broken() == [])
+    }
+
+    /// A change of product that nobody has paid for leaves the older link as it was.
+    @Test func anUnpaidLinkIsNotRemembered() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await stage.submit("bob", "later")
+        let claim = try #require(try await stage.due(lease).first)
+        var pending = Observation(
+            environment: .production, standing: .pending,
+            items: [Item(names: ["pro"], expiresAt: nil)])
+        pending.predecessorToken = "first"
+        _ = try await stage.ledger.commit(
+            [outcome(claim, pending)], under: lease, at: claim.claimedAt)
+        try await stage.submit("ann", "first")
+        #expect(try await check(stage, lease) == ["ann grant pro purchased"])
+    }
+}

@@ -1,0 +1,154 @@
+import Postgres
+import Renewal
+import Testing
+
+@testable import Ledger
+
+/// Who claims a purchase that another user has, and what the store says of the buyer.
+@Suite(.serialized) struct ClaimantTests {
+    @discardableResult
+    private func check(
+        _ stage: Stage, _ lease: Lease, _ shared: Policy.Shared = .keep,
+        _ answer: (Claim) -> Observation = { inForce($0) }
+    ) async throws -> [String] {
+        let claims = try await stage.due(lease)
+        let report = try await stage.ledger.commit(
+            claims.map { outcome($0, answer($0), shared) }, under: lease, at: claims.latest)
+        return report.events.map { "\($0.userID) \($0.told.kind) \($0.told.reason)" }
+    }
+
+    private func named(_ user: UserID) -> (Claim) -> Observation {
+        { claim in
+            var observation = inForce(claim)
+            observation.accountToken = user
+            return observation
+        }
+    }
+
+    @Test func theNoticeNamesTheClaimantOnce() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await stage.submit("ann", "token")
+        try await check(stage, lease)
+        try await stage.submit("bob", "token")
+        #expect(try await check(stage, lease) == ["ann notice shared_receipt"])
+        #expect(
+            try await stage.list(
+                """
+                SELECT user_id || ' ' || (detail ->> 'claimed_by') FROM renewald.events
+                WHERE reason = 'shared_receipt'
+                """) == ["ann bob"])
+        for user in ["cid", "bob"] {
+            try await stage.submit(user, "token")
+            #expect(try await check(stage, lease).isEmpty)
+        }
+        #expect(try await stage.broken() == [])
+    }
+
+    /// Whichever of several claimants it is, and also when the store names them only later.
+    @Test(arguments: [Policy.Shared.keep, .move])
+    func theUserWhomTheStoreNamesHasIt(_ shared: Policy.Shared) async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await stage.submit("ann", "token")
+        try await check(stage, lease, shared)
+        for user in ["bob", "cid"] { try await stage.submit(user, "token") }
+        #expect(
+            try await check(stage, lease, shared, named("bob"))
+                == ["ann revoke transferred", "bob grant transferred"])
+        #expect(
+            try await stage.list(
+                "SELECT user_id || ' ' || account_token FROM renewald.purchases") == ["bob bob"])
+        #expect(try await stage.broken() == [])
+        // Nobody else gets it any more; the answer need not say so each time.
+        for user in ["ann", "cid"] {
+            try await stage.submit(user, "token")
+            let told = try await check(stage, lease, shared)
+            #expect(told == (user == "ann" ? ["bob notice shared_receipt"] : []))
+        }
+        #expect(try await stage.list("SELECT user_id FROM renewald.purchases") == ["bob"])
+        #expect(try await stage.broken() == [])
+    }
+
+    /// An original id belongs to an Apple ID for ever, and people make second accounts.
+    @Test func whoBuysAnewWhatGivesItsOwnerNothingHasIt() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let id = try await stage.submit("ann", "1000", store: "apple")
+        try await check(stage, lease)
+        try await stage.makeAllDue()
+        try await check(stage, lease) { over($0) }
+        #expect(try await stage.submit("bob", "1000", store: "apple") == id)
+        #expect(try await check(stage, lease) { over($0) } == ["ann notice shared_receipt"])
+        try await stage.makeAllDue()
+        #expect(
+            try await check(stage, lease) { inForce($0, period: 2) } == ["bob grant resubscribed"])
+        #expect(
+            try await stage.list("SELECT user_id || ' ' || access FROM renewald.purchases")
+                == ["bob granted"])
+        #expect(try await stage.broken() == [])
+    }
+
+    /// The first has handed it in once more after the other: the last word is theirs.
+    @Test func whoBuysAnewAndHandsItInKeepsIt() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await stage.submit("ann", "token")
+        try await check(stage, lease)
+        try await stage.makeAllDue()
+        try await check(stage, lease) { over($0) }
+        try await stage.submit("bob", "token")
+        try await check(stage, lease) { over($0) }
+        try await stage.submit("ann", "token")
+        try await stage.makeAllDue()
+        #expect(
+            try await check(stage, lease) { inForce($0, period: 2) } == ["ann grant resubscribed"])
+        #expect(try await stage.broken() == [])
+    }
+
+    @Test func whatAUserHasClaimedIsFoundByTheUser() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let id = try await stage.submit("ann", "token")
+        try await stage.submit("bob", "own")
+        try await stage.submit("bob", "token")
+        let claims = try await stage.ledger.claims(ofUser: "bob", includingClaimed: true)
+        #expect(claims.map(\.purchase.userID) == ["ann", "bob"])
+        #expect(claims.first?.purchase.claimants == ["bob"])
+        #expect(claims.first?.purchase.claimedAt != nil)
+        #expect(try await stage.ledger.claims(ofUser: "bob").map(\.purchase.userID) == ["bob"])
+        #expect(
+            try await stage.ledger.claims(ofUser: "ann", includingClaimed: true)
+                .map(\.purchase.id) == [id])
+        // With a purchase of their own it is that one alone.
+        try await check(stage, lease, .allow)
+        let own = try await stage.ledger.claims(ofUser: "bob", includingClaimed: true)
+        #expect(own.map(\.purchase.userID) == ["bob", "bob"])
+    }
+
+    @Test func theEntitlementsSayWhichEnvironmentHoldsThem() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        for token in ["sandbox", "production"] { try await stage.submit("ann", token) }
+        func answer(_ claim: Claim) -> Observation {
+            var observation = inForce(claim, period: claim.purchase.token == "sandbox" ? 1 : 2)
+            observation.originalID = nil
+            if claim.purchase.token == "sandbox" { observation.environment = .sandbox }
+            return observation
+        }
+        let environment = "SELECT environment FROM renewald.entitlements"
+        var claims = try await stage.due(lease)
+        for claim in claims {
+            let outcomes = [outcome(claim, answer(claim))]
+            _ = try await stage.ledger.commit(outcomes, under: lease, at: claim.claimedAt)
+            #expect(try await stage.list(environment) == [claim.purchase.token.text])
+        }
+        // The production purchase falls: the sandbox one holds it, and says so.
+        try await stage.makeAllDue()
+        claims = try await stage.due(lease).filter { $0.purchase.token == "production" }
+        _ = try await stage.ledger.commit(
+            claims.map { outcome($0, over($0)) }, under: lease, at: claims.latest)
+        #expect(try await stage.list(environment) == ["sandbox"])
+        #expect(try await stage.broken() == [])
+    }
+}
