@@ -36,7 +36,7 @@ package struct UserCheck: Sendable {
     package func run(user: UserID) async throws(LedgerError) -> [CheckedPurchase] {
         var done: [Int64: CheckedPurchase] = [:]
         for _ in 0..<Self.roundLimit {
-            let claims = try await workshop.ledger.claims(ofUser: user)
+            let claims = try await workshop.ledger.claims(ofUser: user, includingClaimed: true)
                 .filter { done[$0.purchase.id] == nil }
             guard !claims.isEmpty else { break }
             for checked in try await commit(await ask(claims)) where checked.isCommitted {

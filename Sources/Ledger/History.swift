@@ -92,16 +92,19 @@ package struct UserHistory: Hashable, Sendable {
     package let purchases: [PurchaseHistory]
     /// What is no longer the user's.
     package let parted: [PartedPurchase]
+    /// What the user has handed in after another one, who has it.
+    package let claimed: [Claim]
 
     package init(
         userID: UserID, now: Timestamp, entitlements: [Entitlement],
-        purchases: [PurchaseHistory], parted: [PartedPurchase] = []
+        purchases: [PurchaseHistory], parted: [PartedPurchase] = [], claimed: [Claim] = []
     ) {
         self.userID = userID
         self.now = now
         self.entitlements = entitlements
         self.purchases = purchases
         self.parted = parted
+        self.claimed = claimed
     }
 }
 
@@ -112,7 +115,8 @@ extension PostgresLedger {
 
     /// All that is known of one user; without purchases for an unknown one.
     package func history(ofUser user: UserID) async throws(LedgerError) -> UserHistory {
-        let claims = try await claims(ofUser: user)
+        let handedIn = try await self.claims(ofUser: user, includingClaimed: true)
+        let claims = handedIn.filter { $0.purchase.userID == user }
         return try await attempt {
             let results = try await self.reads.pipeline([
                 SQL.purchaseEvidence(
@@ -133,7 +137,8 @@ extension PostgresLedger {
                         evidence: Self.story(evidence[claim.purchase.id] ?? [], of: user),
                         events: events)
                 },
-                parted: try await self.parted(events, from: user))
+                parted: try await self.parted(events, from: user),
+                claimed: handedIn.filter { $0.purchase.userID != user })
         }
     }
 

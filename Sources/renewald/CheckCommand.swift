@@ -52,6 +52,8 @@ private struct CheckOutput: Encodable {
 
     struct Purchase: Encodable {
         let id: Int64
+        /// Who has it.
+        let owner: UserID
         let store: String
         let app: AppID
         let product: ProductID
@@ -75,7 +77,9 @@ private struct CheckOutput: Encodable {
         self.user = user
         purchases = checked.map { one in
             Purchase(
-                id: one.claim.purchase.id, store: one.claim.purchase.app.store.rawValue,
+                id: one.claim.purchase.id,
+                owner: one.decision.handsTo ?? one.claim.purchase.userID,
+                store: one.claim.purchase.app.store.rawValue,
                 app: one.claim.purchase.app.id, product: one.facts.product,
                 state: one.facts.state.rawValue, access: one.facts.access.rawValue,
                 expires_at: Nullable(one.facts.expiresAt?.text),

@@ -22,6 +22,9 @@ struct CheckText {
             "",
             "purchase \(purchase.id): \(one.facts.product)",
             row("app", "\(purchase.app.store.rawValue) \(purchase.app.id)"),
+        ]
+        lines += owner(of: one)
+        lines += [
             row("asked", Self.asked(one.hearing.calls)),
             row("heard", one.hearing.answer.words),
             row("rule", one.decision.rule),
@@ -34,11 +37,23 @@ struct CheckText {
                 row(
                     "event",
                     [event.told.kind, event.entitlement?.text, event.told.reason]
-                        .compactMap { $0 }.joined(separator: " ")))
+                        .compactMap { $0 }.joined(separator: " ")
+                        + (event.userID == user ? "" : ", told to \(event.userID)")))
         }
         if let problem = one.decision.problem { lines.append(row("problem", problem.description)) }
         lines.append(row("next", Self.next(one.decision) ?? "never"))
         return lines
+    }
+
+    /// Whose it is, where the one who is asked about has handed it in after another.
+    private func owner(of one: CheckedPurchase) -> [String] {
+        let purchase = one.claim.purchase
+        if let heir = one.decision.handsTo {
+            return [row("of", change("\(purchase.userID)", "\(heir)"))]
+        }
+        guard purchase.userID != user else { return [] }
+        let claimed = Explanation.Claimed(purchase)
+        return [row("of", claimed.standing), row("", claimed.chances)]
     }
 
     private func row(_ name: String, _ text: String) -> String {

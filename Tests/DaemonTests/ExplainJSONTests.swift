@@ -9,7 +9,8 @@ struct ExplainJSONTests {
     /// Every object, and all of its keys; steps are the same wherever they are.
     static let keys = """
         : found_by notes now users
-        users: entitlements parted purchases user
+        users: claimed entitlements parted purchases user
+        users.claimed: app id owner product store
         users.entitlements: active entitlement event_id expires_at in_grace product purchase_id \
         reason since store will_renew
         users.parted: app id product steps store
@@ -32,7 +33,7 @@ struct ExplainJSONTests {
             purchases: crowd.purchases,
             parted: crowd.purchases.prefix(1).map {
                 PartedPurchase(purchaseID: 99, evidence: $0.evidence, events: $0.events)
-            })
+            }, claimed: crowd.purchases.prefix(1).map(\.claim))
         var found: [String: Set<[String]>] = [:]
         collect(try object(of: [history]), at: "", into: &found)
         let expected = Self.keys.split(separator: "\n").map { line in

@@ -195,17 +195,6 @@ struct ExplainTests {
         #expect(try await daemon.exit() == .code(0))
     }
 
-    private func expectInOrder(_ text: String, _ pieces: [String]) {
-        var rest = text[...]
-        for piece in pieces {
-            guard let found = rest.range(of: piece) else {
-                Issue.record("no \(piece) where it must be in:\n\(text)")
-                return
-            }
-            rest = rest[found.upperBound...]
-        }
-    }
-
     private func steps(in json: String) throws -> [[String: Any]] {
         let object = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
         let user = try #require((object?["users"] as? [[String: Any]])?.first)
@@ -219,5 +208,17 @@ struct ExplainTests {
         let text = String(decoding: data, as: UTF8.self)
         let found = try #require(text.firstMatch(of: /"order_id":"(M[A-Z0-9]+)"/))
         return String(found.1)
+    }
+}
+
+/// The pieces, each behind the one before.
+func expectInOrder(_ text: String, _ pieces: [String]) {
+    var rest = text[...]
+    for piece in pieces {
+        guard let found = rest.range(of: piece) else {
+            Issue.record("no \(piece) where it must be in:\n\(text)")
+            return
+        }
+        rest = rest[found.upperBound...]
     }
 }

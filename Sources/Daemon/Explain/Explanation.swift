@@ -37,6 +37,8 @@ package struct Explanation: Hashable, Sendable {
         package let purchases: [Purchase]
         /// What has gone to another user.
         package let parted: [Parted]
+        /// What another user has handed in first.
+        package let claimed: [Claimed]
     }
 
     /// A purchase that is no longer the user's, while it was.

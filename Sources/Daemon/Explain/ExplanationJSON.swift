@@ -20,12 +20,30 @@ package struct ExplanationJSON: Encodable {
         let entitlements: [Held]
         let purchases: [Purchase]
         let parted: [Parted]
+        let claimed: [Claimed]
 
         init(_ user: Explanation.User) {
             self.user = user.id
             entitlements = user.holdings.map(Held.init)
             purchases = user.purchases.map(Purchase.init)
             parted = user.parted.map(Parted.init)
+            claimed = user.claimed.map(Claimed.init)
+        }
+    }
+
+    struct Claimed: Encodable {
+        let id: Int64
+        let store: String
+        let app: AppID
+        let product: ProductID
+        let owner: UserID
+
+        init(_ claimed: Explanation.Claimed) {
+            id = claimed.id
+            store = claimed.app.store.rawValue
+            app = claimed.app.id
+            product = claimed.product
+            owner = claimed.owner
         }
     }
 

@@ -59,7 +59,9 @@ package struct ExplanationPage: Sendable {
             let heading =
                 explanation.users.count > 1 ? [Markup.element("h2", text: user.id.text)] : []
             let drawing = [figure(user, name: "user\(index)")]
-            let chains = user.purchases.map(section) + user.parted.map { section($0, of: user.id) }
+            let chains =
+                user.purchases.map(section) + user.parted.map { section($0, of: user.id) }
+                + user.claimed.map(section)
             return .element(
                 "article", heading + user.holdings.map(card) + nothingHeld(user) + drawing + chains)
         }
@@ -84,6 +86,15 @@ package struct ExplanationPage: Sendable {
                 "section", ["class": "held"],
                 [.element("h2", text: "has never held anything")])
         ]
+    }
+
+    private func section(_ claimed: Explanation.Claimed) -> Markup {
+        .element(
+            "section",
+            [
+                .element("h2", text: "Purchase \(claimed.id): \(claimed.title)"),
+                .element("p", text: "\(claimed.standing); \(claimed.chances)."),
+            ])
     }
 
     // MARK: The drawing

@@ -8,6 +8,7 @@ extension Explanation.User {
             Explanation.Purchase($0, of: history.userID, at: history.now)
         }
         parted = history.parted.compactMap(Explanation.Parted.init)
+        claimed = history.claimed.map { Explanation.Claimed($0.purchase) }
         let steps = purchases.flatMap(\.steps) + parted.flatMap(\.steps)
         holdings = history.entitlements.sorted { $0.entitlement < $1.entitlement }.map {
             Explanation.Held($0, of: history.userID, among: steps)

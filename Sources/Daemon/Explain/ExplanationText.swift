@@ -44,6 +44,7 @@ package struct ExplanationText {
         }
         for purchase in user.purchases { lines += [.empty] + rows(of: purchase) }
         for parted in user.parted { lines += [.empty] + rows(of: parted, from: user.id) }
+        for claimed in user.claimed { lines += [.empty] + rows(of: claimed) }
         return lines
     }
 
@@ -72,6 +73,14 @@ package struct ExplanationText {
             TextLine("", "purchase \(parted.id): \(parted.title)", tone: .title),
             TextLine(lead("now", indent: 2), Explanation.Parted.standing),
         ] + rows(of: parted.steps, by: user)
+    }
+
+    private func rows(of claimed: Explanation.Claimed) -> [TextLine] {
+        [
+            TextLine("", "purchase \(claimed.id): \(claimed.title)", tone: .title),
+            TextLine(lead("now", indent: 2), claimed.standing),
+            TextLine(lead("next", indent: 2), claimed.chances),
+        ]
     }
 
     private func rows(of steps: [Explanation.Step], by user: UserID) -> [TextLine] {

@@ -100,7 +100,7 @@ extension Stage {
     }
 
     /// Does something that may make a new purchase.
-    fileprivate func act(
+    func act(
         _ purchase: Made, making action: String, _ body: String
     ) async throws -> Made? {
         let made = try JSONDecoder().decode(

@@ -1,0 +1,106 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// One purchase, several users, and what is handed in again: by the real programs.
+@Suite(.serialized)
+struct SharedTests {
+    private static func once(_ stage: Stage) async throws {
+        let ended = try await stage.renewald("once")
+        #expect(ended.exit == .code(0), "\(ended.standardError)")
+    }
+
+    @Test func whoSubmitsWhatAnotherHasIsSeen() async throws {
+        try await onStage { stage in
+            try stage.configure()
+            let made = try await stage.buy("google")[0]
+            let id = try await stage.submit(made, "google", for: "una")
+            try await Self.once(stage)
+            try await stage.submit(made, "google", for: "ben")
+            try await Self.once(stage)
+            #expect(
+                try await stage.value(
+                    "SELECT detail ->> 'claimed_by' FROM renewald.events WHERE user_id = 'una' "
+                        + "AND reason = 'shared_receipt'") == "ben")
+            let told = try await stage.renewald("explain", "ben", "--require")
+            #expect(told.exit == .code(0))
+            expectInOrder(
+                told.standardOutput,
+                [
+                    "ben: 0 purchases, as of ", "purchase \(id): monthly, google ",
+                    "now        una handed it in first and has it",
+                    "next       it changes hands if ",
+                ])
+            let json = try await stage.renewald("explain", "ben", "--json")
+            #expect(json.standardOutput.replacing(" ", with: "").contains(#""owner":"una""#))
+            let page = "\(stage.folder)/ben.html"
+            #expect(try await stage.renewald("explain", "ben", "--html", page).exit == .code(0))
+            #expect(
+                try String(contentsOfFile: page, encoding: .utf8)
+                    .contains("una handed it in first and has it; "))
+            // A check of ben asks about it, says whose it is, and gives him nothing.
+            let calls = try await stage.calls("google")
+            let checked = try await stage.renewald("check", "ben", "--require")
+            #expect(checked.exit == .code(0))
+            #expect(try await stage.calls("google") > calls)
+            expectInOrder(
+                checked.standardOutput,
+                [
+                    "ben: 1 purchase", "purchase \(id): monthly", "of       una handed it in first",
+                    "asked    purchases.subscriptionsv2.get: 200", "access   granted",
+                ])
+            let machine = try await stage.renewald("check", "ben", "--json")
+            #expect(machine.standardOutput.replacing(" ", with: "").contains(#""owner":"una""#))
+            #expect(try await stage.story(of: "ben") == [])
+            #expect(try await stage.value("SELECT renewald.has('ben', 'monthly')") == "false")
+        }
+    }
+
+    @Test func aChainOfTwoUsersHasOneHolder() async throws {
+        try await onStage { stage in
+            try stage.configure()
+            let old = try await stage.buy("google")[0]
+            try await stage.submit(old, "google", for: "una")
+            try await Self.once(stage)
+            let new = try #require(
+                try await stage.act(old, making: "change_product", #"{"product":"gold"}"#))
+            try await stage.submit(new, "google", for: "ben")
+            try await Self.once(stage)
+            #expect(
+                try await stage.story(of: "una")
+                    == ["grant monthly purchased", "revoke monthly product_changed"])
+            #expect(try await stage.story(of: "ben") == ["grant gold product_changed"])
+            #expect(
+                try await stage.value(
+                    "SELECT count(DISTINCT created_at) FROM renewald.events "
+                        + "WHERE reason = 'product_changed'") == "1")
+            // Handed in late, the older one gives nothing.
+            let first = try await stage.buy("google")[0]
+            let later = try #require(
+                try await stage.act(first, making: "change_product", #"{"product":"gold"}"#))
+            try await stage.submit(later, "google", for: "cid")
+            try await Self.once(stage)
+            try await stage.submit(first, "google", for: "dee")
+            try await Self.once(stage)
+            #expect(try await stage.story(of: "cid") == ["grant gold purchased"])
+            #expect(try await stage.story(of: "dee") == [])
+        }
+    }
+
+    @Test func aWrongAmazonUserIsCorrected() async throws {
+        try await onStage { stage in
+            try stage.configure()
+            let made = try await stage.buy("amazon")[0]
+            let wrong = Stage.Made(
+                id: made.id, token: made.token, store_user_id: "another", product: made.product)
+            let id = try await stage.submit(wrong, "amazon", for: "amy")
+            _ = try await stage.renewald("once")
+            #expect(
+                try await stage.value("SELECT access FROM renewald.purchases WHERE id = \(id)")
+                    == "none")
+            #expect(try await stage.submit(made, "amazon", for: "amy") == id)
+            try await Self.once(stage)
+            #expect(try await stage.story(of: "amy") == ["grant monthly purchased"])
+        }
+    }
+}
