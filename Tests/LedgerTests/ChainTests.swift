@@ -156,7 +156,7 @@ import Testing
     }
 
     /// Nonsense must not take everything from everybody.
-    @Test func linksThatNameEachOtherAreBothLeft() async throws {
+    @Test func linksThatNameEachOtherLeaveOneHolder() async throws {
         let stage = try await Stage()
         let lease = try await stage.takeAll()
         try await stage.submit("ann", "first")

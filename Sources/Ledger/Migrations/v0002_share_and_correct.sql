@@ -10,8 +10,10 @@ ALTER TABLE renewald.purchase
 CREATE INDEX purchase_by_id ON renewald.purchase (id);
 
 -- As it was submitted last: the store may name another one since. Null where that was before this was
--- kept.
-ALTER TABLE renewald.credential ADD COLUMN product text;
+-- kept. interrupted_at is when a check in hand was last made anew because of a submit.
+ALTER TABLE renewald.credential
+    ADD COLUMN product text,
+    ADD COLUMN interrupted_at timestamptz;
 
 -- Of the purchase that holds it.
 ALTER TABLE renewald.entitlement
@@ -194,7 +196,8 @@ CREATE FUNCTION renewald.has(user_id uuid, entitlement text) RETURNS boolean
 COMMENT ON FUNCTION renewald.has(uuid, text) IS 'has for a user id that is a uuid.';
 
 -- Makes a purchase due as soon as it may be asked about again: rest after its last verdict. One that is
--- being asked about is made due anew: the answer may be older than what was submitted.
+-- being asked about, and not for the first time, is made due anew, because the answer may be older than
+-- what was submitted; but not twice in ten seconds, or who submits without end would never be answered.
 DROP FUNCTION renewald.submit_again(int2, int2, int8, text);
 DROP FUNCTION renewald.wake(int2, int2, int8, timestamptz);
 CREATE FUNCTION renewald.wake(of_shard int2, of_lane int2, of_id int8, rest interval) RETURNS boolean
@@ -202,14 +205,22 @@ CREATE FUNCTION renewald.wake(of_shard int2, of_lane int2, of_id int8, rest inte
     AS $$
 DECLARE
     next_due timestamptz;
+    interrupts boolean;
 BEGIN
+    UPDATE renewald.credential AS asked
+        SET interrupted_at = now()
+        FROM renewald.schedule AS kept, renewald.shard AS own
+        WHERE asked.shard = of_shard AND asked.id = of_id
+            AND coalesce(asked.interrupted_at <= now() - interval '10 seconds', true)
+            AND kept.shard = of_shard AND kept.lane = of_lane AND kept.id = of_id
+            AND kept.due_at < now() AND (kept.checked_at IS NOT NULL OR kept.attempts > 0)
+            AND own.shard = of_shard AND of_id = ANY (own.in_hand);
+    interrupts := FOUND;
     UPDATE renewald.schedule AS kept
         SET due_at = greatest(now(), kept.checked_at + rest), attempts = 0, crashes = 0
         WHERE kept.shard = of_shard AND kept.lane = of_lane AND kept.id = of_id
             AND (kept.due_at > greatest(now(), kept.checked_at + rest)
-                OR kept.due_at < now() AND EXISTS (
-                    SELECT FROM renewald.shard AS own
-                    WHERE own.shard = of_shard AND of_id = ANY (own.in_hand)))
+                OR interrupts AND kept.due_at < now())
         RETURNING kept.due_at INTO next_due;
     IF next_due <= now() THEN
         PERFORM pg_notify('renewald_due', of_lane::text);
