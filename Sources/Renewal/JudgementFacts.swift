@@ -15,7 +15,7 @@ extension Judgement {
         facts.phase = observation.phase ?? known.phase
         facts.group = observation.group ?? known.group
         facts.usedIntroductory = usedIntroductory
-        facts.accountToken = observation.accountToken ?? known.accountToken
+        facts.accountToken = observation.accountToken?.usable ?? known.accountToken
         facts.ownership = observation.ownership ?? known.ownership
         facts.statedAt = observation.statedAt ?? known.statedAt
         facts.signals = observation.signals.union(

@@ -77,6 +77,17 @@ extension Facts {
     }
 }
 
+extension UserID {
+    private static let limitBytes = 1024
+
+    /// Nil for what can be no user's id: whoever runs the app on a device of their own chooses what
+    /// the store gives back.
+    var usable: UserID? {
+        let bytes = text.utf8
+        return bytes.isEmpty || bytes.count > Self.limitBytes || bytes.contains(0) ? nil : self
+    }
+}
+
 /// Whether a store's account token is that user's id: byte by byte, but that the digits of a UUID
 /// are the same in capitals. Apple gives them in small letters, and Swift writes them in capitals.
 package func namesUser(_ accountToken: UserID, _ user: UserID) -> Bool {
