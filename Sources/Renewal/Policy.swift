@@ -40,12 +40,15 @@ package struct Policy: Hashable, Sendable {
 /// Which product gives what.
 package struct Catalog: Hashable, Sendable {
     package struct Product: Hashable, Sendable {
-        package let kind: ProductKind
+        /// Nil where the configuration does not write it: what the store says decides then.
+        package let kind: ProductKind?
         /// For non-renewing products and trials sold at zero.
         package let duration: Duration?
         package let entitlements: [EntitlementID]
 
-        package init(kind: ProductKind, duration: Duration? = nil, entitlements: [EntitlementID]) {
+        package init(
+            kind: ProductKind?, duration: Duration? = nil, entitlements: [EntitlementID]
+        ) {
             self.kind = kind
             self.duration = duration
             self.entitlements = entitlements
@@ -72,7 +75,7 @@ package struct Catalog: Hashable, Sendable {
         named names: [ProductID], kind: ProductKind
     ) -> [EntitlementID] {
         if let product = product(named: names) {
-            return product.kind == .consumable ? [] : product.entitlements
+            return product.kind ?? kind == .consumable ? [] : product.entitlements
         }
         guard kind != .consumable, let own = names.last else { return [] }
         return [own.entitlement]

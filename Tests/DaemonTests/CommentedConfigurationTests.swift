@@ -34,8 +34,6 @@ import Testing
             .split(separator: "\n", omittingEmptySubsequences: false)
             .map { $0.hasPrefix("#") && !$0.hasPrefix("# ") ? $0.dropFirst() : $0 }
             .joined(separator: "\n")
-            // The example shows a duration beside the default kind, which has none.
-            .replacing("kind = \"auto_renewable\"", with: "kind = \"non_renewing\"")
         do {
             let configuration = try Configuration.parse(text: text, file: "f", environment: [:])
             #expect(configuration.apps.count == 3)

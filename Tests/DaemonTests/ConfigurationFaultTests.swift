@@ -172,6 +172,7 @@ import Testing
         kind = "non_renewing"
         [[product]]
         id = "b"
+        kind = "auto_renewable"
         duration = "P30D"
         [[product]]
         id = "c"
@@ -180,9 +181,9 @@ import Testing
         [[product]]
         id = "a"
         => 1: product.duration: is required for kind = "non_renewing", such as "P30D"
-        => 6: product.duration: has no meaning for kind = "auto_renewable"
-        => 10: product.entitlements: a consumable never grants an entitlement
-        => 12: product.id: is configured twice
+        => 7: product.duration: has no meaning for kind = "auto_renewable"
+        => 11: product.entitlements: a consumable never grants an entitlement
+        => 13: product.id: is configured twice
         ---
         [[product]]
         entitlements = []

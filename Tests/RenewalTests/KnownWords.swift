@@ -9,6 +9,8 @@ let shop = Catalog([
     "lifetime": .init(kind: .nonConsumable, entitlements: ["pro"]),
     "free_week": .init(kind: .nonConsumable, duration: .days(7), entitlements: ["pro"]),
     "pass30": .init(kind: .nonRenewing, duration: .days(30), entitlements: ["pro"]),
+    "memories": .init(kind: nil, entitlements: ["pro"]),
+    "season": .init(kind: .nonRenewing, entitlements: ["pro"]),
     "coins": .init(kind: .consumable, entitlements: ["pro"]),
 ])
 

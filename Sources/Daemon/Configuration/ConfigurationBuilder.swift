@@ -176,17 +176,18 @@ struct ConfigurationBuilder {
     }
 
     private func product(_ id: ProductID, _ reader: inout SectionReader) -> Catalog.Product {
-        let kind = reader.choice("kind", ProductKind.self) ?? .autoRenewable
+        let kind = reader.choice("kind", ProductKind.self)
         let duration = reader.duration("duration")
         let entitlements = reader.list("entitlements")?.map(EntitlementID.init)
         switch kind {
         case .nonRenewing where !reader.isWritten("duration"):
             reader.fault("duration", "is required for kind = \"non_renewing\", such as \"P30D\"")
         case .autoRenewable where duration != nil, .consumable where duration != nil:
-            reader.fault("duration", "has no meaning for kind = \"\(kind.rawValue)\"")
+            reader.fault(
+                "duration", "has no meaning for kind = \"\(kind?.rawValue ?? "")\"")
         case .consumable where entitlements != nil:
             reader.fault("entitlements", "a consumable never grants an entitlement")
-        case .autoRenewable, .nonRenewing, .nonConsumable, .consumable: break
+        case .autoRenewable, .nonRenewing, .nonConsumable, .consumable, nil: break
         }
         let own = kind == .consumable ? [] : [id.entitlement]
         return Catalog.Product(

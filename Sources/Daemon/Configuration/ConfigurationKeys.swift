@@ -105,8 +105,11 @@ extension ConfigurationSection {
             required("id", .text, "com.example.pass30", "As the store names it."),
             ConfigurationKey(
                 "kind", .choice(ProductKind.allCases.map(\.rawValue)),
-                .byDefault(.string("auto_renewable")),
-                "How it is sold. A consumable never grants an entitlement."),
+                .optional(meaning: "by its store", example: .string("non_renewing")),
+                """
+                How it is sold, where what the store itself says does not do. A consumable never
+                grants an entitlement.
+                """),
             ConfigurationKey(
                 "duration", .duration(.seconds(1) ... .days(3660)),
                 .optional(meaning: "for ever", example: .string("P30D")),
