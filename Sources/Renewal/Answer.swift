@@ -112,6 +112,10 @@ package struct Problem: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StoreFailure {
+    /// What a reply is about, where it is about a sandbox purchase instead of one of production, or
+    /// the other way round (design rule 9).
+    package static let environment = "environment"
+
     package var problem: Problem {
         switch self {
         case .unreachable(let reason):

@@ -91,6 +91,8 @@ private func judged(
         return doubted(
             .rejected, problem: StoreFailure.rejected(reason: reason).problem, of: claim,
             at: moment, under: rules)
+    case .failure(.mismatch(what: StoreFailure.environment)) where facts.environment != nil:
+        return foreignEnvironment(claim, at: moment, under: rules)
     case .failure(let failure):
         return withoutVerdict(claim, problem: failure.problem, failure, at: moment, under: rules)
     case .doubt(let doubt):
@@ -135,9 +137,9 @@ private func dropped(_ claim: Claim, at moment: Moment) -> Decision {
 private func foreignEnvironment(
     _ claim: Claim, at moment: Moment, under rules: Rules
 ) -> Decision {
+    let failure = StoreFailure.mismatch(what: StoreFailure.environment)
     var decision = withoutVerdict(
-        claim, problem: StoreFailure.mismatch(what: "environment").problem,
-        .mismatch(what: "environment"), at: moment, under: rules)
+        claim, problem: failure.problem, failure, at: moment, under: rules)
     if decision.facts.signals.insert(.environmentChanged).inserted {
         decision.notices.append(.init(.environmentChanged, detail: Detail()))
     }
@@ -234,6 +236,10 @@ extension Facts {
             decision.loss = autoRenew == false ? .cancelled : .expired
         case (_, .gone) where lifeEnded:
             decision.loss = .expired
+            state = .expired
+        // What has stood in for it has ended too, after the time that was paid.
+        case (_, .unproven) where wasGranted && end.map { $0 <= now } ?? false:
+            decision.loss = autoRenew == false ? .cancelled : .expired
             state = .expired
         case (_, .noLongerValid) where wasGranted:
             decision.loss = .cancelled

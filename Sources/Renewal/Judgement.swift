@@ -85,6 +85,11 @@ struct Judgement {
         let limit = observation.askAgainBy.map { $0 + .seconds(5 + 25 * moment.jitter) }
         decision.nextCheckAt = max(
             min(ours ?? rhythm, limit ?? .never), moment.now + .seconds(1))
+        if facts.kind == .nonRenewing, facts.access == .granted,
+            catalog.product(named: names)?.duration == nil
+        {
+            decision.problem = Problem(.unsupported, "no duration is configured")
+        }
         if facts.signals.contains(.unacknowledged) {
             decision.problem = Problem(
                 .unacknowledged, "not acknowledged a day after the purchase; Google refunds it")
@@ -125,6 +130,8 @@ struct Judgement {
         guard known.wasGranted else { return .purchased }
         if known.access == .granted { return .productChanged }
         if known.lapse == .unverifiable || known.lapse == .invalid { return .restored }
+        // Apple's replaced transaction, whose successor is shown at last.
+        if known.state == .expired, known.lapse == .productChanged { return .productChanged }
         if facts.kind != .autoRenewable, known.state == .expired, known.orderID == facts.orderID,
             ownEnd != known.expiresAt
         {

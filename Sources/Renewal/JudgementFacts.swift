@@ -56,7 +56,9 @@ extension Judgement {
 
     /// Once used is used for ever: the phase alone is forgotten with the next paid period.
     var usedIntroductory: Bool? {
-        let isInOne = facts.phase == .trial || facts.phase == .introductory
+        let phase = observation.phase
+        let isInOne =
+            (phase == .trial || phase == .introductory) && observation.offerIsIntroductory ?? true
         if isInOne || known.usedIntroductory == true { return true }
         return observation.usedIntroductory ?? known.usedIntroductory
     }

@@ -132,8 +132,11 @@ extension Judgement {
                 doubt: PendingDoubt(doubt: .replaced, since: since),
                 rule: "replaced; its successor has not been submitted yet")
         }
+        // Apple's subscription goes on under the same name: what has replaced it may only not be
+        // shown yet, and gives access as soon as it is.
+        let goesOn = claim.purchase.app.store == .apple
         return Verdict(
-            state: .superseded, givesAccess: false, loss: .productChanged, at: at,
-            rule: "replaced by a newer link of its chain")
+            state: goesOn ? .expired : .superseded, givesAccess: false, loss: .productChanged,
+            at: at, rule: "replaced by a newer link of its chain")
     }
 }

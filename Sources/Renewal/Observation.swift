@@ -41,6 +41,9 @@ package struct Observation: Hashable, Sendable {
     package var accountToken: UserID?
     /// Nil where the answer does not tell.
     package var ownership: Ownership?
+    /// Whether the phase is one of an introductory offer, of which a customer gets one; nil where
+    /// the store has no other offers. A trial may be a promotional one.
+    package var offerIsIntroductory: Bool?
     /// The store still waits for somebody to acknowledge the purchase (Google, three days long).
     package var awaitsAcknowledgement = false
     /// When the store said it, where it says so; otherwise the time of the answer counts.

@@ -12,8 +12,9 @@ func nextCheck(
     case .active:
         return inForce(store, renews: facts.autoRenew ?? true, end: end, at: moment)
     case .grace:
-        // Four looks before the end that the store names, six hours apart at most.
-        let left = end.map { $0 - now } ?? .hours(24)
+        // Four looks before the end that the store names, six hours apart at most; ever fewer
+        // where it names none, or one that is over.
+        let left = end.map { $0 > now ? $0 - now : (now - $0) * 2 } ?? .hours(24)
         return now + (left / 4).clamped(.minutes(1), .hours(6)) + .seconds(30) * moment.jitter
     case .hold:
         // A period that still runs, as that of an add-on beside its base, does not tell the start.
@@ -32,12 +33,29 @@ func nextCheck(
     case .expired, .refunded, .revoked:
         // It may come back: a late renewal, a reversed refund, a new purchase of the same chain.
         let over = now - (end ?? observation.standing.endedAt ?? createdAt)
-        guard over < watchLimit else { return .never }
+        // What has replaced it is not shown yet; it may be in some hours.
+        if over < .zero, isReplaced(observation) { return now + .hours(3) * spread(moment) }
+        guard over < watchLimit else {
+            return resubscribes(store, facts) ? now + watchForEver * spread(moment) : .never
+        }
         return now + over.clamped(.days(1), .days(7)) * spread(moment)
     case .superseded, .invalid:
         return .never
     }
 }
+
+private func isReplaced(_ observation: Observation) -> Bool {
+    if case .replaced = observation.standing { true } else { false }
+}
+
+/// Whether the same name may be sold again at any time: Apple's original transaction id belongs to
+/// a customer for ever. Nothing that does closes for good.
+func resubscribes(_ store: Store, _ facts: Facts) -> Bool {
+    store == .apple && (facts.kind == .autoRenewable || facts.kind == nil)
+}
+
+/// How often what may come back at any time is looked at; hints are quicker.
+let watchForEver = Duration.days(30)
 
 /// Stores collect for up to 60 days; a margin on top.
 private let retryLimit = Duration.days(65)
@@ -87,12 +105,15 @@ func nextCheckOfUnknown(
     _ facts: Facts, since: Timestamp, about doubt: Doubt, of claim: Claim, at moment: Moment
 ) -> Timestamp {
     if let soon = firstHour(of: claim, at: moment) { return soon }
+    let comesBack = facts.wasGranted && resubscribes(claim.purchase.app.store, facts)
+    let rarely = comesBack ? moment.now + watchForEver * spread(moment) : .never
     switch facts.state {
     case .invalid:
-        guard moment.now - since < .days(7) else { return .never }
+        guard moment.now - since < .days(7) else { return rarely }
         return moment.now + .days(1) + .minutes(30) * moment.jitter
-    case .new, .pending, .active, .grace, .hold, .paused, .expired, .refunded, .revoked,
-        .superseded:
+    case .expired, .refunded, .revoked:
+        return rarely
+    case .new, .pending, .active, .grace, .hold, .paused, .superseded:
         return .never
     }
 }

@@ -33,7 +33,7 @@ struct HeardWords {
         case "refused": .refused(reason: "status 401")
         case "malformed": .malformed(field: "expiryTime")
         case "signature": .signature(reason: "chain")
-        case "mismatch": .mismatch(what: "app")
+        case "mismatch": .mismatch(what: words["what"] ?? "app")
         case "rejected": .rejected(reason: "status 400")
         case "unsupported": .unsupported(reason: "no shared secret is configured")
         default: nil
@@ -44,7 +44,8 @@ struct HeardWords {
         let day = try words.time()
         var observation = Observation(
             environment: words.has("sandbox") ? .sandbox : .production,
-            kind: shop.product(named: [product])?.kind ?? .autoRenewable,
+            kind: words["kind"].flatMap(ProductKind.init)
+                ?? shop.product(named: [product])?.kind ?? .autoRenewable,
             standing: try standing(verb, day), items: items)
         observation.signals = try signals(words["signals"])
         observation.statedAt = try words.time("stated")

@@ -106,6 +106,10 @@ extension DecisionTable {
         # An ended purchase is looked at less and less, then no more | expired 30
         40     ended 30           expired  none  -                         -  7d
         96     ended 30           expired  none  -                         -  never
+        # Apple's original id may be subscribed to again after years | expired 30 apple
+        96     ended 30           expired  none  -                         -  30d
+        466    ended 30           expired  none  -                         -  30d
+        496    active 526         active   granted  +resubscribed          pro 526  7d
         """)
 
     static let otherKinds = Section(
@@ -116,6 +120,13 @@ extension DecisionTable {
         # Bought once for ever | new product=lifetime
         1    active               active    granted  +purchased            pro ever  7d
         400  active               active    granted  -                     pro ever  7d
+        # Listed without a kind: what the store says that it is | new product=memories
+        1    active kind=non_consumable  active  granted  +purchased       pro ever  7d
+        # Listed without a kind, and it renews | new product=memories
+        1    active 30            active    granted  +purchased            pro 30    7d
+        # Of a certain duration, and none is configured | new product=season
+        1    active               active    granted  +purchased !unsupported  pro ever  7d
+        9    active               active    granted  !unsupported          pro ever  7d
         # Bought once for ever, refunded, and the refund taken back | active product=lifetime created=20
         20   refunded 20          refunded  none  -refunded                -         1d
         21   active               active    granted  +refund_reversed      pro ever  7d

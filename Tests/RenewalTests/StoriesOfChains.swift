@@ -79,7 +79,9 @@ extension DecisionTable {
         # Replaced by the word of a store that gives no time: the wait ends as well \
         | active 30 apple
         10     replaced           active   granted  -                      pro 30    1h
-        10+1h  replaced           superseded  none  -product_changed       -         never
+        10+1h  replaced           expired  none     -product_changed       -         3h
+        10+4h  replaced           expired  none     -                      -         3h
+        10+7h  active 375 product=pro_year  active  granted  +product_changed  pro 375  7d
         # Replaced, and the successor comes in time | active 30 | B new
         10     replaced 10        active   granted  -                      pro 30    1h
         10+5m  B: active 40 after-A  active  granted  -                    B:pro 40  7d

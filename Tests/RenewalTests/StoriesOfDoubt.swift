@@ -84,6 +84,11 @@ extension DecisionTable {
         0      not_found          new      none     !not_found             -       2m
         0+12m  not_found          invalid  none     rejected !not_found    -       3m
         0+15m  active 30          active   granted  +purchased             pro 30  7d
+        # Of Apple it is asked for ever, as the name may be sold again | active 30 apple
+        10     not_found          active   granted  !second_opinion        pro 30  6h6s
+        10+7h  not_found          invalid  none     -invalid !not_found    -       1d15m
+        18     not_found          invalid  none     !not_found             -       30d
+        48     active 60          active   granted  +restored              pro 60  7d
         # Google's 410 within the token's life | active 30
         10     gone               active   granted  !second_opinion        pro 30  6h6s
         10+7h  gone               invalid  none     -invalid !not_found    -       1d15m
@@ -101,10 +106,10 @@ extension DecisionTable {
         41     not_found          refunded  none    !not_found             -       never
         # So does the end of family sharing | revoked 30 apple
         40     not_found          revoked  none     !not_found             -       6h6s
-        41     not_found          revoked  none     !not_found             -       never
+        41     not_found          revoked  none     !not_found             -       30d
         # What had expired does not become invalid | expired 30 apple
         40     not_found          expired  none     !not_found             -       6h6s
-        41     not_found          expired  none     !not_found             -       never
+        41     not_found          expired  none     !not_found             -       30d
         # Refunded, runs out by policy, and is forgotten meanwhile | refunded 60 lenient
         40     not_found          refunded  granted  !second_opinion       pro 60  6h6s
         41     not_found          refunded  none    -refunded !not_found   -       never
@@ -205,6 +210,9 @@ extension DecisionTable {
         11     ended 10 sandbox   active   granted  !mismatch              pro 30  13s
         12     active 30          active   granted  -                      pro 30  7d
         13     ended 10 sandbox   active   granted  !mismatch              pro 30  8s
+        # The same, where the answer is not read because of it | active 30
+        10     mismatch what=environment  active  granted  environment_changed !mismatch  pro 30  8s
+        11     mismatch what=environment  active  granted  !mismatch       pro 30  13s
         # A sandbox answer gives nothing to a production purchase | expired 30
         40     active 90 sandbox  expired  none     environment_changed !mismatch  -  8s
         # A production answer for a sandbox purchase is told as well | active 30 sandbox
