@@ -21,7 +21,7 @@ enum AppleReceiptWire {
         }
         try head.require(
             plain: ["\(status)", "ios6", "in_app", "empty"],
-            keys: ["app", "retryable", "environment"])
+            keys: ["app", "retryable", "environment", "asked"])
         var json = JSONText()
         json["status"] = status
         if let flag = head["retryable"] { json["is_retryable"] = flag == "true" }
@@ -36,7 +36,8 @@ enum AppleReceiptWire {
         var receipt: [String: Any] = [
             "receipt_type": environment == "Production" ? environment : "ProductionSandbox",
             "bundle_id": head["app"] ?? Shop.bundle.text, "application_version": "3",
-            "request_date_ms": String(day.milliseconds),
+            "receipt_creation_date_ms": String(TestCalendar.start.milliseconds),
+            "request_date_ms": String(try (head.time("asked") ?? day).milliseconds),
         ]
         receipt["in_app"] = head.has("in_app") ? rows : rows.prefix(1).map { $0 }
         json["receipt"] = receipt
@@ -48,10 +49,15 @@ enum AppleReceiptWire {
     private static func putOld(
         _ rows: [[String: Any]], _ pending: Words?, _ head: Words, into json: inout JSONText
     ) throws {
-        guard var row = rows.last else { throw UnreadableCell(cell: "ios6") }
-        row["bid"] = head["app"] ?? Shop.bundle.text
-        row["expires_date"] = row.removeValue(forKey: "expires_date_ms")
-        json["receipt"] = row
+        func old(_ row: [String: Any]?) throws -> [String: Any] {
+            guard var row else { throw UnreadableCell(cell: "ios6") }
+            row["bid"] = head["app"] ?? Shop.bundle.text
+            row["expires_date"] = row.removeValue(forKey: "expires_date_ms")
+            row["subscription_group_identifier"] = nil
+            return row
+        }
+        let row = try old(rows.last)
+        json["receipt"] = try old(rows.first)
         let isExpired = json["status"] as? Int == 21006
         json[isExpired ? "latest_expired_receipt_info" : "latest_receipt_info"] = row
         guard let pending else { return }

@@ -173,12 +173,12 @@ struct AppleEntry {
         try words.require(
             plain: Set([first]).union([
                 "off", "upgraded", "family", "trial", "intro", "promotional", "retry", "forged",
-                "altered", "no_renewal", "winback", "no_app",
+                "altered", "no_renewal", "winback", "no_app", "promo_trial",
             ]).union(AppleSigning.faults.keys),
             keys: [
                 "product", "original", "tx", "line", "revoked", "reason", "grace", "intent", "next",
                 "price", "group", "signed", "app", "environment", "bought", "share", "type",
-                "entry",
+                "entry", "account", "renewal",
             ])
     }
 
@@ -238,6 +238,11 @@ struct AppleEntry {
             json["offerType"] = 1
             json["offerDiscountType"] = words.has("trial") ? "FREE_TRIAL" : "PAY_AS_YOU_GO"
         }
+        if words.has("promo_trial") {
+            json["offerType"] = 2
+            json["offerDiscountType"] = "FREE_TRIAL"
+        }
+        json["appAccountToken"] = words["account"]
         if words.has("promotional") { json["offerType"] = 2 }
         if words.has("winback") { json["offerType"] = 4 }
         return try sign(json)
@@ -245,9 +250,9 @@ struct AppleEntry {
 
     private var type: String {
         switch product {
-        case "lifetime": "Non-Consumable"
+        case "lifetime", "memories": "Non-Consumable"
         case "coins": "Consumable"
-        case "pass30": "Non-Renewing Subscription"
+        case "pass30", "season": "Non-Renewing Subscription"
         default: "Auto-Renewable Subscription"
         }
     }
@@ -263,7 +268,7 @@ struct AppleEntry {
         json["autoRenewProductId"] = words["next"] ?? product
         json["autoRenewStatus"] = words.has("off") ? 0 : 1
         json["environment"] = words["environment"] ?? environment
-        json["signedDate"] = try signedDate.milliseconds
+        json["signedDate"] = try (words.time("renewal") ?? signedDate).milliseconds
         json["expirationIntent"] = words["intent"].flatMap { Int($0) }
         json["priceIncreaseStatus"] = words["price"].flatMap { Int($0) }
         if words.has("retry") { json["isInBillingRetryPeriod"] = true }

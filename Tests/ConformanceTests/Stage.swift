@@ -176,6 +176,7 @@ enum Shop {
         "plus_year": .init(kind: .autoRenewable, entitlements: ["plus"]),
         "plus.monthly": .init(kind: .autoRenewable, entitlements: ["plus"]),
         "pass30": .init(kind: .nonRenewing, duration: .days(30), entitlements: ["plus"]),
+        "memories": .init(kind: nil, entitlements: ["plus"]),
         "lifetime": .init(kind: .nonConsumable, entitlements: ["plus"]),
         "coins": .init(kind: .consumable, entitlements: []),
     ])

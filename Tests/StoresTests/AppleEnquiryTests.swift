@@ -234,7 +234,7 @@ struct AppleEnquiryTests {
     @Test(arguments: [
         ("FAMILY_SHARED", 5, "PURCHASED", 1, "active"),
         ("PURCHASED", 2, "FAMILY_SHARED", 1, "active"),
-        ("PURCHASED", 2, "PURCHASED", 1, "ended"), ("FAMILY_SHARED", 5, "PURCHASED", 2, "removed"),
+        ("PURCHASED", 2, "PURCHASED", 1, "active"), ("FAMILY_SHARED", 5, "PURCHASED", 2, "removed"),
     ])
     func letsAFamilysCopyStandInForAnother(
         own: String, status: Int, other: String, otherStatus: Int, heard: String

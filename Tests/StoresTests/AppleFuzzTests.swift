@@ -65,10 +65,11 @@ struct AppleFuzzTests {
         for _ in 0..<FuzzTests.inputs {
             let bytes = mutator.next()
             let reply = AppleReceiptReply(HTTPResponse(status: 200, body: bytes), at: Self.now)
-            guard case .answer(let response, let hasExpired) = reply else { continue }
+            guard case .answer(let response, let hasExpired, _) = reply else { continue }
             let reader = AppleReceiptReader(
                 bundleID: "com.example.reader", environment: .production,
-                facts: Facts(product: "plus"), local: nil, hasExpired: hasExpired, now: Self.now)
+                facts: Facts(product: "plus"), local: nil, hasExpired: hasExpired,
+                isSecretRefused: false, now: Self.now, date: nil)
             guard case .verdict(let observation)? = try? reader.answer(response) else { continue }
             verdicts += 1
             #expect(response.status == 0 || response.status == 21_006)

@@ -60,7 +60,7 @@ struct AppleObservationTests {
         case: promotional offer, free
         transaction: {"offerType":2,"offerDiscountType":"FREE_TRIAL"}
         hear: active, production, plus 26-04-17T09, paid 26-04-17T09, until 26-04-17T09,
-            renews yes, regular
+            renews yes, trial
 
         case: change of product at the next renewal
         renewal: {"autoRenewProductId":"max"}
@@ -139,9 +139,9 @@ struct AppleObservationTests {
         hear: refunded 26-03-05T14, production, plus 26-04-17T09, paid 26-04-17T09,
             until 26-04-17T09, renews yes, regular
 
-        case: revoked, while the status lags behind
+        case: revoked, and the unsigned status says active
         transaction: {"revocationDate":1772719964000}
-        hear: refunded 26-03-05T14, production, plus 26-04-17T09, paid 26-04-17T09,
+        hear: contested refunded 26-03-05T14, production, plus 26-04-17T09, paid 26-04-17T09,
             until 26-04-17T09, renews yes, regular
 
         case: removed from the family
@@ -168,7 +168,8 @@ struct AppleObservationTests {
 
         case: expired, says the unsigned status, but the signed dates do not
         status: 2
-        hear: malformed status contradicts expiresDate
+        hear: contested ended periodEnded 26-04-17T09, production, plus 26-04-17T09,
+            paid 26-04-17T09, until 26-04-17T09, renews yes, regular
 
         case: no expiry
         transaction: {"expiresDate":null}
@@ -204,7 +205,7 @@ struct AppleObservationTests {
 
         case: nobody's environment
         transaction: {"environment":"Xcode"}
-        hear: mismatch environment
+        hear: mismatch environment, one that is not known
 
         case: no environment
         transaction: {"environment":null}
@@ -303,8 +304,12 @@ struct AppleObservationTests {
         entries: 1 420001010101001 1 old 2; 1 420001010101001 2 new 1
         hear: new
 
-        case: another is not taken while its own has merely ended
+        case: another of the group that runs is taken when its own has ended
         entries: 1 420001010101001 1 plus 2; 1 222 2 family 1
+        hear: family
+
+        case: another of the group that has ended is not
+        entries: 1 420001010101001 1 plus 2; 1 222 2 family 2
         hear: plus
 
         case: what has been upgraded gives way to what runs in its group

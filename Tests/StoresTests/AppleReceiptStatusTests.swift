@@ -37,7 +37,7 @@ struct AppleReceiptStatusTests {
         calls: 2
 
         case: unknown; 21004; -
-        hear: rejected
+        hear: refused
         calls: 2
 
         case: unknown; ok!; -

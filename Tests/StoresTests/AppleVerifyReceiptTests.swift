@@ -105,7 +105,7 @@ struct AppleVerifyReceiptTests {
         latest: {"transaction_id":"1","is_upgraded":"true"}; {"product_id":"year",
             "transaction_id":"2","original_transaction_id":"77","expires_date_ms":"1804841110000"}
         hear: active, production, year 27-03-12T08, paid 27-03-12T08, until 27-03-12T08,
-            renews yes, regular
+            renews -, regular
 
         case: upgraded, and nothing else there
         latest: {"is_upgraded":"true"}
@@ -158,8 +158,35 @@ struct AppleVerifyReceiptTests {
         case: ended, and the entry is gone
         latest: {"expires_date_ms":"1773937200000"}
         pending: {"original_transaction_id":"other","product_id":"other"}
-        hear: ended periodEnded 26-03-19T16, production, plus 26-03-19T16, paid 26-03-19T16,
-            until 26-03-19T16, renews -, regular
+        hear: contested ended periodEnded 26-03-19T16, production, plus 26-03-19T16,
+            paid 26-03-19T16, until 26-03-19T16, renews -, regular
+
+        case: over for hours, and to renew: nothing says that it has ended
+        latest: {"expires_date_ms":"1773937200000"}
+        hear: contested ended periodEnded 26-03-19T16, production, plus 26-03-19T16,
+            paid 26-03-19T16, until 26-03-19T16, renews yes, regular
+
+        case: bought again after the refund of a longer period, and in grace
+        latest: {"transaction_id":"1","is_upgraded":"true","purchase_date_ms":"1765000000000"};
+            {"transaction_id":"2","product_id":"year","purchase_date_ms":"1766000000000",
+            "expires_date_ms":"1797536000000","cancellation_date_ms":"1767000000000"};
+            {"transaction_id":"3","purchase_date_ms":"1771319700000",
+            "expires_date_ms":"1773937200000"}
+        pending: {"expiration_intent":"2","is_in_billing_retry_period":"1",
+            "grace_period_expires_date_ms":"1775319600000"}
+        hear: grace, production, plus 26-04-04T16, paid 26-03-19T16, until 26-04-04T16,
+            renews yes, regular
+
+        case: the request is of the future
+        answer: {"status":0,"receipt":{"bundle_id":"com.example.reader",
+            "request_date_ms":"1774011600000"},"latest_receipt_info":[]}
+        hear: malformed receipt.request_date_ms is in the future
+
+        case: only the receipt's own list, and its period is over
+        answer: {"status":0,"receipt":{"bundle_id":"com.example.reader","in_app":[
+            {"product_id":"plus","transaction_id":"1","original_transaction_id":"1",
+            "purchase_date_ms":"1768641300000","expires_date_ms":"1771319700000"}]}}
+        hear: doubt not_found
 
         case: at a renewal that is not shown yet
         latest: {"expires_date_ms":"1774007400000"}
@@ -205,16 +232,40 @@ struct AppleVerifyReceiptTests {
         hear: ended userCancelled 26-03-05T11, production, plus 26-03-05T11, paid 26-03-05T11,
             until 26-03-05T11, renews no, regular
 
-        case: iOS 6, expired just now
+        case: iOS 6, expired just now, and the latest is not told
         answer: {"status":21006,"receipt":{OLD,"expires_date":"1774007400000"}}
-        hear: ended periodEnded 26-03-20T11, production, plus 26-03-20T11, paid 26-03-20T11,
-            until 26-03-20T11, renews -, regular
+        hear: doubt not_found
+
+        case: iOS 6, expired, and renewal not known to be off
+        answer: {"status":21006,"receipt":{OLD,"expires_date":"1770289200000"},
+            "latest_expired_receipt_info":{"transaction_id":"9","expires_date":"1772708400000",OLD}}
+        hear: contested ended periodEnded 26-03-05T11, production, plus 26-03-05T11,
+            paid 26-03-05T11, until 26-03-05T11, renews -, regular
+
+        case: iOS 6, expired, and in billing retry
+        answer: {"status":21006,"auto_renew_status":0,"is_in_billing_retry_period":"1",
+            "receipt":{OLD,"expires_date":"1770289200000"},
+            "latest_expired_receipt_info":{"transaction_id":"9","expires_date":"1772708400000",OLD}}
+        hear: contested hold, production, plus 26-03-05T11, paid 26-03-05T11,
+            until 26-03-05T11, renews no, regular
+
+        case: iOS 6, not expired, and in billing retry: in grace
+        answer: {"status":0,"auto_renew_status":1,"is_in_billing_retry_period":"1",
+            "expiration_intent":"2","receipt":{OLD,"expires_date":"1770289200000"},
+            "latest_receipt_info":{"transaction_id":"9","expires_date":"1772708400000",OLD}}
+        hear: grace, production, plus -, paid 26-03-05T11, until -, renews yes, regular
+
+        case: iOS 6, an old period runs and the latest is refunded
+        answer: {"status":0,"auto_renew_status":0,"receipt":{OLD,"expires_date":"1776417300000"},
+            "latest_receipt_info":{"transaction_id":"9","expires_date":"1776417300000",
+            "cancellation_date_ms":"1773819000000",OLD}}
+        hear: refunded 26-03-18T07, production, plus 26-04-17T09, paid 26-04-17T09,
+            until 26-04-17T09, renews no, regular
 
         case: iOS 6, expired, and the latest as a text
         answer: {"status":21006,"receipt":{OLD,"expires_date":"1770289200000"},
             "latest_expired_receipt_info":"ewo="}
-        hear: ended periodEnded 26-02-05T11, production, plus 26-02-05T11, paid 26-02-05T11,
-            until 26-02-05T11, renews -, regular
+        hear: doubt not_found
 
         case: iOS 6, the latest as a list, changed to another product
         answer: {"status":0,"receipt":{"product_id":"mini","expires_date":"1772708400000",OLD},

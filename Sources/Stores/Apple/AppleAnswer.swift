@@ -8,6 +8,11 @@ struct AppleReader: Sendable {
     /// The environment whose host has answered.
     let environment: StoreEnvironment
     let now: Timestamp
+    /// What time it was at the store, as the answer says.
+    var date: Timestamp?
+
+    /// By which bad news is measured (rule 12): a clock that is ahead ends nothing early.
+    var instant: Timestamp { date.map { min($0, now) } ?? now }
 
     func statuses(_ body: [UInt8]) throws(StoreFailure) -> AppleStatuses {
         let response = try JSON.decode(AppleStatusResponse.self, from: body)
@@ -48,7 +53,20 @@ struct AppleReader: Sendable {
         let transaction = try await verifier.read(
             AppleTransaction.self, from: text, calling: what, at: now)
         try check(transaction, what)
+        try refuseFuture(transaction.signedDate, "\(what).signedDate")
         return transaction
+    }
+
+    /// What claims to be signed after the answer that it is in is nonsense, and would silence all
+    /// that comes later (rule 11). The store's own clock counts, where it says what it shows.
+    func refuseFuture(_ signed: LenientInteger?, _ field: String) throws(StoreFailure) {
+        guard let signed else { return }
+        let present = date ?? now
+        guard
+            Timestamp(millisecondsSinceEpoch: signed.value).map({
+                $0 <= present + Self.clockMargin
+            }) ?? false
+        else { throw .malformed(field: "\(field) is in the future") }
     }
 
     /// A signed transaction out of a payload that was verified: it is Apple who has put it there,
@@ -83,8 +101,7 @@ struct AppleReader: Sendable {
                 == transaction.originalTransactionId
         else { throw .mismatch(what: "transaction") }
         guard let text = entry.signedRenewalInfo else {
-            return AppleSubscription(
-                status: entry.status, transaction: transaction, renewal: nil)
+            return subscription(entry.status, transaction, nil)
         }
         let renewal = try await verifier.read(
             AppleRenewal.self, from: text, calling: "signedRenewalInfo", at: now)
@@ -92,8 +109,16 @@ struct AppleReader: Sendable {
             throw .mismatch(what: "transaction")
         }
         try check(environment: renewal.environment)
-        return AppleSubscription(
-            status: entry.status, transaction: transaction, renewal: renewal)
+        try refuseFuture(renewal.signedDate, "signedRenewalInfo.signedDate")
+        return subscription(entry.status, transaction, renewal)
+    }
+
+    func subscription(
+        _ status: Int, _ transaction: AppleTransaction, _ renewal: AppleRenewal?
+    ) -> AppleSubscription {
+        AppleSubscription(
+            status: status, transaction: transaction, renewal: renewal, now: now,
+            instant: instant, date: date)
     }
 
     private func check(bundleID other: AppID?) throws(StoreFailure) {
@@ -101,12 +126,12 @@ struct AppleReader: Sendable {
     }
 
     private func check(environment name: String?) throws(StoreFailure) {
-        guard name ?? environment.appleName == environment.appleName else {
-            throw .mismatch(what: "environment")
-        }
+        try environment.check(appleName: name)
     }
 
     private static let entryLimit = 64
+    /// Clocks of one store's machines differ a little.
+    private static let clockMargin = Duration.minutes(5)
 }
 
 /// The subscriptions of one customer, of which only those that matter are verified.
@@ -114,6 +139,8 @@ struct AppleStatuses: Sendable {
     fileprivate let entries: [AppleStatusResponse.Entry]
     fileprivate let reader: AppleReader
     private var known: [AppleSubscription]?
+    /// Why an entry could not be read that nobody has asked for by its name.
+    private var failure: StoreFailure?
 
     fileprivate init(entries: [AppleStatusResponse.Entry], reader: AppleReader) {
         self.entries = entries
@@ -122,71 +149,78 @@ struct AppleStatuses: Sendable {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// The subscription that one of these ids names: by its original transaction id, else by its
-    /// latest transaction's own. What an upgrade has replaced gives way to what runs in its group,
-    /// and so does a family's copy to the member's own, or the other way round, when it has ended.
-    mutating func subscription(
-        named ids: [OrderID]
-    ) async throws(StoreFailure) -> AppleSubscription? {
-        let exact = try await verified(
-            entries.filter { $0.originalTransactionId.map(ids.contains) ?? false })
-        let best = exact.min(by: AppleSubscription.precedes)
-        if let best, best.isRunning || exact.count == entries.count { return best }
-        let all = try await all()
-        func isNamed(_ id: OrderID?) -> Bool { id.map(ids.contains) ?? false }
-        let own =
-            best ?? all.first { isNamed($0.transaction.originalTransactionId) }
-            ?? all.first { isNamed($0.transaction.transactionId) }
-        return own.map { heir(of: $0, among: all) }
-    }
-
-    /// The subscription of the only one that has this product.
-    mutating func subscription(
-        ofProduct product: ProductID
-    ) async throws(StoreFailure) -> AppleSubscription? {
-        let all = try await all()
-        let own = all.filter { $0.transaction.productId == product }
-        guard own.count == 1 else { return nil }
-        return all.filter { $0.isInGroup(of: own[0].transaction) }
-            .min(by: AppleSubscription.precedes)
-    }
-
-    /// What has become of the subscription of a transaction: by its original transaction id, or
-    /// what its group shows instead.
-    mutating func subscription(
-        of transaction: AppleTransaction
-    ) async throws(StoreFailure) -> AppleSubscription? {
-        let all = try await all()
-        let own = all.filter {
-            $0.transaction.originalTransactionId == transaction.originalTransactionId
+    /// The purchase's own subscription: by its original transaction id, else by its latest
+    /// transaction's own.
+    mutating func own(named ids: [OrderID]) async throws(StoreFailure) -> AppleSubscription? {
+        var exact: [AppleSubscription] = []
+        for entry in entries where entry.originalTransactionId.map(ids.contains) ?? false {
+            exact.append(try await reader.verified(entry))
         }
-        if let best = own.min(by: AppleSubscription.precedes) { return heir(of: best, among: all) }
-        guard transaction.subscriptionGroupIdentifier != nil else { return nil }
-        return all.filter { $0.isInGroup(of: transaction) }.min(by: AppleSubscription.precedes)
+        if let best = exact.min(by: AppleSubscription.precedes) { return best }
+        let all = await all()
+        func best(_ id: KeyPath<AppleTransaction, OrderID?>) -> AppleSubscription? {
+            all.filter { $0.transaction[keyPath: id].map(ids.contains) ?? false }
+                .min(by: AppleSubscription.precedes)
+        }
+        return best(\.originalTransactionId) ?? best(\.transactionId)
     }
 
-    private func heir(
-        of own: AppleSubscription, among all: [AppleSubscription]
-    ) -> AppleSubscription {
-        guard !own.isRunning else { return own }
-        let group = all.filter { $0.isInGroup(of: own.transaction) }
-        if own.isUpgraded { return group.min(by: AppleSubscription.precedes) ?? own }
-        return group.first { $0.isRunning && $0.isFamilyShared != own.isFamilyShared } ?? own
+    /// The subscription of the only one that has this product, or of the only one of these that
+    /// runs.
+    mutating func own(ofProduct product: ProductID) async -> AppleSubscription? {
+        let all = await all().filter { $0.transaction.productId == product }
+        let running = all.filter(\.isRunning)
+        return all.count == 1 ? all[0] : running.count == 1 ? running[0] : nil
     }
 
-    private mutating func all() async throws(StoreFailure) -> [AppleSubscription] {
+    /// What runs in the group of a purchase whose own subscription does not: what an upgrade or a
+    /// new purchase has put in its place, or a family's copy beside the member's own. It can only
+    /// give. What the app has sold to another of its users is no stand-in.
+    mutating func standIn(
+        for own: AppleTransaction?, in group: GroupID?
+    ) async -> AppleSubscription? {
+        guard let group = own?.subscriptionGroupIdentifier ?? group else { return nil }
+        return await all().filter { other in
+            other.transaction.subscriptionGroupIdentifier == group && other.isRunning
+                && other.transaction.originalTransactionId != own?.originalTransactionId
+                && !other.isOfAnotherUser(than: own)
+        }.min(by: AppleSubscription.precedes)
+    }
+
+    /// The family's copy by which a purchase was in force (it names the transaction of that), when
+    /// the sharing has ended.
+    mutating func lostCopy(
+        for own: AppleTransaction, heldBy order: OrderID?
+    ) async -> AppleSubscription? {
+        guard let order, order != own.transactionId,
+            let group = own.subscriptionGroupIdentifier
+        else { return nil }
+        return await all().first { other in
+            other.transaction.subscriptionGroupIdentifier == group && other.isFamilyShared
+                && other.transaction.transactionId == order && other.status == 5
+                && other.transaction.revocationDate != nil
+        }
+    }
+
+    /// - Throws: why an entry could not be read, where one could not: it may have been what was
+    ///   looked for.
+    func refuseUnread() throws(StoreFailure) {
+        if let failure { throw failure }
+    }
+
+    /// All that can be read.
+    private mutating func all() async -> [AppleSubscription] {
         if let known { return known }
-        let all = try await verified(entries)
+        var all: [AppleSubscription] = []
+        for entry in entries {
+            do throws(StoreFailure) {
+                all.append(try await reader.verified(entry))
+            } catch {
+                failure = failure ?? error
+            }
+        }
         known = all
         return all
-    }
-
-    private func verified(
-        _ entries: [AppleStatusResponse.Entry]
-    ) async throws(StoreFailure) -> [AppleSubscription] {
-        var subscriptions: [AppleSubscription] = []
-        for entry in entries { subscriptions.append(try await reader.verified(entry)) }
-        return subscriptions
     }
 }
 
@@ -202,12 +236,5 @@ extension AppleTransaction {
         guard bundleId == bundleID || (bundleId == nil && type == "Non-Consumable") else {
             throw .mismatch(what: "app")
         }
-    }
-}
-
-extension AppleSubscription {
-    fileprivate func isInGroup(of other: AppleTransaction) -> Bool {
-        guard let group = other.subscriptionGroupIdentifier else { return transaction == other }
-        return transaction.subscriptionGroupIdentifier == group
     }
 }

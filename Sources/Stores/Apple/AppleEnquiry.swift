@@ -6,13 +6,13 @@ import Renewal
 /// first sight, where an answer does not hold what was asked about, and where a refund may have
 /// passed unseen.
 struct AppleEnquiry: Sendable {
-    private let verifier: AppleVerifier
-    private let bundleID: AppID
-    private let facts: Facts
-    private let subject: AppleSubject
-    private let now: Timestamp
-    private let options: Options
-    private var calls: AppleCalls
+    let verifier: AppleVerifier
+    let bundleID: AppID
+    let facts: Facts
+    let subject: AppleSubject
+    let now: Timestamp
+    let options: Options
+    var calls: AppleCalls
 
     struct Options: Sendable {
         /// Whether the history of a new subscription is read for its offers.
@@ -36,83 +36,164 @@ struct AppleEnquiry: Sendable {
 
     /// What was found, its signatures verified.
     private enum Found {
-        case subscription(AppleSubscription, StoreEnvironment)
-        case oneTime(AppleTransaction, StoreEnvironment)
+        /// The purchase's own subscription.
+        case own(AppleSubscription)
+        /// What runs in its group, where its own record says that it has ended.
+        case heir(AppleSubscription, of: AppleSubscription)
+        /// What runs in its group, where its own record is not shown, or contradicts itself.
+        case substitute(AppleSubscription, of: AppleTransaction?)
+        /// By a family's copy that it was in force by, and whose sharing has ended.
+        case lostCopy(AppleSubscription, of: AppleSubscription)
+        case oneTime(AppleTransaction)
+        case doubt(Doubt)
     }
 
     mutating func answer() async throws(StoreFailure) -> Answer {
-        guard let found = try await find() else { return .doubt(.notFound) }
-        var observation: Observation
+        guard let (found, reader) = try await find() else { return .doubt(.notFound) }
+        let environment = reader.environment
+        var reading: AppleReading
+        var name: AppleTransaction?
         switch found {
-        case .subscription(let subscription, let environment):
-            observation = try subscription.observation(in: environment, at: now)
-            // What stands in for it may be another's copy: the name stays.
-            if subscription.transaction.originalTransactionId != facts.originalID {
-                observation.originalID = facts.originalID ?? observation.originalID
-            }
-            try await complete(&observation, by: subscription, in: environment)
-        case .oneTime(let transaction, let environment):
-            observation = try transaction.oneTimeObservation(in: environment, at: now)
+        case .own(let shown):
+            let own = shown.forgettingRenewal(olderThan: facts.statedAt)
+            reading = try own.reading(in: environment)
+            name = own.transaction
+        case .heir(let heir, let own):
+            reading = try heir.reading(in: environment)
+            reading.observation.inherit(from: heir, own)
+            name = own.transaction
+        case .substitute(let other, let own):
+            reading = try other.reading(in: environment)
+            name = own
+        case .lostCopy(let copy, let own):
+            reading = try own.reading(in: environment)
+            let told = try copy.reading(in: environment).observation
+            reading.observation.observed = .own(told.standing)
+            name = own.transaction
+        case .oneTime(let transaction):
+            reading = AppleReading(observation: try transaction.oneTimeObservation(by: reader))
+            settle(&reading.observation, transaction)
+            // Of several consumables some more were refunded: its period names how many.
+            reading.observation.isRefundedInPart =
+                transaction.type == "Consumable" && transaction.revocationDate != nil
+                && facts.state == .refunded && facts.period != reading.observation.period
+        case .doubt(let doubt): return .doubt(doubt)
         }
-        if subject.isMigrated, let id = observation.originalID {
-            observation.nextToken = StoreToken(id.text)
-            observation.isMigrated = true
+        // What stands in for it is another purchase: the name stays.
+        reading.observation.originalID =
+            facts.originalID ?? name?.originalTransactionId ?? reading.observation.originalID
+        if let name { await complete(&reading.observation, by: name, reader) }
+        if subject.isMigrated, let id = reading.observation.originalID {
+            reading.observation.nextToken = StoreToken(id.text)
+            reading.observation.isMigrated = true
         }
-        return .verdict(observation)
+        if case .substitute = found { return reading.observation.asSubstitute() }
+        return reading.answer
     }
 
     private var isOneTime: Bool { facts.kind.map { $0 != .autoRenewable } ?? subject.isOneTime }
 
     /// The id that one transaction is asked for with.
-    private var transactionID: OrderID { facts.originalID ?? subject.id }
+    var transactionID: OrderID { facts.originalID ?? subject.id }
 
-    private mutating func find() async throws(StoreFailure) -> Found? {
+    private mutating func find() async throws(StoreFailure) -> (Found, AppleReader)? {
         if isOneTime {
             guard let (body, reader) = try await located(.transaction(transactionID)) else {
                 return nil
             }
             let transaction = try await own(reader.transaction(body))
-            if !transaction.isSubscription { return .oneTime(transaction, reader.environment) }
+            if !transaction.isSubscription { return (.oneTime(transaction), reader) }
             let reply = try await calls.reply(
                 to: .statuses(of: subject.id), from: reader.environment)
-            return try await find(in: try Self.body(of: reply), reader)
+            guard let found = try await find(in: try Self.body(of: reply), reader) else {
+                return nil
+            }
+            return (found, reader)
         }
         if let (body, reader) = try await located(.statuses(of: subject.id)) {
-            return try await find(in: body, reader)
+            return try await find(in: body, reader).map { ($0, reader) }
         }
-        // Nobody has confirmed what is answered about a customer without subscriptions.
-        guard facts.kind == nil, let (body, reader) = try await located(.transaction(subject.id))
-        else { return nil }
+        // Nobody has confirmed what is answered about a customer without subscriptions; and what
+        // a product is, Apple says.
+        guard let (body, reader) = try await located(.transaction(transactionID)) else {
+            return nil
+        }
         let transaction = try await own(reader.transaction(body))
-        return try alone(transaction, in: reader.environment)
+        return alone(transaction, reader).map { ($0, reader) }
     }
 
     private mutating func find(
         in body: [UInt8]?, _ reader: AppleReader
     ) async throws(StoreFailure) -> Found? {
         guard let body else { return nil }
-        let environment = reader.environment
         var statuses = try reader.statuses(body)
         let names = (subject.isNamed ? [subject.id] : []) + (facts.originalID.map { [$0] } ?? [])
-        if let found = try await statuses.subscription(named: names) {
-            return .subscription(found, environment)
-        }
+        var own = try await statuses.own(named: names)
         // The product alone may be anybody's: it will do only while there is no other name.
-        if facts.originalID == nil,
-            let found = try await statuses.subscription(ofProduct: facts.product)
-        {
-            return .subscription(found, environment)
+        if own == nil, facts.originalID == nil {
+            own = await statuses.own(ofProduct: facts.product)
         }
-        if facts.kind == .autoRenewable, statuses.isEmpty { return nil }
+        if let own { return try await found(own, &statuses, reader) }
         guard let transaction = try await transaction(reader) else {
-            return try await statuses.subscription(named: [subject.id])
-                .map { .subscription($0, environment) }
+            if let other = await statuses.standIn(for: nil, in: facts.group) {
+                return .substitute(other, of: nil)
+            }
+            try statuses.refuseUnread()
+            return nil
         }
-        guard transaction.isSubscription else { return .oneTime(transaction, environment) }
-        if let found = try await statuses.subscription(of: transaction) {
-            return .subscription(found, environment)
+        guard transaction.isSubscription else { return .oneTime(transaction) }
+        if let id = transaction.originalTransactionId,
+            let own = try await statuses.own(named: [id])
+        {
+            return try await found(own, &statuses, reader)
         }
-        return try alone(transaction, in: environment)
+        if let other = await statuses.standIn(for: transaction, in: facts.group) {
+            return .substitute(other, of: transaction)
+        }
+        try statuses.refuseUnread()
+        if let found = alone(transaction, reader) { return found }
+        guard !statuses.isEmpty, facts.state != .new else { return nil }
+        // An answer about something else says nothing of this one while it is paid. Later, what
+        // has stood in for it may have ended.
+        guard let end = facts.expiresAt ?? facts.paidThrough, end <= reader.instant else {
+            throw .mismatch(what: "purchase")
+        }
+        return .doubt(.unproven)
+    }
+
+    /// What has become of a purchase whose own subscription is in the answer.
+    private mutating func found(
+        _ own: AppleSubscription, _ statuses: inout AppleStatuses, _ reader: AppleReader
+    ) async throws(StoreFailure) -> Found {
+        if own.isRunning { return .own(own) }
+        let isContested = try own.reading(in: reader.environment).isContested
+        if let other = await statuses.standIn(for: own.transaction, in: nil) {
+            return isContested
+                ? .substitute(other, of: own.transaction) : .heir(other, of: own)
+        }
+        if own.isUpgraded, let successor = await successor(of: own.transaction, reader) {
+            return .own(reader.subscription(1, successor, nil))
+        }
+        if facts.access == .granted, !isContested,
+            let copy = await statuses.lostCopy(for: own.transaction, heldBy: facts.orderID)
+        {
+            return .lostCopy(copy, of: own)
+        }
+        return .own(own)
+    }
+
+    /// What has replaced a transaction in its own subscription: the statuses may show the old one
+    /// for hours.
+    private mutating func successor(
+        of own: AppleTransaction, _ reader: AppleReader
+    ) async -> AppleTransaction? {
+        guard let group = own.subscriptionGroupIdentifier else { return nil }
+        let instant = reader.instant
+        return try? await history(.group(group), reader) { other in
+            other.originalTransactionId == own.originalTransactionId
+                && other.isInForce(at: instant)
+                && (other.purchaseDate?.value ?? 0) > (own.purchaseDate?.value ?? 0)
+        }
     }
 
     /// The purchase's own transaction: by its id, else the latest of its product.
@@ -139,30 +220,21 @@ struct AppleEnquiry: Sendable {
         return transaction
     }
 
-    /// A subscription's transaction of which no status was told: its own signed dates may do.
-    private func alone(
-        _ transaction: AppleTransaction, in environment: StoreEnvironment
-    ) throws(StoreFailure) -> Found? {
-        guard transaction.isSubscription else { return .oneTime(transaction, environment) }
-        func found(_ status: Int) -> Found {
-            .subscription(
-                AppleSubscription(status: status, transaction: transaction, renewal: nil),
-                environment)
+    /// A subscription's transaction of which no status was told: its own signed dates may do. The
+    /// end, or the refund, of a period that another has followed says nothing.
+    private func alone(_ transaction: AppleTransaction, _ reader: AppleReader) -> Found? {
+        guard transaction.isSubscription else { return .oneTime(transaction) }
+        let isLatest = facts.orderID ?? transaction.transactionId == transaction.transactionId
+        if transaction.revocationDate != nil, transaction.isUpgraded != true, isLatest {
+            return .own(reader.subscription(5, transaction, nil))
         }
-        if transaction.revocationDate != nil { return found(5) }
-        let stated = transaction.signedDate?.value ?? now.microsecondsSinceEpoch / 1000
-        if let expires = transaction.expiresDate?.value, expires > stated,
-            transaction.isUpgraded != true
-        {
-            return found(1)
-        }
-        guard facts.state == .new else { throw .mismatch(what: "purchase") }
-        return nil
+        guard transaction.isInForce(at: reader.instant) else { return nil }
+        return .own(reader.subscription(1, transaction, nil))
     }
 
-    private static func body(of reply: AppleReply) throws(StoreFailure) -> [UInt8]? {
+    static func body(of reply: AppleReply) throws(StoreFailure) -> [UInt8]? {
         switch reply {
-        case .answer(let body): return body
+        case .answer(let body): return body.bytes
         case .notFound, .invalidIdentifier: return nil
         case .unauthorized: throw refused
         case .failed(let failure): throw failure
@@ -179,7 +251,7 @@ struct AppleEnquiry: Sendable {
         let reply = try await calls.reply(to: request, from: first)
         switch reply {
         case .answer(let body):
-            return (body, reader(first))
+            return (body.bytes, reader(first, body.date))
         case .failed(let failure):
             throw failure
         case .unauthorized where subject.environment != nil:
@@ -191,7 +263,7 @@ struct AppleEnquiry: Sendable {
         }
         let second = try await calls.reply(to: request, from: first.other)
         if case .answer(let body) = second, subject.environment == nil {
-            return (body, reader(first.other))
+            return (body.bytes, reader(first.other, body.date))
         }
         try Self.conclude(from: reply, and: second)
         return nil
@@ -204,7 +276,7 @@ struct AppleEnquiry: Sendable {
     ) throws(StoreFailure) {
         switch (first, second) {
         case (_, .failed(let failure)): throw failure
-        case (_, .answer): throw .mismatch(what: "environment")
+        case (_, .answer): throw .mismatch(what: StoreFailure.environment)
         case (.notFound, .notFound): return
         case (.unauthorized, .unauthorized): throw refused
         // One of them knows nothing of the app, as before its first release: no answer.
@@ -214,121 +286,34 @@ struct AppleEnquiry: Sendable {
         }
     }
 
-    private func reader(_ environment: StoreEnvironment) -> AppleReader {
-        AppleReader(verifier: verifier, bundleID: bundleID, environment: environment, now: now)
+    private func reader(_ environment: StoreEnvironment, _ date: Timestamp?) -> AppleReader {
+        AppleReader(
+            verifier: verifier, bundleID: bundleID, environment: environment, now: now, date: date)
     }
 
     private static let refused = StoreFailure.refused(reason: "status 401")
     private static let rejected = StoreFailure.rejected(reason: "not a transaction id")
 }
 
-// What the statuses do not tell. None of it is worth losing the verdict for.
-extension AppleEnquiry {
-    private mutating func complete(
-        _ observation: inout Observation, by subscription: AppleSubscription,
-        in environment: StoreEnvironment
-    ) async throws(StoreFailure) {
-        let reader = reader(environment)
-        if options.readsOffers, facts.usedIntroductory == nil, observation.usedIntroductory == nil {
-            observation.usedIntroductory = await usedIntroductory(subscription, reader)
-        }
-        await noteRefunds(&observation, by: subscription.transaction, reader)
+extension AppleTransaction {
+    /// Paid, and neither taken back nor replaced.
+    fileprivate func isInForce(at instant: Timestamp) -> Bool {
+        guard revocationDate == nil, isUpgraded != true,
+            let end = expiresDate.flatMap({ Timestamp(millisecondsSinceEpoch: $0.value) })
+        else { return false }
+        return end > instant
     }
+}
 
-    private mutating func usedIntroductory(
-        _ subscription: AppleSubscription, _ reader: AppleReader
-    ) async -> Bool? {
-        guard let group = subscription.transaction.subscriptionGroupIdentifier else { return nil }
-        do throws(StoreFailure) {
-            return try await history(.group(group), reader) { $0.offerType == 1 } != nil
-        } catch {
-            // It is asked again with the next check.
-            return nil
-        }
+extension Observation {
+    /// What runs in the place of a subscription that has ended, as this purchase's own state.
+    fileprivate mutating func inherit(from heir: AppleSubscription, _ own: AppleSubscription) {
+        // Nobody has paid another period of this one by a copy of the family's, or for it.
+        guard heir.isFamilyShared || own.isFamilyShared else { return }
+        paidThrough = nil
+        period = nil
+        phase = nil
+        usedIntroductory = nil
+        offerIsIntroductory = nil
     }
-
-    /// The statuses show the latest period only. When an earlier one is refunded, Apple says so in
-    /// a notification and turns renewal off: the history of refunds shows which it was. What it
-    /// does not show yet is looked for again at the next check.
-    private mutating func noteRefunds(
-        _ observation: inout Observation, by current: AppleTransaction, _ reader: AppleReader
-    ) async {
-        var heard = options.heardRefunds
-        if let id = current.transactionId, heard.remove(id) != nil,
-            case .refunded = observation.standing
-        {
-            observation.settledClues.insert(.refund(of: id))
-        }
-        let isTurnedOff =
-            facts.autoRenew == true && observation.willRenew == false
-            && !facts.signals.contains(.pastPeriodRefunded)
-        guard observation.standing == .active, isTurnedOff || !heard.isEmpty else { return }
-        guard let found = await refunds(before: current, atLeast: heard, reader) else { return }
-        observation.pastRefunds = heard.isEmpty ? found : found.intersection(heard)
-        if !observation.pastRefunds.isEmpty { observation.signals.insert(.pastPeriodRefunded) }
-    }
-
-    /// The refunded transactions of the subscription other than its current one; nil when the
-    /// history cannot be read. It is read no further than needed.
-    private mutating func refunds(
-        before current: AppleTransaction, atLeast heard: Set<OrderID>, _ reader: AppleReader
-    ) async -> Set<OrderID>? {
-        let id = current.originalTransactionId ?? subject.id
-        var found: Set<OrderID> = []
-        do throws(StoreFailure) {
-            _ = try await pages(reader) { (revision) throws(StoreFailure) in
-                try .refunds(of: id, revision: revision)
-            } first: { transaction in
-                if transaction.originalTransactionId == current.originalTransactionId,
-                    transaction.transactionId != current.transactionId,
-                    transaction.revocationDate != nil, transaction.isUpgraded != true,
-                    let id = transaction.transactionId
-                {
-                    found.insert(id)
-                }
-                return !heard.isEmpty && heard.isSubset(of: found)
-            }
-            return found
-        } catch {
-            return nil
-        }
-    }
-
-    /// The first transaction of the customer's history that will do.
-    private mutating func history(
-        _ filter: AppleRequest.HistoryFilter, _ reader: AppleReader,
-        first isMeant: (AppleTransaction) -> Bool
-    ) async throws(StoreFailure) -> AppleTransaction? {
-        let id = transactionID
-        return try await pages(reader) { (revision) throws(StoreFailure) in
-            try .history(of: id, filter, revision: revision)
-        } first: {
-            isMeant($0)
-        }
-    }
-
-    /// - Throws: `.malformed` when the pages go round in circles or do not end.
-    private mutating func pages(
-        _ reader: AppleReader,
-        request: (String?) throws(StoreFailure) -> AppleRequest,
-        first isMeant: (AppleTransaction) -> Bool
-    ) async throws(StoreFailure) -> AppleTransaction? {
-        var revision: String?
-        var seen: Set<String> = []
-        for _ in 0..<Self.pageLimit {
-            let reply = try await calls.reply(to: request(revision), from: reader.environment)
-            guard let body = try Self.body(of: reply) else {
-                throw .unreachable(reason: "the history is not there")
-            }
-            let page = try await reader.page(body)
-            if let found = page.transactions.first(where: isMeant) { return found }
-            guard let next = page.revision else { return nil }
-            guard seen.insert(next).inserted else { break }
-            revision = next
-        }
-        throw .malformed(field: "revision")
-    }
-
-    /// Of 20 transactions each.
-    private static let pageLimit = 50
 }

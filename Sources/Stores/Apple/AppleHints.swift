@@ -98,9 +98,12 @@ struct AppleHints: Sendable {
         var calls = AppleCalls(api, at: now, isFirst: false)
         let response = try await calls.response(to: .notifications(window), from: environment)
         switch AppleReply(response, at: now) {
-        case .answer(let bytes):
-            let body = try JSON.decode(AppleNotificationPage.self, from: bytes)
-            let (news, skipped) = try await news(in: body, environment, besides: place.seen)
+        case .answer(let answer):
+            let body = try JSON.decode(AppleNotificationPage.self, from: answer.bytes)
+            let reader = AppleReader(
+                verifier: verifier, bundleID: bundleID, environment: environment, now: now,
+                date: answer.date)
+            let (news, skipped) = try await news(in: body, reader, besides: place.seen)
             place.seen = Array((place.seen + news.map(\.uuid.prefixForMemory)).suffix(memory))
             place.advance(past: window, to: body.hasMore == true ? body.paginationToken : nil)
             // A stretch ends well before the present when much is to be made up for.
@@ -131,12 +134,10 @@ struct AppleHints: Sendable {
     /// its signature is not looked at: who forges that only has the forgery overlooked. Retries
     /// share their id. A notification that is forged or cannot be read is no news.
     private func news(
-        in body: AppleNotificationPage, _ environment: StoreEnvironment, besides seen: [String]
+        in body: AppleNotificationPage, _ reader: AppleReader, besides seen: [String]
     ) async throws(StoreFailure) -> (news: [AppleNews], skipped: Int) {
         let items = body.notificationHistory ?? []
         guard items.count <= itemLimit else { throw .malformed(field: "notificationHistory") }
-        let reader = AppleReader(
-            verifier: verifier, bundleID: bundleID, environment: environment, now: now)
         var found: (news: [AppleNews], skipped: Int) = ([], 0)
         var known = Set(seen)
         for item in items {
@@ -255,11 +256,12 @@ extension AppleReader {
     ) async throws(StoreFailure) -> AppleNews {
         let payload = try await verifier.read(
             AppleNotification.self, from: text, calling: "signedPayload", at: now)
+        try refuseFuture(payload.signedDate, "signedPayload.signedDate")
         guard let data = payload.data, data.bundleId == bundleID else {
             throw .mismatch(what: "app")
         }
         guard data.environment == environment.appleName else {
-            throw .mismatch(what: "environment")
+            throw .mismatch(what: StoreFailure.environment)
         }
         guard let text = data.signedTransactionInfo else {
             throw .malformed(field: "signedTransactionInfo")

@@ -4,7 +4,21 @@ import Renewal
 struct AppleSubscription: Sendable {
     let status: Int
     let transaction: AppleTransaction
-    let renewal: AppleRenewal?
+    var renewal: AppleRenewal?
+    let now: Timestamp
+    /// By which bad news is measured.
+    let instant: Timestamp
+    /// What time it was at the store, as the answer says.
+    let date: Timestamp?
+}
+
+/// What a subscription comes to in our words.
+struct AppleReading: Sendable {
+    var observation: Observation
+    /// The unsigned status and the signed dates contradict one another.
+    var isContested = false
+
+    var answer: Answer { isContested ? observation.asContested() : .verdict(observation) }
 }
 
 extension AppleSubscription {
@@ -18,71 +32,124 @@ extension AppleSubscription {
 
     private var expiry: Int64 { transaction.expiresDate?.value ?? 0 }
 
-    var isRunning: Bool { (status == 1 || status == 4) && !isUpgraded }
+    /// Whether status and signed dates together say that it is in force.
+    var isRunning: Bool {
+        guard let dates = try? Dates(self, window: DateWindow(now: now)),
+            let verdict = stands(dates), !verdict.isContested
+        else { return false }
+        return switch verdict.standing {
+        case .active, .grace: true
+        case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: false
+        }
+    }
+
     var isUpgraded: Bool { transaction.isUpgraded == true }
     var isFamilyShared: Bool { transaction.inAppOwnershipType == "FAMILY_SHARED" }
 
-    private var rank: Int {
-        guard !isUpgraded else { return 4 }
-        return switch status {
-        case 1: 0
-        case 4: 1
-        case 3: 2
-        default: 3
+    /// Apps name their users in what they sell; a family's copy has no such name.
+    func isOfAnotherUser(than other: AppleTransaction?) -> Bool {
+        guard let own = transaction.appAccountToken, let other = other?.appAccountToken else {
+            return false
         }
+        return own.lowercased() != other.lowercased()
+    }
+
+    private var rank: Int {
+        if isUpgraded { return 4 }
+        if isRunning { return status == 4 ? 1 : 0 }
+        return status == 3 ? 2 : 3
+    }
+
+    /// Without a renewal that is older than what is known already: each of the two signed parts
+    /// has an age of its own (rule 11).
+    func forgettingRenewal(olderThan known: Timestamp?) -> AppleSubscription {
+        guard let known, let told = renewal?.signedDate?.value,
+            let signed = Timestamp(millisecondsSinceEpoch: told), signed + Self.sameAnswer < known
+        else { return self }
+        var copy = self
+        copy.renewal = nil
+        return copy
     }
 
     /// In our words.
     ///
     /// <https://developer.apple.com/documentation/appstoreserverapi/status>
     ///
-    /// - Throws: `.malformed` for a status that is not known or contradicts the dates.
-    func observation(
-        in environment: StoreEnvironment, at now: Timestamp
-    ) throws(StoreFailure) -> Observation {
+    /// - Throws: `.malformed` for a status that is not known and for what is no date.
+    func reading(in environment: StoreEnvironment) throws(StoreFailure) -> AppleReading {
         let dates = try Dates(self, window: DateWindow(now: now))
-        try refuseContradiction(dates)
-        let standing = try standing(dates)
+        guard let (standing, isContested) = stands(dates) else {
+            throw .malformed(field: "status")
+        }
         guard let product = transaction.productId, !product.isEmpty else {
             throw .malformed(field: "signedTransactionInfo.productId")
         }
-        return Observation(
+        let end =
+            standing == .grace(expiryMovedUnpaid: false)
+            ? dates.grace ?? dates.expires : dates.expires
+        var observation = Observation(
             environment: environment, kind: try transaction.kind(), standing: standing,
-            items: [Item(names: [product], expiresAt: dates.end)],
+            items: [Item(names: [product], expiresAt: end)],
             originalID: transaction.originalTransactionId, orderID: transaction.transactionId,
             period: transaction.webOrderLineItemId ?? transaction.transactionId,
-            paidThrough: dates.expires, expiresAt: dates.end,
+            paidThrough: dates.expires, expiresAt: end,
             willRenew: renewal?.autoRenewStatus.map { $0 == 1 }, phase: transaction.phase,
             purchasedAt: dates.purchased, signals: signals,
             group: transaction.subscriptionGroupIdentifier,
             usedIntroductory: transaction.offerType == 1 ? true : nil, statedAt: dates.stated,
             words: words(dates))
+        observation.offerIsIntroductory = transaction.offerType == 1
+        observation.accountToken = transaction.appAccountToken.map(UserID.init)
+        observation.ownership = Ownership(appleName: transaction.inAppOwnershipType)
+        return AppleReading(observation: observation, isContested: isContested)
     }
 
-    private func standing(_ dates: Dates) throws(StoreFailure) -> Standing {
-        if status == 5 || dates.revoked != nil {
-            return transaction.isFamilyRemoval
-                ? .removedFromFamily(at: dates.revoked) : .refunded(at: dates.revoked)
-        }
-        if isUpgraded { return .replaced(at: nil) }
-        return switch status {
-        case 1: .active
-        case 2: .ended(endCause, at: dates.expires)
-        case 3: .hold
-        case 4: .grace(expiryMovedUnpaid: false)
-        default: throw .malformed(field: "status")
+    /// Where it stands by its own record. The status is not signed, but the dates are: where they
+    /// contradict it, in either direction, its bad news needs a second opinion (rule 2). Nil for a
+    /// status that is not known.
+    private func stands(_ dates: Dates) -> (standing: Standing, isContested: Bool)? {
+        // An upgrade takes the old period back as well.
+        if isUpgraded { return (.replaced(at: nil), false) }
+        if let revoked = dates.revoked { return (takenBack(revoked), ![2, 3, 5].contains(status)) }
+        let runs = dates.expires.map { $0 > instant + Self.tolerance } ?? false
+        let graceRuns = dates.grace.map { $0 > instant } ?? false
+        switch status {
+        case 1 where runs, 4 where runs: return (.active, false)
+        case 1: return lateStands(dates, graceRuns: graceRuns)
+        case 2: return (.ended(endCause, at: dates.expires), runs || graceRuns)
+        case 3: return (.hold, runs || graceRuns)
+        case 4:
+            let end = dates.grace ?? dates.expires.map { $0 + Self.longestGrace } ?? instant
+            guard end + Self.lateness >= instant else { return (.hold, true) }
+            return (.grace(expiryMovedUnpaid: false), false)
+        case 5: return (takenBack(nil), true)
+        default: return nil
         }
     }
 
-    /// The status is not signed, but the dates are: what they rule out is no verdict.
-    private func refuseContradiction(_ dates: Dates) throws(StoreFailure) {
-        guard status == 2 || status == 3, dates.revoked == nil, !isUpgraded,
-            let expires = dates.expires, let stated = dates.stated
-        else { return }
-        guard expires <= stated + .days(1) else {
-            throw .malformed(field: "status contradicts expiresDate")
-        }
+    /// Active, and the signed period is over: for a while that is a renewal that is not shown yet.
+    private func lateStands(
+        _ dates: Dates, graceRuns: Bool
+    ) -> (standing: Standing, isContested: Bool) {
+        let isRetrying = renewal?.isInBillingRetryPeriod == true
+        let isLate = dates.expires.map { $0 + Self.lateness < instant } ?? true
+        if graceRuns || isRetrying && !isLate { return (.grace(expiryMovedUnpaid: false), false) }
+        guard isLate else { return (.active, false) }
+        return (isRetrying ? .hold : .ended(endCause, at: dates.expires), true)
     }
+
+    private func takenBack(_ at: Timestamp?) -> Standing {
+        transaction.isFamilyRemoval ? .removedFromFamily(at: at) : .refunded(at: at)
+    }
+
+    /// A status flips at the very end of its period; clocks differ by less than this.
+    private static let tolerance = Duration.minutes(1)
+    /// So long after its end a period may still be shown as active: Apple renews within a day.
+    private static let lateness = Duration.days(1)
+    /// Where the end of grace is not told.
+    private static let longestGrace = Duration.days(28)
+    /// The two signatures of one answer are not made at the same instant.
+    private static let sameAnswer = Duration.minutes(5)
 
     private var endCause: EndCause {
         switch renewal?.expirationIntent {
@@ -90,6 +157,7 @@ extension AppleSubscription {
         case 2: .paymentFailed
         case 3: .priceIncreaseDeclined
         case 4: .productUnavailable
+        case nil where renewal?.autoRenewStatus == 0: .userCancelled
         default: .periodEnded
         }
     }
@@ -129,8 +197,6 @@ private struct Dates {
     let revoked: Timestamp?
     let purchased: Timestamp?
     let stated: Timestamp?
-    /// End of access.
-    let end: Timestamp?
 
     init(_ subscription: AppleSubscription, window: DateWindow) throws(StoreFailure) {
         let transaction = subscription.transaction
@@ -145,13 +211,13 @@ private struct Dates {
         grace = try window.date(
             milliseconds: subscription.renewal?.gracePeriodExpiresDate?.value,
             field: "signedRenewalInfo.gracePeriodExpiresDate")
-        let signed = [transaction.signedDate, subscription.renewal?.signedDate]
-            .compactMap { $0?.value }
-        stated = try window.date(milliseconds: signed.max(), field: "signedDate")
+        // The transaction is what access hangs on: a renewal that is newer makes it no newer.
+        let signed = transaction.signedDate ?? subscription.renewal?.signedDate
+        stated =
+            try window.date(milliseconds: signed?.value, field: "signedDate") ?? subscription.date
         guard expires != nil || revoked != nil else {
             throw .malformed(field: "\(outer).expiresDate")
         }
-        end = subscription.status == 4 ? grace ?? expires : expires
     }
 }
 
@@ -161,6 +227,8 @@ extension AppleTransaction {
         switch type {
         // It has an expiry date and a subscription status, so it can be nothing else.
         case "Auto-Renewable Subscription", nil: .autoRenewable
+        // A type that is not known yet, with an end of its own.
+        case _ where isSubscription: .autoRenewable
         case "Non-Renewing Subscription": .nonRenewing
         case "Non-Consumable": .nonConsumable
         case "Consumable": .consumable
@@ -170,12 +238,25 @@ extension AppleTransaction {
 
     /// <https://developer.apple.com/documentation/appstoreserverapi/offertype>
     var phase: Phase {
-        guard offerType == 1 else { return .regular }
-        return offerDiscountType == "FREE_TRIAL" ? .trial : .introductory
+        // Offers of every type may be free.
+        if offerDiscountType == "FREE_TRIAL" { return .trial }
+        return offerType == 1 ? .introductory : .regular
     }
 
     var isFamilyRemoval: Bool {
         revocationType == "FAMILY_REVOKE" || inAppOwnershipType == "FAMILY_SHARED"
+    }
+}
+
+extension Ownership {
+    /// Nil for what is not known, which is kept out: it decides nothing.
+    init?(appleName name: String?) {
+        switch name {
+        case "PURCHASED": self = .purchased
+        case "FAMILY_SHARED": self = .familyShared
+        case "ASSIGNED": self = .assigned
+        default: return nil
+        }
     }
 }
 
@@ -186,6 +267,15 @@ extension StoreEnvironment {
         case .production: "Production"
         case .sandbox: "Sandbox"
         }
+    }
+
+    /// - Throws: `.mismatch` where an answer names another one. Only of the two that there are it
+    ///   is told as a change.
+    func check(appleName name: String?) throws(StoreFailure) {
+        guard let name, name != appleName else { return }
+        let isOther = name == other.appleName
+        throw .mismatch(
+            what: isOther ? StoreFailure.environment : "environment, one that is not known")
     }
 
     var other: StoreEnvironment {

@@ -2,17 +2,19 @@ import Renewal
 
 extension AppleTransaction {
     var isSubscription: Bool {
-        type == "Auto-Renewable Subscription" || (type == nil && expiresDate != nil)
+        switch type {
+        case "Auto-Renewable Subscription": true
+        case "Non-Renewing Subscription", "Non-Consumable", "Consumable": false
+        default: expiresDate != nil
+        }
     }
 
     /// What a transaction of a one-time product comes to: it is in force unless it was taken
     /// back. How long a non-renewing one lasts is the operator's to say.
     ///
     /// - Throws: `.malformed` for what cannot be.
-    func oneTimeObservation(
-        in environment: StoreEnvironment, at now: Timestamp
-    ) throws(StoreFailure) -> Observation {
-        let window = DateWindow(now: now)
+    func oneTimeObservation(by reader: AppleReader) throws(StoreFailure) -> Observation {
+        let window = DateWindow(now: reader.now)
         let outer = "signedTransactionInfo"
         let revoked = try window.date(
             milliseconds: revocationDate?.value, field: "\(outer).revocationDate")
@@ -25,14 +27,25 @@ extension AppleTransaction {
         let standing: Standing =
             revoked == nil
             ? .active : isFamilyRemoval ? .removedFromFamily(at: revoked) : .refunded(at: revoked)
-        return Observation(
-            environment: environment, kind: try kind(), standing: standing,
+        var observation = Observation(
+            environment: reader.environment, kind: try kind(), standing: standing,
             items: [Item(names: [product], expiresAt: nil)], originalID: originalTransactionId,
-            orderID: transactionId, period: transactionId, willRenew: false, phase: .regular,
+            orderID: transactionId, period: oneTimePeriod, willRenew: false, phase: .regular,
             purchasedAt: purchased,
             statedAt: try window.date(
-                milliseconds: signedDate?.value, field: "\(outer).signedDate"),
+                milliseconds: signedDate?.value, field: "\(outer).signedDate") ?? reader.date,
             words: oneTimeWords(purchased, revoked))
+        observation.accountToken = appAccountToken.map(UserID.init)
+        observation.ownership = Ownership(appleName: inAppOwnershipType)
+        return observation
+    }
+
+    /// Of several consumables some may be refunded, and later some more: each time is told.
+    private var oneTimePeriod: OrderID? {
+        guard type == "Consumable", revocationDate != nil, let share = revocationPercentage,
+            share < 100_000
+        else { return transactionId }
+        return transactionId.map { OrderID("\($0) refunded \(share)") }
     }
 
     /// A restored transaction was bought with its original.

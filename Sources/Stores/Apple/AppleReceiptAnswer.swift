@@ -12,40 +12,167 @@ struct AppleReceiptReader: Sendable {
     let local: AppleReceipt?
     /// Status 21006.
     let hasExpired: Bool
+    /// It was answered without our secret, which was refused.
+    let isSecretRefused: Bool
     let now: Timestamp
+    /// What time it was at the store, as the answer says.
+    let date: Timestamp?
 
     func answer(_ response: AppleReceiptResponse) throws(StoreFailure) -> Answer {
-        let pool = Self.pool(response)
-        try checkApp(response, pool)
-        guard response.environment ?? environment.appleName == environment.appleName else {
-            throw .mismatch(what: "environment")
+        let lists = Lists(response)
+        try checkApp(response, lists.pool)
+        try environment.check(appleName: response.environment)
+        let stated = try stated(response) ?? date
+        let scene = AppleReceiptScene(
+            response: response, hasExpired: hasExpired, facts: facts,
+            instant: min(now, stated ?? now), stated: stated, window: DateWindow(now: now))
+        guard let id = ownID(lists.pool, scene) else {
+            guard !hasExpired || !lists.pool.isEmpty else { throw .malformed(field: "receipt") }
+            return try answerWithoutLatest(nil, lists, scene)
         }
-        let window = DateWindow(now: now)
-        let stated = try window.date(
-            milliseconds: response.receipt?.requestedAt.map { Int64($0.value) ?? 0 },
-            field: "receipt.request_date_ms")
-        guard let own = own(in: pool) else {
-            guard !hasExpired || !pool.isEmpty else { throw .malformed(field: "receipt") }
-            return .doubt(.notFound)
+        if let own = try chain(of: id, in: lists.latest, scene), own.isSubscription {
+            return try answer(own, lists, scene)
         }
-        let chain = try AppleReceiptChain(
-            of: own, in: pool, pending: response, window: window, stated: stated)
-        var observation = try chain.observation(
-            in: environment, kind: kind(of: own), hasExpired: hasExpired, at: stated ?? now)
-        observation.originalID = facts.originalID ?? observation.originalID
-        observation.nextToken = nextToken(response)
-        return .verdict(observation)
+        let all = try chain(of: id, in: lists.pool, scene)
+        if let all, !all.isSubscription { return .verdict(try told(all, kind(of: all), scene)) }
+        return try answerWithoutLatest(all, lists, scene)
     }
 
-    /// All transactions, each once: the list of the latest is the fresher one.
-    private static func pool(_ response: AppleReceiptResponse) -> [AppleReceiptTransaction] {
-        var seen: Set<OrderID> = []
-        let all =
-            response.latest.all + response.latestExpired.all + (response.receipt?.inApp ?? [])
-            + (response.receipt?.own.map { [$0] } ?? [])
-        return all.filter { transaction in
-            transaction.transactionID.map { seen.insert($0).inserted } ?? false
+    /// A subscription that the list of the latest transactions shows.
+    private func answer(
+        _ own: AppleReceiptChain, _ lists: Lists, _ scene: AppleReceiptScene
+    ) throws(StoreFailure) -> Answer {
+        var reading = try own.reading(in: environment, kind: .autoRenewable)
+        if !own.isRunning, let heir = try standIn(for: own, own.group, lists, scene) {
+            var observation = try heir.reading(in: environment, kind: .autoRenewable).observation
+            observation.originalID = facts.originalID ?? own.id
+            if heir.isFamilyShared || own.isFamilyShared {
+                observation.paidThrough = nil
+                observation.period = nil
+                observation.phase = nil
+            }
+            observation.nextToken = nextToken(scene.response)
+            let isEnd = !reading.isContested && reading.observation.hasEnded
+            return isEnd ? .verdict(observation) : observation.asSubstitute()
         }
+        if !reading.isContested, reading.observation.hasEnded,
+            let at = try lostCopy(besides: own, lists, scene)
+        {
+            reading.observation.observed = .own(.removedFromFamily(at: at))
+        }
+        reading.observation.originalID = facts.originalID ?? own.id
+        reading.observation.nextToken = nextToken(scene.response)
+        return reading.answer
+    }
+
+    /// A subscription that the answer shows as it was when the receipt was made, or not at all: a
+    /// shared secret that has changed, or a receipt that is too old. It ends nothing.
+    private func answerWithoutLatest(
+        _ old: AppleReceiptChain?, _ lists: Lists, _ scene: AppleReceiptScene
+    ) throws(StoreFailure) -> Answer {
+        if let other = try standIn(for: old, old?.group ?? facts.group, lists, scene) {
+            var observation = try other.reading(in: environment, kind: .autoRenewable).observation
+            observation.originalID = facts.originalID ?? old?.id
+            return observation.asSubstitute()
+        }
+        let created = try scene.window.date(
+            milliseconds: scene.response.receipt?.createdAt.flatMap { Int64($0.value) },
+            field: "receipt.receipt_creation_date_ms")
+        if let old, old.isRunning {
+            var observation = try told(old, .autoRenewable, scene)
+            observation.statedAt = created ?? old.boughtAt ?? scene.stated
+            let isOlder = facts.statedAt.map { created ?? $0 < $0 } ?? false
+            guard isSecretRefused, isOlder else { return observation.asSubstitute() }
+        }
+        if isSecretRefused { throw AppleVerifyReceipt.secretRefused }
+        let isOver = [.expired, .refunded, .revoked].contains(facts.state)
+        guard lists.latest.isEmpty, facts.kind == .autoRenewable, facts.wasGranted, !isOver else {
+            return .doubt(.notFound)
+        }
+        throw .malformed(field: "latest_receipt_info is missing")
+    }
+
+    /// What runs in the group of a subscription that does not. What the app has sold to another of
+    /// its users is no stand-in.
+    private func standIn(
+        for own: AppleReceiptChain?, _ group: GroupID?, _ lists: Lists, _ scene: AppleReceiptScene
+    ) throws(StoreFailure) -> AppleReceiptChain? {
+        guard let group else { return nil }
+        let others = Set(
+            lists.latest.filter { $0.group == group && $0.chainID != own?.id }.compactMap(\.chainID)
+        )
+        var best: AppleReceiptChain?
+        for other in others.sorted() {
+            guard let chain = try chain(of: other, in: lists.latest, scene), chain.isRunning,
+                !chain.isOfAnotherUser(than: own),
+                chain.end ?? .never > best?.end ?? Timestamp(microsecondsSinceEpoch: 0)
+            else { continue }
+            best = chain
+        }
+        return best
+    }
+
+    /// When the sharing ended of the family's copy by which the purchase was in force.
+    private func lostCopy(
+        besides own: AppleReceiptChain, _ lists: Lists, _ scene: AppleReceiptScene
+    ) throws(StoreFailure) -> Timestamp? {
+        guard facts.access == .granted, let order = facts.orderID, order != own.shownID else {
+            return nil
+        }
+        let copy = lists.latest.first {
+            $0.transactionID == order && $0.chainID != own.id && $0.ownership == "FAMILY_SHARED"
+        }
+        return try scene.window.date(
+            milliseconds: copy?.cancelled, field: "cancellation_date_ms")
+    }
+
+    private func chain(
+        of id: OrderID, in list: [AppleReceiptTransaction], _ scene: AppleReceiptScene
+    ) throws(StoreFailure) -> AppleReceiptChain? {
+        let own = list.filter { $0.chainID == id }
+        return own.isEmpty ? nil : try AppleReceiptChain(id, of: own, scene)
+    }
+
+    private func told(
+        _ chain: AppleReceiptChain, _ kind: ProductKind, _ scene: AppleReceiptScene
+    ) throws(StoreFailure) -> Observation {
+        var observation = try chain.reading(in: environment, kind: kind).observation
+        observation.originalID = facts.originalID ?? chain.id
+        observation.nextToken = nextToken(scene.response)
+        return observation
+    }
+
+    /// The lists of transactions, in each of them each one once.
+    private struct Lists {
+        /// What is as new as the answer.
+        let latest: [AppleReceiptTransaction]
+        /// That, and what the receipt itself holds, which may be old.
+        let pool: [AppleReceiptTransaction]
+
+        init(_ response: AppleReceiptResponse) {
+            var seen: Set<OrderID> = []
+            func isNew(_ transaction: AppleReceiptTransaction) -> Bool {
+                transaction.transactionID.map { seen.insert($0).inserted } ?? false
+            }
+            let newest = (response.latest.all + response.latestExpired.all).filter(isNew)
+            let embedded = response.receipt.map { $0.inApp + ($0.own.map { [$0] } ?? []) } ?? []
+            latest = newest
+            pool = newest + embedded.filter(isNew)
+        }
+    }
+
+    /// When the answer was made.
+    ///
+    /// - Throws: `.malformed` for a time to come: it would silence all that comes later.
+    private func stated(_ response: AppleReceiptResponse) throws(StoreFailure) -> Timestamp? {
+        let field = "receipt.request_date_ms"
+        let stated = try DateWindow(now: now).date(
+            milliseconds: response.receipt?.requestedAt.map { Int64($0.value) ?? 0 },
+            field: field)
+        if let stated, stated > (date ?? now) + Self.clockMargin {
+            throw .malformed(field: "\(field) is in the future")
+        }
+        return stated
     }
 
     /// Apple compares the app with nothing: a receipt of any other is as authentic.
@@ -58,27 +185,33 @@ struct AppleReceiptReader: Sendable {
         guard apps == [bundleID] else { throw .mismatch(what: "app") }
     }
 
-    /// By the original id, else the newest of the product, else what has taken its place in the
-    /// group. An iOS 6 receipt holds one subscription, whatever it has changed to.
-    private func own(in pool: [AppleReceiptTransaction]) -> AppleReceiptTransaction? {
+    /// The original id of the purchase: the known one, else that of its product, never another
+    /// product's. A receipt of iOS 6 holds one subscription, whatever it has changed to.
+    private func ownID(
+        _ pool: [AppleReceiptTransaction], _ scene: AppleReceiptScene
+    ) -> OrderID? {
         if let id = facts.originalID {
-            return newest(pool.filter { $0.originalID == id || $0.transactionID == id })
-                ?? facts.group.flatMap { group in newest(pool.filter { $0.group == group }) }
+            let named = pool.first { $0.originalID == id || $0.transactionID == id }
+            return named?.chainID ?? (facts.group == nil ? nil : id)
         }
-        return newest(pool.filter { $0.productID == facts.product })
-            ?? (Set(pool.map(\.originalID)).count == 1 ? newest(pool) : nil)
+        let own = pool.filter { $0.productID == facts.product }
+        let running = own.filter { $0.isRunning(at: scene.instant) }
+        if let best = Self.newest(running.isEmpty ? own : running) { return best.chainID }
+        let ids = Set(pool.compactMap(\.chainID))
+        return scene.isOld && ids.count == 1 ? ids.first : nil
     }
 
-    private func newest(_ transactions: [AppleReceiptTransaction]) -> AppleReceiptTransaction? {
+    private static func newest(
+        _ transactions: [AppleReceiptTransaction]
+    ) -> AppleReceiptTransaction? {
         transactions.max {
             ($0.purchased ?? 0, $0.expires ?? 0) < ($1.purchased ?? 0, $1.expires ?? 0)
         }
     }
 
     /// The answer does not tell the kinds of one-time products apart.
-    private func kind(of own: AppleReceiptTransaction) -> ProductKind {
-        guard own.expires == nil else { return .autoRenewable }
-        let told = local?.purchases.first { $0.transactionID == own.transactionID }?.kind
+    private func kind(of own: AppleReceiptChain) -> ProductKind {
+        let told = local?.purchases.first { $0.transactionID == own.shownID }?.kind
         return [told, facts.kind].compactMap { $0 }.first { $0 != .autoRenewable }
             ?? .nonConsumable
     }
@@ -96,185 +229,26 @@ struct AppleReceiptReader: Sendable {
         }
         return StoreToken(file.base64)
     }
+
+    /// Clocks of one store's machines differ a little.
+    private static let clockMargin = Duration.minutes(5)
 }
 
-/// One subscription or one-time product of an answer, over all its transactions.
-private struct AppleReceiptChain {
-    private let members: [Member]
-    private let pending: AppleReceiptResponse.Pending?
-    private let graceEnd: Timestamp?
-    private let stated: Timestamp?
+extension AppleReceiptTransaction {
+    /// What a subscription is known by over all its periods.
+    var chainID: OrderID? { originalID ?? transactionID }
 
-    /// A transaction, its dates checked.
-    private struct Member {
-        let wire: AppleReceiptTransaction
-        let purchased: Timestamp?
-        let expires: Timestamp?
-        let cancelled: Timestamp?
+    fileprivate func isRunning(at instant: Timestamp) -> Bool {
+        guard cancelled == nil, !isUpgraded else { return false }
+        return expires.map { $0 > instant.microsecondsSinceEpoch / 1000 } ?? true
+    }
+}
 
-        /// Paid, and neither taken back nor replaced.
-        var counts: Bool { cancelled == nil && !wire.isUpgraded }
-
-        var phase: Phase {
-            if wire.isTrial { return .trial }
-            return wire.isIntroductory ? .introductory : .regular
-        }
-
-        static func isBefore(_ left: Member, _ right: Member) -> Bool {
-            let early = Timestamp(microsecondsSinceEpoch: 0)
-            return (left.expires ?? left.purchased ?? early, left.purchased ?? early)
-                < (right.expires ?? right.purchased ?? early, right.purchased ?? early)
+extension Observation {
+    fileprivate var hasEnded: Bool {
+        switch standing {
+        case .active, .grace: false
+        case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: true
         }
     }
-
-    init(
-        of own: AppleReceiptTransaction, in pool: [AppleReceiptTransaction],
-        pending response: AppleReceiptResponse, window: DateWindow, stated: Timestamp?
-    ) throws(StoreFailure) {
-        var members: [Member] = []
-        for wire in pool where Self.belongs(wire, to: own) {
-            members.append(
-                Member(
-                    wire: wire,
-                    purchased: try window.date(
-                        milliseconds: wire.originalID == wire.transactionID
-                            ? wire.purchased : wire.originallyPurchased ?? wire.purchased,
-                        field: "purchase_date_ms"),
-                    expires: try window.date(
-                        milliseconds: wire.expires, field: "expires_date_ms"),
-                    cancelled: try window.date(
-                        milliseconds: wire.cancelled, field: "cancellation_date_ms")))
-        }
-        self.members = members
-        self.stated = stated
-        let ids = Set(members.compactMap(\.wire.originalID))
-        let products = Set(members.compactMap(\.wire.productID))
-        let entries = response.pending.filter { entry in
-            entry.originalID.map { ids.contains(OrderID($0.value)) } ?? true
-                && entry.productID.map(products.contains) ?? true
-        }
-        let latest = members.max(by: Member.isBefore)?.wire.productID
-        pending =
-            entries.first { $0.productID == latest } ?? entries.first
-            ?? (response.pending.isEmpty ? response.ownPending : nil)
-        graceEnd = try window.date(
-            milliseconds: pending?.graceEnd.map { Int64($0.value) ?? 0 },
-            field: "pending_renewal_info.grace_period_expires_date_ms")
-    }
-
-    /// Periods of a subscription share its original id; in a group they may have several.
-    private static func belongs(
-        _ other: AppleReceiptTransaction, to own: AppleReceiptTransaction
-    ) -> Bool {
-        if other.originalID ?? other.transactionID == own.originalID ?? own.transactionID {
-            return (other.expires == nil) == (own.expires == nil)
-        }
-        guard own.expires != nil, other.expires != nil, let group = own.group else { return false }
-        return other.group == group
-    }
-
-    private var latest: Member? { members.max(by: Member.isBefore) }
-    private var latestCounting: Member? { members.filter(\.counts).max(by: Member.isBefore) }
-
-    func observation(
-        in environment: StoreEnvironment, kind: ProductKind, hasExpired: Bool,
-        at instant: Timestamp
-    ) throws(StoreFailure) -> Observation {
-        guard let latest else { throw .malformed(field: "latest_receipt_info") }
-        let running = latestCounting.flatMap { $0.expires.map { $0 > instant } ?? true ? $0 : nil }
-        let notUpgraded = members.filter { !$0.wire.isUpgraded }.max(by: Member.isBefore)
-        let shown = running ?? notUpgraded ?? latest
-        guard let product = shown.wire.productID, !product.isEmpty else {
-            throw .malformed(field: "product_id")
-        }
-        let standing = standing(
-            shown, isRunning: running != nil, hasExpired: hasExpired, at: instant)
-        let end = standing == .grace(expiryMovedUnpaid: false) ? graceEnd : shown.expires
-        return Observation(
-            environment: environment, kind: kind, standing: standing,
-            items: [Item(names: [product], expiresAt: end)],
-            originalID: shown.wire.originalID ?? shown.wire.transactionID,
-            orderID: shown.wire.transactionID,
-            period: shown.wire.lineItem ?? shown.wire.transactionID, paidThrough: shown.expires,
-            expiresAt: end,
-            willRenew: shown.expires == nil ? false : pending?.autoRenewStatus?.isSet,
-            phase: shown.phase, purchasedAt: shown.purchased,
-            signals: signals(shown, isRunning: running != nil), group: shown.wire.group,
-            usedIntroductory: usedIntroductory, statedAt: stated,
-            words: words(shown, graceEnd))
-    }
-
-    private func standing(
-        _ shown: Member, isRunning: Bool, hasExpired: Bool, at instant: Timestamp
-    ) -> Standing {
-        if isRunning, !hasExpired { return .active }
-        if let cancelled = shown.cancelled, !shown.wire.isUpgraded {
-            return shown.wire.ownership == "FAMILY_SHARED"
-                ? .removedFromFamily(at: cancelled) : .refunded(at: cancelled)
-        }
-        if shown.wire.isUpgraded { return .replaced(at: shown.cancelled) }
-        if let graceEnd, graceEnd > instant { return .grace(expiryMovedUnpaid: false) }
-        if pending?.isInBillingRetry?.isSet == true { return .hold }
-        // Just at a renewal the new period may not be shown yet: nothing says that it is over.
-        if !hasExpired, pending?.expirationIntent == nil, pending?.autoRenewStatus?.isSet != false,
-            let expires = shown.expires, instant < expires + Self.renewalLag
-        {
-            return .active
-        }
-        return .ended(endCause, at: shown.expires)
-    }
-
-    private var endCause: EndCause {
-        switch pending?.expirationIntent?.value {
-        case "1": .userCancelled
-        case "2": .paymentFailed
-        case "3": .priceIncreaseDeclined
-        case "4": .productUnavailable
-        default: .periodEnded
-        }
-    }
-
-    private func signals(_ shown: Member, isRunning: Bool) -> Set<Signal> {
-        guard isRunning, shown.expires != nil else { return [] }
-        var signals: Set<Signal> = []
-        if pending?.priceConsent?.isSet == false || pending?.priceIncrease?.isSet == false {
-            signals.insert(.priceIncreasePending)
-        }
-        if let pending, pending.autoRenewStatus?.isSet == true,
-            let next = pending.autoRenewProductID, next != shown.wire.productID,
-            pending.productID ?? shown.wire.productID == shown.wire.productID
-        {
-            signals.insert(.productChangeScheduled)
-        }
-        // An upgrade takes the old period back as well.
-        let refunded = members.contains { $0.cancelled != nil && !$0.wire.isUpgraded }
-        if refunded { signals.insert(.pastPeriodRefunded) }
-        return signals
-    }
-
-    private var usedIntroductory: Bool? {
-        guard latest?.expires != nil else { return nil }
-        return members.contains { $0.wire.isTrial || $0.wire.isIntroductory }
-    }
-
-    private func words(_ shown: Member, _ graceEnd: Timestamp?) -> String {
-        var words = ["verifyReceipt"]
-        if let intent = pending?.expirationIntent.flatMap({ Int($0.value) }) {
-            words.append("expiration_intent \(intent)")
-        }
-        if let renews = pending?.autoRenewStatus?.isSet {
-            words.append("auto_renew_status \(renews ? 1 : 0)")
-        }
-        if pending?.isInBillingRetry?.isSet == true { words.append("is_in_billing_retry_period") }
-        if shown.wire.isUpgraded { words.append("is_upgraded") }
-        for (name, date) in [
-            ("expires_date", shown.expires), ("grace_period_expires_date", graceEnd),
-            ("cancellation_date", shown.cancelled),
-        ] {
-            if let date { words.append("\(name) \(CalendarTime.text(date))") }
-        }
-        return words.joined(separator: ", ")
-    }
-
-    private static let renewalLag = Duration.hours(1)
 }

@@ -6,7 +6,7 @@ import Renewal
 /// <https://developer.apple.com/documentation/appstorereceipts/status>
 enum AppleReceiptReply: Sendable {
     /// Authentic; 21006 says that it has expired, and only of receipts of iOS 6.
-    case answer(AppleReceiptResponse, hasExpired: Bool)
+    case answer(AppleReceiptResponse, hasExpired: Bool, date: Timestamp?)
     /// It belongs to the other environment.
     case misdirected
     /// 21003 and 21004: the receipt or the secret, which may be wanted or not wanted.
@@ -22,7 +22,8 @@ enum AppleReceiptReply: Sendable {
                 self = AppleReceiptReply(
                     try JSON.decode(
                         AppleReceiptResponse.self,
-                        from: response.body.map { $0 < 0x20 ? 0x20 : $0 }))
+                        from: response.body.map { $0 < 0x20 ? 0x20 : $0 }),
+                    date: response.date.flatMap(CalendarTime.timestamp(httpDate:)))
             } catch {
                 self = .failed(error)
             }
@@ -34,13 +35,13 @@ enum AppleReceiptReply: Sendable {
         }
     }
 
-    private init(_ response: AppleReceiptResponse) {
+    private init(_ response: AppleReceiptResponse, date: Timestamp?) {
         let status = response.status
         let isRetryable = response.isRetryable?.isSet
         self =
             switch status {
-            case 0: .answer(response, hasExpired: false)
-            case 21_006: .answer(response, hasExpired: true)
+            case 0: .answer(response, hasExpired: false, date: date)
+            case 21_006: .answer(response, hasExpired: true, date: date)
             case 21_002: .failed(.rejected(reason: "status 21002"))
             case 21_003, 21_004: .unauthentic(status: status)
             case 21_007, 21_008: .misdirected

@@ -46,12 +46,14 @@ struct AppleReceiptResponse: Decodable, Sendable {
     struct Receipt: Decodable, Sendable {
         let bundleID: AppID?
         let requestedAt: Text?
+        let createdAt: Text?
         let inApp: [AppleReceiptTransaction]
         let own: AppleReceiptTransaction?
 
         private enum Key: String, CodingKey {
             case bundleID = "bundle_id"
             case requestedAt = "request_date_ms"
+            case createdAt = "receipt_creation_date_ms"
             case inApp = "in_app"
         }
 
@@ -59,6 +61,7 @@ struct AppleReceiptResponse: Decodable, Sendable {
             let members = try decoder.container(keyedBy: Key.self)
             bundleID = try members.decodeIfPresent(AppID.self, forKey: .bundleID)
             requestedAt = try members.decodeIfPresent(Text.self, forKey: .requestedAt)
+            createdAt = try? members.decodeIfPresent(Text.self, forKey: .createdAt)
             inApp =
                 try members.decodeIfPresent([AppleReceiptTransaction].self, forKey: .inApp) ?? []
             let own = try AppleReceiptTransaction(from: decoder)
@@ -159,6 +162,7 @@ struct AppleReceiptTransaction: Decodable, Sendable {
     /// Where iOS 6 names the app.
     let bundleID: AppID?
     let ownership: String?
+    let accountToken: String?
     let isTrial: Bool
     let isIntroductory: Bool
     let isUpgraded: Bool
@@ -177,6 +181,7 @@ struct AppleReceiptTransaction: Decodable, Sendable {
         case bundleID = "bundle_id"
         case bid
         case ownership = "in_app_ownership_type"
+        case accountToken = "app_account_token"
         case isTrial = "is_trial_period"
         case isIntroductory = "is_in_intro_offer_period"
         case isUpgraded = "is_upgraded"
@@ -209,6 +214,7 @@ struct AppleReceiptTransaction: Decodable, Sendable {
         group = try id(.group)
         bundleID = try id(.bundleID) ?? id(.bid)
         ownership = try text(.ownership)
+        accountToken = try text(.accountToken)
         isTrial = try flag(.isTrial)
         isIntroductory = try flag(.isIntroductory)
         isUpgraded = try flag(.isUpgraded)

@@ -1,12 +1,24 @@
 import Curl
 import Renewal
 
+/// The content of an answer, and what time it was at the store.
+struct AppleBody: Hashable, Sendable {
+    let bytes: [UInt8]
+    /// Nil where the answer does not say.
+    let date: Timestamp?
+
+    init(_ response: HTTPResponse) {
+        bytes = response.body
+        date = response.date.flatMap(CalendarTime.timestamp(httpDate:))
+    }
+}
+
 /// An answer of the App Store Server API, sorted by status and error code before any of its
 /// content is believed.
 ///
 /// <https://developer.apple.com/documentation/appstoreserverapi/error-codes>
 enum AppleReply: Hashable, Sendable {
-    case answer([UInt8])
+    case answer(AppleBody)
     /// This environment does not know the transaction.
     case notFound
     /// This environment does not take it for a transaction id.
@@ -19,7 +31,7 @@ enum AppleReply: Hashable, Sendable {
     init(_ response: HTTPResponse, at now: Timestamp) {
         self =
             switch response.status {
-            case 200: .answer(response.body)
+            case 200: .answer(AppleBody(response))
             case 401: .unauthorized
             case 400, 404: AppleReply(code: Self.errorCode(response), status: response.status)
             case 403: .failed(.refused(reason: "status 403"))

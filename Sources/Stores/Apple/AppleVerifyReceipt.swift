@@ -43,23 +43,28 @@ struct AppleVerifyReceipt: Sendable {
         var reply = try await calls.reply(from: first)
         if case .misdirected = reply {
             // Rule 9: what the other environment says of it is no verdict.
-            guard facts.environment == nil else { throw .mismatch(what: "environment") }
+            guard facts.environment == nil else { throw .mismatch(what: StoreFailure.environment) }
             environment = first.other
             reply = try await calls.reply(from: environment)
         }
         switch reply {
-        case .answer(let response, let hasExpired):
+        case .answer(let response, let hasExpired, let date):
             let reader = AppleReceiptReader(
                 bundleID: bundleID, environment: environment, facts: facts, local: receipt,
-                hasExpired: hasExpired, now: now)
+                hasExpired: hasExpired, isSecretRefused: calls.isSecretRefused, now: now,
+                date: date)
             return try reader.answer(response)
         case .misdirected:
             throw .unreachable(reason: "each environment says that it is the other's")
+        case .unauthentic(status: 21_004): throw Self.secretRefused
         case .unauthentic(let status): throw .rejected(reason: "status \(status)")
         case .noAccount: return .doubt(.notFound)
         case .failed(let failure): throw failure
         }
     }
+
+    static let secretRefused = StoreFailure.refused(
+        reason: "status 21004: shared_secret is not the app's")
 
     /// The calls of one check, of which all but the first wait for their share of the quota.
     private struct Calls {
@@ -67,6 +72,8 @@ struct AppleVerifyReceipt: Sendable {
         let text: String
         let now: Timestamp
         var isFirst = true
+        /// Status 21004: what is answered without a secret lacks what is newer than the receipt.
+        var isSecretRefused = false
 
         init(verify: AppleVerifyReceipt, text: String, now: Timestamp) {
             self.verify = verify
@@ -79,9 +86,10 @@ struct AppleVerifyReceipt: Sendable {
             from environment: StoreEnvironment
         ) async throws(StoreFailure) -> AppleReceiptReply {
             let reply = try await reply(from: environment, withSecret: true)
-            guard case .unauthentic = reply else { return reply }
+            guard case .unauthentic(let status) = reply else { return reply }
             let second = try await self.reply(from: environment, withSecret: false)
             if case .unauthentic = second { return reply }
+            isSecretRefused = status == 21_004
             return second
         }
 

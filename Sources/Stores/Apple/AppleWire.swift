@@ -71,6 +71,8 @@ struct AppleTransaction: AppleSignedPayload, Hashable {
     /// Such as `Auto-Renewable Subscription`.
     let type: String?
     let inAppOwnershipType: String?
+    /// What the app named the buyer with; never on a family's copy.
+    let appAccountToken: String?
     let revocationDate: LenientInteger?
     let revocationType: String?
     /// In thousandths of a percent; less than 100000 where only some of several were refunded.
@@ -93,6 +95,8 @@ struct AppleRenewal: AppleSignedPayload, Hashable {
     let autoRenewStatus: Int?
     /// 1 customer, 2 billing, 3 price increase, 4 product not available, 5 other.
     let expirationIntent: Int?
+    /// Absent is not false.
+    let isInBillingRetryPeriod: Bool?
     let gracePeriodExpiresDate: LenientInteger?
     /// 0 when the customer has not answered yet.
     let priceIncreaseStatus: Int?

@@ -82,10 +82,18 @@ enum AppleFixture {
             environment: .production, now: now)
         do throws(StoreFailure) {
             var statuses = try reader.statuses(Array(body.utf8))
-            var found = try await statuses.subscription(named: ["420001010101001"])
-            if found == nil { found = try await statuses.subscription(ofProduct: "plus") }
-            guard let found else { return .doubt(.notFound) }
-            return .verdict(try found.observation(in: .production, at: now))
+            var found = try await statuses.own(named: ["420001010101001"])
+            if found == nil { found = await statuses.own(ofProduct: "plus") }
+            guard let own = found else {
+                try statuses.refuseUnread()
+                return .doubt(.notFound)
+            }
+            if !own.isRunning,
+                let heir = await statuses.standIn(for: own.transaction, in: nil)
+            {
+                return try heir.reading(in: .production).answer
+            }
+            return try own.reading(in: .production).answer
         } catch {
             return .failure(error)
         }

@@ -1,0 +1,260 @@
+import Renewal
+
+/// What all chains of one answer of verifyReceipt have in common.
+struct AppleReceiptScene: Sendable {
+    let response: AppleReceiptResponse
+    /// Status 21006.
+    let hasExpired: Bool
+    let facts: Facts
+    /// By which ends are measured: the time of the answer, or ours where that is earlier.
+    let instant: Timestamp
+    /// When the answer was made.
+    let stated: Timestamp?
+    let window: DateWindow
+
+    /// A receipt of iOS 6, which is a transaction itself: of such ones alone Apple says when they
+    /// have expired.
+    var isOld: Bool { response.receipt?.own != nil }
+}
+
+/// One subscription or one-time product of an answer, over all its transactions.
+struct AppleReceiptChain: Sendable {
+    let id: OrderID
+    private let members: [Member]
+    private let scene: AppleReceiptScene
+    private let pending: AppleReceiptResponse.Pending?
+    private let graceEnd: Timestamp?
+    private let shown: Member
+
+    /// A transaction, its dates checked.
+    private struct Member: Sendable {
+        let wire: AppleReceiptTransaction
+        let boughtAt: Timestamp?
+        let firstBought: Timestamp?
+        let expires: Timestamp?
+        let cancelled: Timestamp?
+
+        /// Paid, and neither taken back nor replaced.
+        var counts: Bool { cancelled == nil && !wire.isUpgraded }
+
+        func runs(at instant: Timestamp) -> Bool {
+            counts && expires.map { $0 > instant } ?? true
+        }
+
+        var phase: Phase {
+            if wire.isTrial { return .trial }
+            return wire.isIntroductory ? .introductory : .regular
+        }
+
+        /// In the order in which they were bought: one that was refunded may end later than what
+        /// was bought after it.
+        static func isBefore(_ left: Member, _ right: Member) -> Bool {
+            let early = Timestamp(microsecondsSinceEpoch: 0)
+            return (left.boughtAt ?? early, left.expires ?? early)
+                < (right.boughtAt ?? early, right.expires ?? early)
+        }
+    }
+
+    init(
+        _ id: OrderID, of transactions: [AppleReceiptTransaction], _ scene: AppleReceiptScene
+    ) throws(StoreFailure) {
+        self.id = id
+        self.scene = scene
+        var members: [Member] = []
+        // One-time products have no end, and must not enter the comparison of ends.
+        let renews = transactions.contains { $0.expires != nil }
+        for wire in transactions where (wire.expires != nil) == renews {
+            members.append(try Self.member(wire, scene.window))
+        }
+        let running = members.filter { $0.runs(at: scene.instant) }.max {
+            ($0.expires ?? .never, $0.boughtAt ?? .never)
+                < ($1.expires ?? .never, $1.boughtAt ?? .never)
+        }
+        let notUpgraded = members.filter { !$0.wire.isUpgraded }.max(by: Member.isBefore)
+        guard let shown = running ?? notUpgraded ?? members.max(by: Member.isBefore) else {
+            throw .malformed(field: "latest_receipt_info")
+        }
+        self.members = members
+        self.shown = shown
+        let entries = scene.response.pending.filter {
+            $0.originalID.map { OrderID($0.value) == id } ?? true
+        }
+        let products = Set(members.compactMap(\.wire.productID))
+        pending =
+            entries.first { $0.productID == shown.wire.productID }
+            ?? entries.first { $0.productID.map(products.contains) ?? true }
+            ?? (scene.response.pending.isEmpty && scene.isOld ? scene.response.ownPending : nil)
+        graceEnd = try scene.window.date(
+            milliseconds: pending?.graceEnd.map { Int64($0.value) ?? 0 },
+            field: "pending_renewal_info.grace_period_expires_date_ms")
+    }
+
+    private static func member(
+        _ wire: AppleReceiptTransaction, _ window: DateWindow
+    ) throws(StoreFailure) -> Member {
+        let isFirst = wire.originalID == wire.transactionID
+        return Member(
+            wire: wire,
+            boughtAt: try window.date(milliseconds: wire.purchased, field: "purchase_date_ms"),
+            firstBought: try window.date(
+                milliseconds: isFirst ? wire.purchased : wire.originallyPurchased ?? wire.purchased,
+                field: "purchase_date_ms"),
+            expires: try window.date(milliseconds: wire.expires, field: "expires_date_ms"),
+            cancelled: try window.date(
+                milliseconds: wire.cancelled, field: "cancellation_date_ms"))
+    }
+
+    var isSubscription: Bool { shown.expires != nil }
+    var isRunning: Bool { shown.runs(at: scene.instant) }
+    var isFamilyShared: Bool { shown.wire.ownership == "FAMILY_SHARED" }
+    var group: GroupID? { shown.wire.group }
+    var boughtAt: Timestamp? { shown.boughtAt }
+    var end: Timestamp? { shown.expires }
+    /// The transaction that it stands by.
+    var shownID: OrderID? { shown.wire.transactionID }
+
+    /// Apps name their users in what they sell; a family's copy has no such name.
+    func isOfAnotherUser(than other: AppleReceiptChain?) -> Bool {
+        guard let own = shown.wire.accountToken, let other = other?.shown.wire.accountToken else {
+            return false
+        }
+        return own.lowercased() != other.lowercased()
+    }
+
+    func reading(
+        in environment: StoreEnvironment, kind: ProductKind
+    ) throws(StoreFailure) -> AppleReading {
+        guard let product = shown.wire.productID, !product.isEmpty else {
+            throw .malformed(field: "product_id")
+        }
+        let (standing, isContested) = stands()
+        let end = standing == .grace(expiryMovedUnpaid: false) ? graceEnd : shown.expires
+        let refunds = pastRefunds
+        var observation = Observation(
+            environment: environment, kind: kind, standing: standing,
+            items: [Item(names: [product], expiresAt: end)], originalID: id,
+            orderID: shown.wire.transactionID,
+            period: shown.wire.lineItem ?? shown.wire.transactionID, paidThrough: shown.expires,
+            expiresAt: end,
+            willRenew: isSubscription ? pending?.autoRenewStatus?.isSet : false,
+            phase: shown.phase, purchasedAt: shown.firstBought, signals: signals,
+            group: shown.wire.group, usedIntroductory: usedIntroductory, statedAt: scene.stated,
+            words: words)
+        if !refunds.isEmpty { observation.signals.insert(.pastPeriodRefunded) }
+        observation.pastRefunds = refunds
+        observation.accountToken = shown.wire.accountToken.map(UserID.init)
+        observation.ownership = Ownership(appleName: shown.wire.ownership)
+        return AppleReading(observation: observation, isContested: isContested)
+    }
+
+    /// Where it stands, and whether its bad news needs a second opinion.
+    private func stands() -> (standing: Standing, isContested: Bool) {
+        // An end that is still to come contradicts 21006.
+        if isRunning {
+            return scene.hasExpired ? (.ended(endCause, at: nil), true) : (.active, false)
+        }
+        if shown.wire.isUpgraded { return (.replaced(at: nil), false) }
+        if let cancelled = shown.cancelled {
+            return (
+                isFamilyShared ? .removedFromFamily(at: cancelled) : .refunded(at: cancelled), false
+            )
+        }
+        let isRetrying = pending?.isInBillingRetry?.isSet == true
+        if let graceEnd, graceEnd > scene.instant {
+            return (.grace(expiryMovedUnpaid: false), false)
+        }
+        if isRetrying {
+            // Of iOS 6 no end of grace is told; status 0 says that it has not expired.
+            if scene.isOld, !scene.hasExpired { return (.grace(expiryMovedUnpaid: false), false) }
+            return (.hold, scene.hasExpired)
+        }
+        if isTurnedOff || (!scene.hasExpired && pending?.expirationIntent != nil) {
+            return (.ended(endCause, at: shown.expires), false)
+        }
+        // Just at a renewal the new period may not be shown yet: nothing says that it is over. In
+        // trouble with payment that is no sign of a payment either.
+        let isInTrouble = scene.facts.state == .grace || scene.facts.state == .hold
+        if !scene.hasExpired, !isInTrouble, let expires = shown.expires,
+            scene.instant < expires + Self.renewalLag
+        {
+            return (.active, false)
+        }
+        return (.ended(endCause, at: shown.expires), true)
+    }
+
+    private var isTurnedOff: Bool { pending?.autoRenewStatus?.isSet == false }
+
+    private var endCause: EndCause {
+        switch pending?.expirationIntent?.value {
+        case "1": .userCancelled
+        case "2": .paymentFailed
+        case "3": .priceIncreaseDeclined
+        case "4": .productUnavailable
+        case nil where isTurnedOff: .userCancelled
+        default: .periodEnded
+        }
+    }
+
+    private var signals: Set<Signal> {
+        guard isRunning, isSubscription else { return [] }
+        var signals: Set<Signal> = []
+        if pending?.priceConsent?.isSet == false || pending?.priceIncrease?.isSet == false {
+            signals.insert(.priceIncreasePending)
+        }
+        if let pending, pending.autoRenewStatus?.isSet == true,
+            let next = pending.autoRenewProductID, next != shown.wire.productID,
+            pending.productID ?? shown.wire.productID == shown.wire.productID
+        {
+            signals.insert(.productChangeScheduled)
+        }
+        return signals
+    }
+
+    /// Refunds of earlier periods that nobody was told of. An upgrade takes the old period back as
+    /// well; and the refund of what was the latest then has ended access, and was told with that.
+    private var pastRefunds: Set<OrderID> {
+        guard isSubscription else { return [] }
+        let facts = scene.facts
+        let past = members.filter { member in
+            guard let at = member.cancelled, !member.wire.isUpgraded,
+                member.wire.transactionID != shown.wire.transactionID
+            else { return false }
+            if facts.signals.contains(.pastPeriodRefunded), facts.statedAt.map({ at <= $0 }) ?? true
+            {
+                return false
+            }
+            if member.wire.transactionID == facts.orderID, facts.state != .refunded { return true }
+            guard let began = member.boughtAt, let end = member.expires else { return true }
+            let next = members.filter { Member.isBefore(member, $0) }.min(by: Member.isBefore)
+            let wasLatest = next?.boughtAt.map { at <= $0 } ?? true
+            return !(began <= at && at < end && wasLatest)
+        }
+        return Set(past.compactMap(\.wire.transactionID))
+    }
+
+    private var usedIntroductory: Bool? {
+        guard isSubscription else { return nil }
+        return members.contains { $0.wire.isTrial || $0.wire.isIntroductory }
+    }
+
+    private var words: String {
+        var words = [scene.hasExpired ? "verifyReceipt 21006" : "verifyReceipt"]
+        if let intent = pending?.expirationIntent.flatMap({ Int($0.value) }) {
+            words.append("expiration_intent \(intent)")
+        }
+        if let renews = pending?.autoRenewStatus?.isSet {
+            words.append("auto_renew_status \(renews ? 1 : 0)")
+        }
+        if pending?.isInBillingRetry?.isSet == true { words.append("is_in_billing_retry_period") }
+        if shown.wire.isUpgraded { words.append("is_upgraded") }
+        for (name, date) in [
+            ("expires_date", shown.expires), ("grace_period_expires_date", graceEnd),
+            ("cancellation_date", shown.cancelled),
+        ] {
+            if let date { words.append("\(name) \(CalendarTime.text(date))") }
+        }
+        return words.joined(separator: ", ")
+    }
+
+    private static let renewalLag = Duration.hours(1)
+}
