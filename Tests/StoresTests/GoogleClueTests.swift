@@ -75,6 +75,60 @@ struct GoogleClueTests {
         #expect(heard.settledClues == [.refund(of: "GPA.1..1")])
     }
 
+    /// One unknown id fails the whole call, and must not hide the others.
+    @Test func asksOneByOneWhenOneOrderIsNotKnown() async throws {
+        let world = GoogleFixture.world { request in
+            if request.url.contains("orders:batchGet") { return HTTPResponse(status: 404) }
+            guard request.url.contains("/orders/") else {
+                return .json(GoogleObservationTests.base)
+            }
+            return request.url.hasSuffix("GPA.1..1")
+                ? .json(
+                    #"{"orderId":"GPA.1..1","purchaseToken":"\#(Self.token)","state":"REFUNDED"}"#)
+                : HTTPResponse(status: 404)
+        }
+        let heard = try await Self.ask(
+            world, [.refund(of: "GPA.1..1"), .refund(of: "GPA.unknown")])
+        #expect(heard.pastRefunds == ["GPA.1..1"])
+        #expect(heard.settledClues == [.refund(of: "GPA.1..1")])
+        #expect(world.calls.count == 4)
+    }
+
+    /// News of a revocation is followed while the answer does not show it.
+    @Test(arguments: [("ACTIVE", false), ("EXPIRED", true), ("ON_HOLD", true)])
+    func keepsNewsOfARevocationUntilItIsShown(_ state: String, _ isSettled: Bool) async throws {
+        let base = String(
+            decoding: try merged(
+                GoogleObservationTests.base,
+                #"{"subscriptionState":"SUBSCRIPTION_STATE_\#(state)"}"#), as: UTF8.self)
+        let clue = Clue.revoked(news: "77")
+        let heard = try await Self.ask(Self.world([:], base: base), [clue])
+        #expect(heard.settledClues == (isSettled ? [clue] : []))
+    }
+
+    /// What is told by ending access is no news when the list of voided purchases names it later.
+    @Test func settlesTheRefundThatItTells() async throws {
+        let base = String(
+            decoding: try merged(
+                GoogleObservationTests.base,
+                #"{"subscriptionState":"SUBSCRIPTION_STATE_EXPIRED","lineItems":[{"productId":"#
+                    + #""plus","expiryTime":"2026-02-19T10:20:28Z","#
+                    + #""latestSuccessfulOrderId":"\#(Self.current)"}]}"#), as: UTF8.self)
+        var bought = purchase(.google, token: Self.token)
+        bought.facts.paidThrough = try time("2026-03-15T10:20:28Z")
+        bought.facts.originalID = "GPA.3301-7742-9918-40211"
+        bought.facts.access = .granted
+        bought.facts.state = .active
+        let answer = await (try GoogleFixture.store(Self.world([:], base: base)))
+            .ask(bought, at: GoogleFixture.now)
+        guard case .verdict(let heard) = answer else {
+            Issue.record("\(summary(answer))")
+            return
+        }
+        #expect(heard.standing == .refunded(at: try time("2026-02-19T10:20:28Z")))
+        #expect(heard.settledClues == [.refund(of: Self.current)])
+    }
+
     /// The answer itself tells of the current order.
     @Test func doesNotLookForTheCurrentOrder() async throws {
         let world = Self.world([:])

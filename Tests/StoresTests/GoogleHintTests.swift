@@ -149,6 +149,30 @@ struct GooglePubSubTests {
         hear: c
         clue: refund GPA.1
 
+        case: a part of the quantity voided
+        data: {"packageName":"com.example.reader","voidedPurchaseNotification":
+            {"purchaseToken":"c","orderId":"GPA.1","productType":2,"refundType":"2"}}
+        hear: c
+        clue: revoked 77
+
+        case: voided, and the order is not named
+        data: {"packageName":"com.example.reader","voidedPurchaseNotification":
+            {"purchaseToken":"c","orderId":""}}
+        hear: c
+        clue: revoked 77
+
+        case: revoked
+        data: {"packageName":"com.example.reader","subscriptionNotification":
+            {"notificationType":12,"purchaseToken":"a"}}
+        hear: a
+        clue: revoked 77
+
+        case: one-time product cancelled
+        data: {"packageName":"com.example.reader","oneTimeProductNotification":
+            {"notificationType":2,"purchaseToken":"b","sku":"lifetime"}}
+        hear: b
+        clue: revoked 77
+
         case: test
         data: {"packageName":"com.example.reader","testNotification":{"version":"1.0"}}
         hear: nothing

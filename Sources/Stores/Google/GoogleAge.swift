@@ -15,6 +15,7 @@ extension GoogleObservation {
     /// While access is given, an earlier order is not believed at all; a word that ends it only
     /// with a later end, as what has been going on for longer is no news of today.
     var age: Age {
+        if isBeforeChange { return .behind }
         guard let known = facts.period, let main, let paid = main.paidOrder, known != paid,
             main.product == facts.product, GoogleOrderID(paid).isBefore(GoogleOrderID(known))
         else { return .current }
@@ -27,6 +28,15 @@ extension GoogleObservation {
             guard facts.access == .granted, endsEarlier else { return .current }
             return isSaidToBeTakenBack ? .takenBack : .behind
         }
+    }
+
+    /// The product that is in force is listed as one that is not owned yet: from before a change of
+    /// plan took effect.
+    private var isBeforeChange: Bool {
+        guard facts.access == .granted, facts.paidThrough != nil, !snapshot.state.isPending,
+            main?.product != facts.product
+        else { return false }
+        return snapshot.items.contains { $0.product == facts.product && $0.expires == nil }
     }
 
     private var endsEarlier: Bool {

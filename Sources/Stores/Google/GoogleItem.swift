@@ -52,8 +52,8 @@ struct GoogleItem: Hashable, Sendable {
     static func main(_ items: [GoogleItem], preferring product: ProductID) -> GoogleItem? {
         let owned = items.filter { $0.expires != nil }
         let candidates = owned.isEmpty ? items : owned
-        if let known = candidates.first(where: { $0.product == product }) { return known }
-        return candidates.max { left, right in
+        let known = candidates.filter { $0.product == product }
+        return (known.isEmpty ? candidates : known).max { left, right in
             guard let start = left.expires, let end = right.expires else { return false }
             return start < end
         }
