@@ -7,6 +7,8 @@ CONFIGURATION ?= debug
 TEST_FLAGS ?=
 # How many inputs `fuzz` makes.
 FUZZ ?= 100000
+# How many steps `soak` lives.
+SOAK ?= 1000000
 
 # Our layers import only what Package.swift gives them.
 CHECKED := --explicit-target-dependency-import-check error
@@ -14,7 +16,7 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build packaged test fuzz demo conformance bench deb install lint format clean
+.PHONY: help deps build packaged test fuzz soak demo conformance bench deb install lint format clean
 
 help: ## Lists what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +50,11 @@ fuzz: deps-test ## Feeds every decoder with mutated answers (FUZZ=100000 of them
 	$(SWIFT) build --build-tests $(CHECKED)
 	RENEWALD_FUZZ=$(FUZZ) $(SWIFT) test --skip-build --disable-xctest --no-parallel \
 		--filter ConformanceTests.FuzzTests
+
+soak: deps-test ## Lets random lives of purchases run against the truth (SOAK=1000000 steps)
+	$(SWIFT) build --build-tests $(CHECKED)
+	SOAK=$(SOAK) $(SWIFT) test --skip-build --disable-xctest --no-parallel \
+		--filter ConformanceTests.LivesTests
 
 demo: deps-demo ## Shows a user per store, from purchase to expiry, against the simulator
 	@scripts/build-quietly $(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product

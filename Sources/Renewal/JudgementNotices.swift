@@ -56,8 +56,12 @@ extension Judgement {
             return []
         }
         if let period = facts.period, period == known.period { return [.extended] }
-        // An upgrade in the middle of a period is a product change, not a renewal.
-        if facts.product != known.product, !known.signals.contains(.productChangeScheduled) {
+        // An upgrade in the middle of a period is a product change, not a renewal, whatever change
+        // was to come with the next one. No store renews more than a day before the end.
+        let isDue = moment.now >= before - .days(1)
+        if facts.product != known.product,
+            !isDue || !known.signals.contains(.productChangeScheduled)
+        {
             return []
         }
         let converted = known.phase == .trial && facts.phase != .trial

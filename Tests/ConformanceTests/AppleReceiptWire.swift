@@ -68,7 +68,9 @@ enum AppleReceiptWire {
     private static func transaction(_ words: Words) throws -> [String: Any] {
         try words.require(
             plain: Set(words.plain.prefix(1)).union(["trial", "intro", "upgraded", "family"]),
-            keys: ["product", "original", "tx", "cancelled", "reason", "bought", "group"])
+            keys: [
+                "product", "original", "tx", "line", "cancelled", "reason", "bought", "group",
+            ])
         guard let first = words.plain.first else { throw UnreadableCell(cell: "transaction") }
         let expires = first == "bought" ? nil : try TestCalendar.time(first)
         let original = "42000101010100" + (words["original"] ?? "1")
@@ -88,7 +90,8 @@ enum AppleReceiptWire {
         if let expires {
             row["expires_date_ms"] = String(expires.milliseconds)
             row["is_in_intro_offer_period"] = words.has("intro") ? "true" : "false"
-            row["web_order_line_item_id"] = String(420_019_900_000_000 + minutes)
+            row["web_order_line_item_id"] =
+                words["line"] ?? String(420_019_900_000_000 + minutes)
             row["subscription_group_identifier"] = words["group"] ?? "21000001"
         }
         if words.has("upgraded") { row["is_upgraded"] = "true" }

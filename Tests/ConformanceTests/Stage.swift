@@ -50,11 +50,13 @@ struct Stage {
     private let scene: any StoreScene
     private let rules: Rules
     private let app: AppKey
-    private var book: Book
+    private(set) var book: Book
+    /// What was looked into: the same is no news any more.
+    private var settledClues: Set<Clue> = []
     private var attempts: [Int64: Int] = [:]
     private var checkedAt: [Int64: Timestamp] = [:]
-    /// What hints name of the first purchase, and when they are heard.
-    private var clues: [Clue: Timestamp]
+    /// What hints name of a purchase, and when they are heard.
+    private var clues: [Int64: [Clue: Timestamp]] = [:]
 
     /// Everything about one step.
     struct Heard {
@@ -63,6 +65,8 @@ struct Stage {
         var settlement: Settlement
         var at: Timestamp
         var product: ProductID
+        /// What was known before.
+        var before: Facts
     }
 
     init(_ item: ConformanceCase) throws {
@@ -74,7 +78,7 @@ struct Stage {
         }
         app = AppKey(store: store, id: Shop.bundle)
         rules = Rules(policy: try Self.policy(item.options), catalog: Shop.catalog)
-        clues = try Self.clues(item.options)
+        clues[1] = try Self.clues(item.options)
         let product = ProductID(item.options["product"] ?? "plus")
         let token = try item.options["token"].map { StoreToken(try AppleTokens.token($0)) }
         var purchases = [
@@ -134,28 +138,29 @@ struct Stage {
         return try await hear(of: 1, at: now)
     }
 
-    private mutating func hear(of id: Int64, at now: Timestamp) async throws -> Heard {
+    private mutating func hear(
+        of id: Int64, at now: Timestamp, jitter: Double = 0.5
+    ) async throws -> Heard {
         guard var purchase = book.purchases[id]?.purchase else {
             throw UnreadableCell(cell: "purchase \(id)")
         }
-        if id == 1 {
-            purchase.cluesHeardAt = clues.filter { $0.value <= now }
-            purchase.clues = Set(purchase.cluesHeardAt.keys)
-        }
+        purchase.cluesHeardAt = (clues[id] ?? [:]).filter { $0.value <= now }
+        purchase.clues = Set(purchase.cluesHeardAt.keys)
         let answer = await scene.ask(purchase, at: now)
         let claim = Claim(
             purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1,
             attempts: attempts[id] ?? 0, crashes: 0, checkedAt: checkedAt[id], claimedAt: now)
         let decision = decide(
-            claim, hearing: answer, at: Moment(now: now, jitter: 0.5), under: rules)
+            claim, hearing: answer, at: Moment(now: now, jitter: jitter), under: rules)
         attempts[id] = decision.attempts
         if decision.isVerdict { checkedAt[id] = now }
-        for clue in decision.settledClues { clues[clue] = nil }
+        for clue in decision.settledClues { clues[id]?[clue] = nil }
+        settledClues.formUnion(decision.settledClues)
         let settlement = book.settle(
             Self.keeping(decision.nextToken, in: purchase), decision, at: now)
         return Heard(
             answer: answer, decision: decision, settlement: settlement, at: now,
-            product: purchase.facts.product)
+            product: purchase.facts.product, before: purchase.facts)
     }
 
     /// What the ledger does with the token that a decision names.
@@ -164,6 +169,50 @@ struct Stage {
         return Purchase(
             id: purchase.id, userID: purchase.userID, app: purchase.app, token: token,
             storeUserID: purchase.storeUserID, createdAt: purchase.createdAt, facts: purchase.facts)
+    }
+}
+
+// For those who make up their answers as they go.
+extension Stage {
+    /// A user who has bought nothing yet.
+    init(_ scene: any StoreScene, in store: Store, under policy: Policy) {
+        self.scene = scene
+        rules = Rules(policy: policy, catalog: Shop.catalog)
+        app = AppKey(store: store, id: Shop.bundle)
+        book = Book(userID: "ada", version: 1, purchases: [], entitlements: [])
+    }
+
+    /// Takes in another purchase.
+    mutating func submit(
+        _ id: Int64, _ token: StoreToken, of product: ProductID, at now: Timestamp
+    ) {
+        put(
+            Purchase(
+                id: id, userID: book.userID, app: app, token: token,
+                storeUserID: app.store == .amazon ? "kQ4m" : nil, createdAt: now,
+                facts: Facts(product: product)))
+    }
+
+    /// Keeps what a hint has named until a check has looked into it.
+    mutating func keep(_ clue: Clue, of id: Int64, at now: Timestamp) {
+        guard !settledClues.contains(clue) else { return }
+        clues[id, default: [:]][clue] = clues[id]?[clue] ?? now
+    }
+
+    /// Hears one answer about a purchase, as it was made at `made`.
+    mutating func hear(
+        _ cell: String, of id: Int64, made: Timestamp, at now: Timestamp, jitter: Double
+    ) async throws -> Heard {
+        try scene.prepare(cell, at: made)
+        return try await hear(of: id, at: now, jitter: jitter)
+    }
+
+    private mutating func put(_ purchase: Purchase) {
+        let others = book.purchases.values.filter { $0.purchase.id != purchase.id }
+        book = Book(
+            userID: book.userID, version: book.version,
+            purchases: others + [.init(purchase: purchase, version: 1)],
+            entitlements: Array(book.entitlements.values), offers: book.offers)
     }
 }
 

@@ -1,0 +1,221 @@
+import Renewal
+
+/// A life came to something that is not true.
+struct Broken: Error, CustomStringConvertible {
+    /// The rule, which stays the same while a life is made shorter.
+    let rule: String
+    let detail: String
+    var description: String { "\(rule): \(detail)" }
+}
+
+/// Compares what was decided with the truth. A second, small reading of the design, which shares
+/// nothing with the core but the words.
+struct Oracle {
+    let truth: Truth
+    let number: Int
+    let heard: Stage.Heard
+    /// What has happened since the last true answer about this link, and to the ones before it.
+    let marks: [Truth.Mark]
+    let book: Book
+
+    private var link: Truth.Link { truth[number] }
+    private var facts: Facts { heard.decision.facts }
+    private var before: Facts { heard.before }
+    private var told: [NoticeReason] { heard.decision.notices.map(\.reason) }
+
+    private func demand(
+        _ holds: Bool, _ rule: String, _ detail: @autoclosure () -> String = ""
+    ) throws {
+        guard !holds else { return }
+        throw Broken(rule: rule, detail: detail())
+    }
+
+    /// Whatever was answered.
+    func judgeAny() throws {
+        let given = Set(
+            book.purchases.values.map(\.purchase.facts).filter { $0.access != .none }
+                .flatMap(\.holdings).map(\.entitlement))
+        let active = Set(book.entitlements.values.filter(\.active).map(\.entitlement))
+        try demand(given == active, "the union is what the purchases give", "\(given), \(active)")
+        try demand(heard.decision.nextCheckAt > heard.at, "the next check is later")
+        try judgeReasons()
+        try judgeOnce()
+    }
+
+    /// Each notice once, and only when it is true.
+    private func judgeOnce() throws {
+        var left = marks.filter { $0.link == number }.map(\.what)
+        // Of a period that was never seen, or not seen again before another one began, the notice
+        // that it was taken back is all there is to tell.
+        if facts.state != .refunded || before.access != .granted, left.contains(.lost(.refunded)) {
+            left.append(.told(.refundOfPastPeriod))
+        }
+        // What was lost and came back between two looks goes on, as far as anybody can see.
+        if hasGap { left += [.told(.renewed), .told(.paymentRecovered), .told(.trialConverted)] }
+        if before.product != facts.product { left.append(.told(.renewed)) }
+        for reason in told {
+            guard let place = left.firstIndex(of: .told(reason)) else {
+                try demand(
+                    Self.isOurs(reason), "told is true: \(reason.rawValue)", "marks \(left)")
+                continue
+            }
+            left.remove(at: place)
+        }
+    }
+
+    /// Notices that are not about what happens at the store.
+    private static func isOurs(_ reason: NoticeReason) -> Bool {
+        switch reason {
+        case .unacknowledged, .sharedReceipt, .environmentChanged, .tokenEnding, .migrated: true
+        default: false
+        }
+    }
+
+    private var hasGap: Bool {
+        marks.contains { $0.link == number && $0.what.isLoss }
+            && marks.contains { $0.link == number && $0.what.isGain }
+    }
+
+    private func judgeReasons() throws {
+        var what = Set(marks.map(\.what))
+        // Amazon has no word for a refund: a term that was never seen cannot be cut short.
+        if truth.realm == .amazon, before.paidThrough != link.end {
+            what.formUnion([.lost(.cancelled), .lost(.refunded)])
+        }
+        for event in heard.settlement.events {
+            switch event.told {
+            case .grant(let reason):
+                let isBack = reason == .restored || reason == .resubscribed
+                try demand(
+                    what.contains(.gained(reason)) || isBack && before.wasGranted,
+                    "gained for its reason: \(reason.rawValue)", "marks \(marks.map(\.what))")
+            case .revoke(let reason):
+                try demand(
+                    what.contains(.lost(reason)), "lost for its reason: \(reason.rawValue)",
+                    "marks \(marks.map(\.what))")
+            case .notice: break
+            }
+        }
+    }
+
+    /// The store did not tell the truth about this purchase.
+    func judgeUntrue() throws {
+        let isGranted = facts.access == .granted
+        if before.access == .granted, link.grants {
+            try demand(isGranted, "no revoke without a true verdict")
+        }
+        if before.access != .granted, isGranted {
+            try demand(link.grants, "no grant without a true verdict")
+        }
+        if let known = before.paidThrough, isGranted {
+            try demand(
+                facts.paidThrough.map { $0 >= known } ?? false, "what was paid stays paid",
+                "\(Telling.day(known)) became \(facts.paidThrough.map(Telling.day) ?? "-")")
+        }
+    }
+
+    /// No verdict, no change.
+    func judgeTrouble() throws {
+        try judgeUntrue()
+        guard before.wasGranted else { return }
+        try demand(facts == before, "no verdict, no change")
+        try demand(heard.settlement.events.isEmpty, "no event without a verdict")
+        try demand(heard.decision.problem != nil, "a problem is shown")
+    }
+
+    /// An answer that was true before the last one.
+    func judgeBehind() throws {
+        try judgeUntrue()
+        try demand(
+            heard.settlement.events.isEmpty, "an older answer is dropped",
+            "\(heard.settlement.events.map(\.told))")
+    }
+
+    /// The truth was told.
+    func judgeTrue() throws {
+        if link.isReplaced { return try judgeReplaced() }
+        try demand(
+            (facts.access == .granted) == link.grants, "access is the truth's",
+            "\(facts.access), \(link.standing)")
+        let isUnseen = truth.realm == .amazon && before.paidThrough != link.end
+        try demand(
+            facts.state == link.state || isUnseen && !link.grants, "state is the truth's",
+            "\(facts.state), \(link.state)")
+        try judgePaid()
+        try judgeOwed()
+        try judgeRhythm()
+    }
+
+    private func judgeReplaced() throws {
+        guard case .replaced(let at) = link.standing, heard.at > at + .hours(1) else { return }
+        try demand(facts.access != .granted, "what is replaced gives nothing")
+    }
+
+    private func judgePaid() throws {
+        guard !truth.realm.sellsOnce, before.paidThrough != nil || link.standing == .active,
+            ![.refunded, .removed].contains(link.plain), facts.paidThrough != nil
+        else { return }
+        // Amazon does not show the end with auto-renew off.
+        if truth.realm == .amazon, !link.renews { return }
+        try demand(
+            facts.paidThrough == link.end, "paid_through is the truth's",
+            "\(facts.paidThrough.map(Telling.day) ?? "-"), \(Telling.day(link.end))")
+    }
+
+    /// What must have been told now.
+    private func judgeOwed() throws {
+        let own = marks.filter { $0.link == number }.map(\.what)
+        let wasLost = own.contains { $0.isLoss || $0.isGain }
+        guard before.access == .granted, link.grants, !wasLost else { return }
+        func owe(_ reason: NoticeReason, when isDue: Bool) throws {
+            guard isDue, own.contains(.told(reason)) else { return }
+            try demand(told.contains(reason), "told when due: \(reason.rawValue)", "\(told)")
+        }
+        let isActive = link.standing == .active
+        try owe(.renewed, when: isActive && before.state == .active)
+        try owe(.paymentPending, when: link.plain == .grace && before.state == .active)
+        try owe(.paymentRecovered, when: isActive && before.state == .grace)
+        try owe(.trialConverted, when: isActive && before.phase == .trial)
+        try owe(.autoRenewOff, when: before.autoRenew == true && !link.renews && isActive)
+        try owe(.autoRenewOn, when: before.autoRenew == false && link.renews && isActive)
+        let isSamePeriod = before.period == facts.period
+        try owe(.extended, when: isActive && isSamePeriod)
+        try owe(.priceIncreasePending, when: link.asksForPrice && isActive)
+        try owe(.productChangeScheduled, when: link.next != nil && isActive)
+        try owe(.pauseScheduled, when: truth.realm == .googleV1 && link.pause != nil && isActive)
+        try owe(.refundOfPastPeriod, when: truth.realm == .receipts && isActive)
+    }
+
+    private func judgeRhythm() throws {
+        let wait = heard.decision.nextCheckAt - heard.at
+        guard link.grants else {
+            try demand(
+                !link.isOpen || heard.decision.nextCheckAt != .never, "open is asked again")
+            return
+        }
+        try demand(wait <= .days(8), "in force is asked within a week", "\(wait)")
+        if link.standing == .active, link.end > heard.at {
+            try demand(
+                heard.decision.nextCheckAt <= link.end + .minutes(1),
+                "asked at its end", "\(wait)")
+        }
+    }
+}
+
+extension Truth.Link {
+    enum Plain: Hashable { case grace, refunded, removed, other }
+
+    var plain: Plain {
+        switch standing {
+        case .grace: .grace
+        case .refunded: .refunded
+        case .removed: .removed
+        case .pending, .active, .silent, .hold, .paused, .ended, .replaced: .other
+        }
+    }
+}
+
+extension Truth.Mark.What {
+    fileprivate var isLoss: Bool { if case .lost = self { true } else { false } }
+    fileprivate var isGain: Bool { if case .gained = self { true } else { false } }
+}
