@@ -11,6 +11,8 @@ package enum ExitReason: Int32, Error, Hashable, Sendable {
     case software = 70
     /// A file that was asked for cannot be written.
     case cannotCreate = 73
+    /// What was printed did not arrive.
+    case outputFailed = 74
     /// Some purchases could not be checked: try again.
     case temporary = 75
     case permission = 77

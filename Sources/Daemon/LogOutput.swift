@@ -52,7 +52,7 @@ package struct LogOutput: LogHandler {
         if isJournalStream {
             StandardError.sendWithoutWaiting(Array("<\(event.level.priority)>\(text)\n".utf8))
         } else {
-            StandardStream.error.write(
+            try? StandardStream.error.write(
                 "\(WallClock.now().text) \(event.level.word) \(text)\n")
         }
     }

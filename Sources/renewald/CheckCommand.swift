@@ -22,6 +22,10 @@ struct CheckCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
+    func validate() throws {
+        guard !user.isEmpty else { throw ValidationError("the user id is empty") }
+    }
+
     mutating func run() async throws {
         let (user, isDryRun, require, json) = (
             UserID(self.user), self.dryRun, self.require, self.json
@@ -31,8 +35,8 @@ struct CheckCommand: AsyncParsableCommand {
             if json {
                 try Console.sayJSON(CheckOutput(user, checked))
             } else {
-                CheckText(user: user, isDryRun: isDryRun, checked: checked).lines
-                    .forEach(Console.say)
+                try Console.say(
+                    lines: CheckText(user: user, isDryRun: isDryRun, checked: checked).lines)
             }
             if checked.isEmpty, require { throw ExitReason.noInput }
             if checked.contains(where: \.isUnjudged) { throw ExitReason.temporary }

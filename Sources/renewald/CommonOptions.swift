@@ -3,13 +3,16 @@ import Daemon
 import FoundationEssentials
 import Ledger
 import Logging
+import Sockets
 
 /// What every command takes.
 struct CommonOptions: ParsableArguments {
-    @Option(help: "The configuration file.")
-    var config = usualConfig
-
-    static let usualConfig = "/etc/renewald/renewald.toml"
+    @Option(
+        name: [.customShort("c"), .customLong("config")],
+        help: ArgumentHelp(
+            "The configuration file; default is $RENEWALD_CONFIG, else \(Self.usualConfig).",
+            valueName: "file"))
+    var namedConfig: String?
 
     @Flag(help: "Say more on standard error.")
     var verbose = false
@@ -22,6 +25,14 @@ struct CommonOptions: ParsableArguments {
     }
 
     var environment: [String: String] { ProcessInfo.processInfo.environment }
+
+    static let usualConfig = "/etc/renewald/renewald.toml"
+
+    /// The path of the configuration.
+    var config: String {
+        let named = [namedConfig, environment["RENEWALD_CONFIG"]].compactMap { $0 }
+        return named.first { !$0.isEmpty } ?? Self.usualConfig
+    }
 
     /// Opens the workshop, requires a schema that fits, does the work, closes.
     ///
@@ -58,6 +69,11 @@ struct CommonOptions: ParsableArguments {
         } catch let error as LedgerError {
             Console.complain(error.sentence)
             throw error.exitReason.code
+        } catch WriteFailure.readerGone {
+            throw ExitCode.success
+        } catch WriteFailure.failed(let reason) {
+            Console.complain("standard output cannot be written: \(reason)")
+            throw ExitReason.outputFailed.code
         } catch let reason as ExitReason {
             throw reason.code
         } catch let code as ExitCode {

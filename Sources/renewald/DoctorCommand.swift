@@ -1,5 +1,6 @@
 import ArgumentParser
 import Daemon
+import Sockets
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -27,13 +28,20 @@ struct DoctorCommand: AsyncParsableCommand {
         try await common.reporting {
             let doctor = Doctor(
                 configurationFile: common.config, environment: common.environment, root: root)
+            var loss: WriteFailure?
             let report = await doctor.run { finding in
-                if !json { finding.lines.forEach(Console.say) }
+                guard !json, loss == nil else { return }
+                do throws(WriteFailure) {
+                    try Console.say(lines: finding.lines)
+                } catch {
+                    loss = error
+                }
             }
+            if let loss { throw loss }
             if json {
                 try Console.sayJSON(DoctorOutput(report))
             } else {
-                Console.say(report.summary)
+                try Console.say(report.summary)
             }
             if report.exitReason != .done { throw report.exitReason }
         }

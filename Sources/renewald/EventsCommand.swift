@@ -50,7 +50,7 @@ struct EventsCommand: AsyncParsableCommand {
             event.kind == "revoke"
             ? " since \(event.effectiveAt.text)"
             : event.expiresAt.map { " until \($0.text)" } ?? ""
-        Console.say(
+        try Console.say(
             "\(event.id)  \(event.createdAt.text)  \(event.kind) \(about)\(event.reason)  "
                 + "\(event.userID)  \(event.store) \(event.product)\(until)")
     }

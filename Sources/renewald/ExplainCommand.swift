@@ -3,6 +3,7 @@ import Daemon
 import FoundationEssentials
 import Ledger
 import Logging
+import Sockets
 
 struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -28,12 +29,16 @@ struct ExplainCommand: AsyncParsableCommand {
     var json = false
     @Option(
         help: ArgumentHelp(
-            "Write a page with a timeline to this file, instead of printing text.",
+            "Write a page with a timeline to this file (- is standard output), instead of text.",
             valueName: "file"))
     var html: String?
 
     func validate() throws {
         guard !id.isEmpty else { throw ValidationError("the id is empty") }
+        guard html != "" else { throw ValidationError("--html names no file") }
+        if json, html == "-" {
+            throw ValidationError("--html - and --json both write to standard output")
+        }
     }
 
     mutating func run() async throws {
@@ -50,7 +55,7 @@ struct ExplainCommand: AsyncParsableCommand {
             if json {
                 try Console.sayJSON(ExplanationJSON(explanation))
             } else if html == nil {
-                Self.say(ExplanationText(explanation, question: id))
+                try Self.say(ExplanationText(explanation, question: id))
             }
             if explanation.users.isEmpty, require { throw ExitReason.noInput }
         }
@@ -77,38 +82,28 @@ struct ExplainCommand: AsyncParsableCommand {
     /// Columns that fit most windows, also beside a chat.
     private static let width = 100
 
-    private static func say(_ text: ExplanationText) {
+    private static func say(_ text: ExplanationText) throws(WriteFailure) {
         let variables = ProcessInfo.processInfo.environment
         let isColoured =
             Console.isTerminal && (variables["NO_COLOR"] ?? "").isEmpty
             && variables["TERM"] != "dumb"
         for line in text.lines {
-            line.printed(width: width, isColoured: isColoured).forEach(Console.say)
+            try Console.say(lines: line.printed(width: width, isColoured: isColoured))
         }
     }
 
-    /// All or nothing: a page that was there stays until the new one is whole.
+    /// The file `-` is standard output.
     private static func write(_ explanation: Explanation, to file: String) throws {
-        do {
-            try Data(ExplanationPage(explanation).html.utf8)
-                .write(to: URL(fileURLWithPath: file), options: .atomic)
-        } catch {
-            Console.complain("\(file): cannot be written: \(error.reason)")
+        let page = ExplanationPage(explanation).html
+        guard file != "-" else { return try StandardStream.output.write(page) }
+        do throws(WriteFailure) {
+            try OutputFile(file).write(page)
+        } catch .readerGone {
+            throw WriteFailure.readerGone
+        } catch .failed(let reason) {
+            Console.complain("\(file): cannot be written: \(reason)")
             throw ExitReason.cannotCreate
         }
         Console.complain("the page is in \(file)")
-    }
-}
-
-extension Error {
-    /// What a person has to mend.
-    fileprivate var reason: String {
-        switch (self as? CocoaError)?.code {
-        case CocoaError.fileNoSuchFile: "its folder does not exist"
-        case CocoaError.fileWriteNoPermission, CocoaError.fileWriteVolumeReadOnly:
-            "this user may not write there"
-        case CocoaError.fileWriteOutOfSpace: "no space is left there"
-        default: "\(self)"
-        }
     }
 }

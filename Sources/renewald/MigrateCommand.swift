@@ -38,9 +38,9 @@ struct MigrateCommand: AsyncParsableCommand {
             if json {
                 try Console.sayJSON(Output(version: Migrator.version, applied: applied))
             } else if applied.isEmpty {
-                Console.say("The schema is up to date (version \(Migrator.version)).")
+                try Console.say("The schema is up to date (version \(Migrator.version)).")
             } else {
-                Console.say("The schema is now version \(Migrator.version).")
+                try Console.say("The schema is now version \(Migrator.version).")
             }
         }
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Daemon
 import Engine
 import Renewal
+import Sockets
 
 extension Store: ExpressibleByArgument {}
 
@@ -48,7 +49,7 @@ struct OnceCommand: AsyncParsableCommand {
                         unjudged: report.unjudged,
                         shards_left_to_others: report.shardsLeftToOthers))
             } else {
-                Self.say(report)
+                try Self.say(report)
             }
             if report.unjudged > 0 { throw ExitReason.temporary }
         }
@@ -76,16 +77,17 @@ struct OnceCommand: AsyncParsableCommand {
         Console.progress("")
     }
 
-    private static func say(_ report: RunReport) {
+    private static func say(_ report: RunReport) throws(WriteFailure) {
         let checked = count(report.checked, "purchase")
-        Console.say("\(checked) checked, \(count(report.events, "event")) written.")
+        try Console.say("\(checked) checked, \(count(report.events, "event")) written.")
         if report.unjudged > 0 {
             let unjudged = count(report.unjudged, "purchase")
-            Console.say("\(unjudged) not judged, to be asked about again: see renewald status.")
+            try Console.say("\(unjudged) not judged, to be asked about again: see renewald status.")
         }
         if report.shardsLeftToOthers > 0 {
             let shards = report.shardsLeftToOthers
-            Console.say("\(shards) of 256 shards are held by another worker and were left to it.")
+            try Console.say(
+                "\(shards) of 256 shards are held by another worker and were left to it.")
         }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Daemon
+import Sockets
 
 @main
 struct RenewaldCommand: AsyncParsableCommand {
@@ -24,4 +25,38 @@ struct RenewaldCommand: AsyncParsableCommand {
             RunCommand.self, OnceCommand.self, CheckCommand.self, ExplainCommand.self,
             StatusCommand.self, EventsCommand.self, DoctorCommand.self, MigrateCommand.self,
         ])
+
+    static func main() async {
+        StandardStream.prepare()
+        do {
+            var command = try await asyncParseAsRoot(nil)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            end(with: error)
+        }
+        end(with: ExitCode.success)
+    }
+
+    /// Ends the process. Help that was asked for is a result, and has to arrive like others.
+    private static func end(with error: any Error) -> Never {
+        let (text, code) = (fullMessage(for: error), exitCode(for: error))
+        do throws(WriteFailure) {
+            if code == .success {
+                if !text.isEmpty { try Console.say(text) }
+                try StandardStream.output.close()
+            } else if !text.isEmpty {
+                try? StandardStream.error.write(text + "\n")
+            }
+        } catch {
+            if case .failed(let reason) = error {
+                Console.complain("standard output cannot be written: \(reason)")
+                exit(withError: ExitReason.outputFailed.code)
+            }
+        }
+        exit(withError: code)
+    }
 }

@@ -36,9 +36,9 @@ struct StatusCommand: AsyncParsableCommand {
                 if json {
                     try Console.sayJSON(StatusOutput(report))
                 } else if watch, Console.isTerminal {
-                    Console.redraw(StatusText(report).lines)
+                    try Console.redraw(StatusText(report).lines)
                 } else {
-                    StatusText(report).lines.forEach(Console.say)
+                    try Console.say(lines: StatusText(report).lines)
                 }
                 if watch { try await Task.sleep(for: Self.pause) }
             } while watch && (json || Console.isTerminal)
