@@ -29,7 +29,8 @@ struct RenewaldCommand: AsyncParsableCommand {
     static func main() async {
         StandardStream.prepare()
         do {
-            var command = try await asyncParseAsRoot(nil)
+            let words = try CommandWords(CommandLine.arguments.dropFirst(), of: configuration)
+            var command = try await asyncParseAsRoot(words.inOrder)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

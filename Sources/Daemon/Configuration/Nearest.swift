@@ -1,7 +1,7 @@
 import Renewal
 
 /// Finds the known name that an unknown one was probably meant to be.
-enum Nearest {
+package enum Nearest {
     /// For a key that its table does not know: the nearest of the table, or of another table when
     /// that is nearer still.
     static func sentence(forKey name: String, in section: ConfigurationSection) -> String {
@@ -32,6 +32,11 @@ enum Nearest {
             }
         }
         return "is not known" + suggestion(candidates)
+    }
+
+    /// The nearest of some words; nil when there are none.
+    package static func word(to name: String, among words: [String]) -> String? {
+        words.min { distance(name, $0) < distance(name, $1) }
     }
 
     private static func suggestion(_ candidates: [(text: String, distance: Int)]) -> String {

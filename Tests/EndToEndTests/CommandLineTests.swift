@@ -1,0 +1,54 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What may be typed, and what is said to a slip of the fingers. Nothing is connected to.
+@Suite(.serialized)
+struct CommandLineTests {
+    @Test(arguments: [
+        (["stauts"], "there is no command \"stauts\"; the nearest is status"),
+        (["plan"], "there is no command \"plan\"; the nearest is "),
+        (["--json", "chekc", "ada"], "the nearest is check"),
+        (["help", "explian"], "the nearest is explain"), (["check", ""], "the user id is empty"),
+        (["explain", ""], "the id is empty"), (["run", "--nonsense"], "--nonsense"),
+        (["explain", "ada", "--html", ""], "--html names no file"),
+    ])
+    func aSlipIsWrongUsage(_ words: [String], _ sentence: String) async throws {
+        let ended = try await renewald(words)
+        #expect(ended.exit == .code(64) && ended.standardOutput.isEmpty)
+        #expect(ended.standardError.contains(sentence), "\(ended.standardError)")
+    }
+
+    @Test(arguments: [
+        ["--version"], ["help"], ["--help"], ["help", "check"], ["check", "--help"],
+        ["-c", "/no/where.toml", "--help"],
+    ])
+    func helpIsAResult(_ words: [String]) async throws {
+        let ended = try await renewald(words)
+        #expect(ended.exit == .code(0) && ended.standardError.isEmpty)
+        #expect(!ended.standardOutput.isEmpty)
+    }
+
+    @Test(arguments: [
+        (["-c", "/no/a.toml", "status"], "/no/b.toml", "/no/a.toml"),
+        (["--config=/no/a.toml", "--json", "status"], "", "/no/a.toml"),
+        (["--verbose", "--config", "/no/a.toml", "events", "--follow"], "", "/no/a.toml"),
+        (["status", "-c", "/no/a.toml"], "/no/b.toml", "/no/a.toml"),
+        (["status"], "/no/b.toml", "/no/b.toml"),
+    ])
+    func theConfigurationIsNamedByAnOptionThenTheEnvironment(
+        _ words: [String], _ variable: String, _ file: String
+    ) async throws {
+        let ended = try await renewald(words, ["RENEWALD_CONFIG": variable])
+        #expect(ended.exit == .code(78))
+        #expect(ended.standardError.hasPrefix("renewald: \(file): "), "\(ended.standardError)")
+    }
+
+    private func renewald(
+        _ words: [String], _ variables: [String: String] = [:]
+    ) async throws -> ChildProcess.Output {
+        let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+        return try await ChildProcess.run(
+            Stage.program("renewald"), words, environment: environment)
+    }
+}
