@@ -74,6 +74,44 @@ struct ExplainPageTests {
         #expect(drawing.components(separatedBy: "class=\"lane\"").count - 1 == purchases)
     }
 
+    @Test func aStepIsCalledByWhatItCameTo() throws {
+        let page = page(of: Sample.lapsed)
+        let titles = page.components(separatedBy: "</time>").dropFirst()
+            .compactMap { $0.components(separatedBy: "</h3>").first }
+        #expect(titles.first == "grant pro purchased")
+        #expect(titles.contains { $0.contains("revoke pro ") })
+        #expect(page.contains("<dd class=\"state\">new → active, access none → granted</dd>"))
+        #expect(!page.contains("-&gt;") && !page.contains(" -> "))
+        // What the machines said is folded away.
+        #expect(page.contains("<summary>1 call to the store</summary><dl><dt>asked</dt>"))
+    }
+
+    /// The card is green, and the question is about April.
+    @Test func aLossThatIsOverIsListed() throws {
+        let history = Sample.history(
+            holds: [
+                Sample.entitlement(
+                    "pro", active: true, until: Sample.day(90), reason: "recovered")
+            ],
+            [
+                Sample.purchase(
+                    state: .active, access: .granted, until: Sample.day(90),
+                    checks: [
+                        Sample.Check(at: Sample.start, told: [("grant", "purchased")]),
+                        Sample.Check(at: Sample.day(40), told: [("revoke", "payment_failed")]),
+                        Sample.Check(at: Sample.day(41), told: [("grant", "recovered")]),
+                    ])
+            ])
+        let explanation = Explanation(finding: .user, now: history.now, users: [history])
+        let losses = PageStory(of: explanation.users[0]).losses
+        #expect(losses.map(\.lost.reason) == ["payment_failed"])
+        #expect(losses.map(\.regained.reason) == ["recovered"])
+        let page = page(of: history)
+        #expect(page.contains("Lost before, and came back"))
+        #expect(page.contains("lost \(losses[0].lost.effectiveAt.reading) (payment_failed: "))
+        #expect(!self.page(of: Sample.lapsed).contains("Lost before"))
+    }
+
     @Test func drawsWhenThereWasAccess() throws {
         let explanation = Explanation(
             finding: .user, now: Sample.lapsed.now, users: [Sample.lapsed])

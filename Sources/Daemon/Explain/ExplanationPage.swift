@@ -63,7 +63,9 @@ package struct ExplanationPage: Sendable {
                 user.purchases.map(section) + user.parted.map { section($0, of: user.id) }
                 + user.claimed.map(section)
             return .element(
-                "article", heading + user.holdings.map(card) + nothingHeld(user) + drawing + chains)
+                "article",
+                heading + user.holdings.map(card) + nothingHeld(user) + PageStory(of: user).markup
+                    + drawing + chains)
         }
     }
 
@@ -119,9 +121,13 @@ package struct ExplanationPage: Sendable {
         let events = steps.map(\.events.count).reduce(0, +)
         let held = user.holdings.map { "\(user.id) \(HeldWords($0).headline)." }
         let scope =
-            "\(timeline.lanes.count) purchases from \(timeline.from.reading) to "
-            + "\(timeline.to.reading), \(checks) checks, \(events) events."
+            "\(count(timeline.lanes.count, "purchase")) from \(timeline.from.reading) to "
+            + "\(timeline.to.reading), \(count(checks, "check")), \(count(events, "event"))."
         return ([scope] + held).joined(separator: " ")
+    }
+
+    private func count(_ count: Int, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : "s")"
     }
 
     // MARK: One purchase
@@ -132,22 +138,38 @@ package struct ExplanationPage: Sendable {
             "section", ["class": "purchase"],
             [
                 .element("h2", text: "Purchase \(purchase.id): \(words.title)"),
-                list(words.facts),
+                PageStep.list(words.facts),
+                newest(purchase),
                 chain(purchase.steps, by: purchase.userID),
                 .element(
-                    "p", ["class": "next"],
+                    "p", ["class": "next", "id": "newest-\(purchase.id)"],
                     [
                         .element("strong", text: "Next: "), .text(purchase.next.sentence),
                     ]),
             ])
     }
 
+    /// The way to the end of a long chain, which mostly is what is looked for.
+    private func newest(_ purchase: Explanation.Purchase) -> Markup {
+        guard purchase.steps.count > Self.longChain else { return .text("") }
+        return .element(
+            "p", ["class": "jump"],
+            [
+                .element(
+                    "a", ["href": "#newest-\(purchase.id)"],
+                    text: "To the newest of \(purchase.steps.count) steps")
+            ])
+    }
+
+    /// More steps than a window shows.
+    private static let longChain = 5
+
     private func section(_ parted: Explanation.Parted, of user: UserID) -> Markup {
         .element(
             "section", ["class": "purchase"],
             [
                 .element("h2", text: "Purchase \(parted.id): \(parted.title)"),
-                list([NamedRow(name: "now", text: Explanation.Parted.standing)]),
+                PageStep.list([NamedRow(name: "now", text: Explanation.Parted.standing)]),
                 chain(parted.steps, by: user),
             ])
     }
@@ -157,17 +179,17 @@ package struct ExplanationPage: Sendable {
     }
 
     private func item(_ step: Explanation.Step, _ words: StepWords) -> Markup {
-        .element(
+        let shown = PageStep(step, words)
+        return .element(
             "li", ["class": kind(of: step)],
             [
                 .element(
                     "h3",
                     [
                         .element("time", ["datetime": step.at.text], text: step.at.reading),
-                        .text(words.headline),
-                    ]),
-                list(words.rows),
-            ])
+                        .text(shown.title),
+                    ])
+            ] + shown.markup)
     }
 
     /// What matters most of it.
@@ -177,18 +199,6 @@ package struct ExplanationPage: Sendable {
             return kind
         }
         return step.check?.evidence.kind.rawValue ?? ""
-    }
-
-    private func list(_ rows: [NamedRow]) -> Markup {
-        .element(
-            "dl",
-            rows.flatMap { row in
-                [
-                    Markup.element("dt", text: row.name),
-                    .element(
-                        "dd", ["class": row.isAside ? "aside" : row.name], text: row.text),
-                ]
-            })
     }
 }
 

@@ -21,6 +21,12 @@ enum PageStyle {
         .held h2{color:var(--bad)}
         .held.active h2{color:var(--good)}
         .held ul{padding-left:1.1rem}
+        .held.past{border-left-color:var(--warn)}
+        .held.past h2{color:var(--warn)}
+        .jump{margin-top:.75rem;font-size:.9rem}
+        a{color:var(--note)}
+        details{font-size:.85rem;color:var(--quiet);margin-top:.2rem}
+        summary{cursor:pointer}
         figure{margin:1.25rem 0;border:1px solid var(--line);border-radius:.4rem;padding:.5rem}
         figcaption{display:flex;flex-wrap:wrap;gap:.25rem 1.1rem;padding:.5rem;\
         font-size:.85rem;color:var(--quiet)}
@@ -66,10 +72,12 @@ enum PageStyle {
         .chain h3{font-size:1rem;margin:0}
         .chain time{display:block;font-size:.85rem;font-weight:400;color:var(--quiet);\
         font-variant-numeric:tabular-nums}
-        .chain dl{font-size:.9rem;margin-top:.2rem}
-        .chain dd.event{font-weight:600;stroke:none}
+        .chain dl{font-size:.9rem;margin-top:.2rem;\
+        grid-template-columns:calc(6.5rem - 1.45rem - 2px) 1fr}
+        .chain dd.event{stroke:none}
         .aside{color:var(--quiet)}
-        .next{border:1px dashed var(--line);border-radius:.4rem;padding:.5rem .75rem}
+        .next{margin-top:1rem;border:1px dashed var(--line);border-radius:.4rem;\
+        padding:.5rem .75rem}
         @media screen and (max-width:40rem){.wide{display:none}.narrow{display:block}\
         dl{grid-template-columns:5.5rem 1fr}.chain dl{grid-template-columns:4rem 1fr}\
         figure{padding:.5rem 0}}

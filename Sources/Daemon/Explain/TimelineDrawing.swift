@@ -168,7 +168,7 @@ struct TimelineDrawing {
             [
                 .element(
                     "title",
-                    text: "\(step.at.reading), \(StepWords(step).headline): "
+                    text: "\(step.at.reading), \(StepWords(step).headline.arrowed): "
                         + check.evidence.heard)
             ])
     }
