@@ -49,6 +49,11 @@ package final class StoreDesk: Sendable {
         var doors: [AppKey: StoreDoors] = [:]
         var faults: [ConfigurationFault] = []
         for app in apps {
+            let unreadable = app.secrets.compactMap { $0.fault(environment: environment) }
+            guard unreadable.isEmpty else {
+                faults += unreadable
+                continue
+            }
             do throws(ConfigurationFault) {
                 doors[app.key] = try maker.doors(
                     app, beforeExtraCall: { [weak self] in await self?.waitForExtraCall(app.key) })

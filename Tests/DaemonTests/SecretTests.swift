@@ -1,6 +1,9 @@
-import Daemon
 import FoundationEssentials
+import Glibc
+import Sockets
 import Testing
+
+@testable import Daemon
 
 /// Secrets are read from real files in a folder of their own.
 @Suite final class SecretTests {
@@ -73,6 +76,36 @@ import Testing
         #expect(
             fault(.credential(name: "x"), ["CREDENTIALS_DIRECTORY": folder])
                 == place + "\(folder)/x does not exist")
+    }
+
+    /// Without a unit root reads what the unit would be given, if nobody else can have put it there.
+    @Test func rootReadsTheFolderOfTheUnits() throws {
+        guard ProcessOwner.isRoot else { return }
+        chmod(folder, 0o700)
+        let path = try write("key", Array("fhunter2".utf8), mode: 0o600)
+        let place = ConfigurationPlace(file: "f.toml", line: 7, key: "app.private_key")
+        func read(isRoot: Bool = true) -> String {
+            do throws(ConfigurationFault) {
+                let bytes = try SecretSource.readAsRoot(
+                    "key", at: place, from: folder, isRoot: isRoot)
+                return String(decoding: bytes, as: UTF8.self)
+            } catch {
+                return error.sentence
+            }
+        }
+        #expect(read() == "fhunter2")
+        #expect(read(isRoot: false).contains("or as root, who reads \(folder)"))
+        chmod(path, 0o620)
+        #expect(read().contains("\(path) can be changed by others than root"))
+        chmod(path, 0o600)
+        chown(path, 65_534, 65_534)
+        #expect(read().contains("\(path) can be changed by others than root"))
+        chown(path, 0, 0)
+        chmod(folder, 0o777)
+        #expect(read().contains("\(folder) can be changed by others than root"))
+        chmod(folder, 0o700)
+        unlink(path)
+        #expect(read().hasSuffix(", and \(path) does not exist"))
     }
 
     @Test func inspectsEverySecretAndFileAtOnce() throws {

@@ -32,8 +32,16 @@ package struct Configuration: Sendable, CustomStringConvertible, CustomReflectab
     }
 
     package struct Safety: Hashable, Sendable {
-        /// Whether an avalanche of revocations is held. The waiting times are in `Policy`.
+        /// Whether an avalanche of revocations is to be held, which nothing does yet. The waiting
+        /// times are in `Policy`.
         package let holdsAvalanches: Bool
+
+        /// What is promised and not kept. Nil when nothing is.
+        package var warning: String? {
+            holdsAvalanches
+                ? "[safety] breaker = \"on\" has no effect yet: no avalanche of revocations is held"
+                : nil
+        }
     }
 
     package struct Engine: Hashable, Sendable {

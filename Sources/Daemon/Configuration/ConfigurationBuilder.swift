@@ -32,15 +32,27 @@ struct ConfigurationBuilder {
     private mutating func checkTables() {
         let names = Set(ConfigurationSection.all.compactMap(\.path.first))
         for name in root.keys.sorted() where !names.contains(name) {
-            fault([name], Nearest.sentence(forTable: name))
+            for path in Self.tables(under: name, root[name]) {
+                let word = path.joined(separator: ".")
+                fault(path, Nearest.sentence(forTable: word, isTable: root[name].isTable))
+            }
         }
         guard case .table(let stores)? = root["store"] else {
             if root["store"] != nil { fault(["store"], "must be written as [store.apple]") }
             return
         }
         for name in stores.keys.sorted() where Store(rawValue: name) == nil {
-            fault(["store", name], Nearest.sentence(forTable: "store.\(name)"))
+            let word = "store.\(name)"
+            fault(["store", name], Nearest.sentence(forTable: word, isTable: stores[name].isTable))
         }
+    }
+
+    /// The paths of what is unknown: `[stores.apple]` is about `stores.apple`, not about `stores`.
+    private static func tables(under name: String, _ node: TOMLNode?) -> [TOMLLines.Path] {
+        guard case .table(let inner)? = node, !inner.isEmpty,
+            inner.values.allSatisfy({ Optional($0).isTable })
+        else { return [[name]] }
+        return inner.keys.sorted().map { [name, $0] }
     }
 
     private mutating func fault(_ path: [String], _ sentence: String) {
@@ -131,11 +143,13 @@ struct ConfigurationBuilder {
             fields["store"] == $0.store.map { .string($0.rawValue) }
         }
         guard let section else {
-            // Which keys are right depends on the store, so only the store is complained about.
-            let only = fields.filter { $0.key == "store" }
+            // Which keys are needed depends on the store; what is written can be wrong in any.
             var reader = SectionReader(
-                ConfigurationSection.apps[0], fields: only, path: path, lines: lines, file: file)
-            _ = reader.text("store")
+                .anyApp, fields: fields, path: path, lines: lines, file: file)
+            for key in ConfigurationSection.anyApp.keys
+            where ["store", "id"].contains(key.name) || reader.isWritten(key.name) {
+                reader.check(key.name)
+            }
             faults += reader.faults
             return nil
         }

@@ -17,8 +17,11 @@ extension Configuration {
             let place = ConfigurationPlace(file: file, line: nil, key: "")
             bytes = try place.read(file, limitBytes: sizeLimitBytes)
         } catch {
+            // As the package installs it, it is for root and the daemon's group.
             let advice =
-                "write one (etc/renewald.toml lists every key) or name another with --config"
+                error.sentence == ConfigurationPlace.forbidden
+                ? "run it as root, or as a user or member of the group that `ls -l` shows"
+                : "write one (etc/renewald.toml lists every key) or name another with --config"
             throw ConfigurationFaults([
                 ConfigurationFault(file: file, sentence: "\(error.sentence): \(advice)")
             ])

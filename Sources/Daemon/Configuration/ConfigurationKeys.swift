@@ -95,6 +95,13 @@ extension ConfigurationSection {
             ]),
     ]
 
+    /// Every key that an app of some store may have.
+    static let anyApp = ConfigurationSection(
+        "app", repeats: true, "An app of a store that is not known.",
+        apps.flatMap(\.keys).reduce(into: []) { keys, key in
+            if !keys.contains(where: { $0.name == key.name }) { keys.append(key) }
+        })
+
     static let product = ConfigurationSection(
         "product", repeats: true,
         """
@@ -177,7 +184,10 @@ extension ConfigurationSection {
                 """),
             ConfigurationKey(
                 "breaker", .onOff, .byDefault(.string("on")),
-                "Whether an avalanche of revocations is held until a person lets it go."),
+                """
+                Whether an avalanche of revocations is held until a person lets it go. It has no
+                effect yet: nothing is held, and the start of the daemon and doctor say so.
+                """),
         ])
 
     static let engine = ConfigurationSection(

@@ -21,18 +21,28 @@ extension ConfigurationPlace {
     /// - Throws: a fault at this place: missing, not a plain file, unreadable, empty or too large.
     func read(_ path: String, limitBytes: Int) throws(ConfigurationFault) -> [UInt8] {
         let attributes = try attributes(of: path)
+        let it = subject(path)
         guard attributes[.type] as? FileAttributeType == .typeRegular else {
-            throw fault("\(path) is not a plain file")
+            throw fault("\(it)is not a plain file")
         }
-        guard let size = number(attributes[.size]) else { throw fault("\(path) has no size") }
+        guard let size = number(attributes[.size]) else { throw fault("\(it)has no size") }
         guard size <= UInt64(limitBytes) else {
-            throw fault("\(path) is larger than \(limitBytes) bytes")
+            throw fault("\(it)is larger than \(limitBytes) bytes")
         }
-        guard size > 0 else { throw fault("\(path) is empty") }
+        guard size > 0 else { throw fault("\(it)is empty") }
         do {
             return Array(try Data(contentsOf: URL(filePath: path)))
         } catch {
             throw fault(sentence(for: error, path))
+        }
+    }
+
+    /// Refuses what others than root could have changed.
+    func requireRootAlone(writes path: String) throws(ConfigurationFault) {
+        let attributes = try attributes(of: path)
+        let mode = number(attributes[.posixPermissions]) ?? 0o777
+        guard number(attributes[.ownerAccountID]) == 0, mode & 0o022 == 0 else {
+            throw fault("\(path) can be changed by others than root, so it is not read as root")
         }
     }
 
@@ -65,9 +75,16 @@ extension ConfigurationPlace {
 
     private func sentence(for error: any Error, _ path: String) -> String {
         switch (error as? CocoaError)?.code {
-        case CocoaError.fileNoSuchFile, CocoaError.fileReadNoSuchFile: "\(path) does not exist"
-        case CocoaError.fileReadNoPermission: "\(path) may not be read by this user"
-        default: "\(path) cannot be read"
+        case CocoaError.fileNoSuchFile, CocoaError.fileReadNoSuchFile:
+            "\(subject(path))does not exist"
+        case CocoaError.fileReadNoPermission: "\(subject(path))\(Self.forbidden)"
+        default: "\(subject(path))cannot be read"
         }
     }
+
+    /// What is said of a file that this user may not read.
+    static let forbidden = "may not be read by this user"
+
+    /// The path, unless the fault begins with it.
+    private func subject(_ path: String) -> String { path == file ? "" : "\(path) " }
 }

@@ -13,7 +13,7 @@ package enum Nearest {
         var candidates: [(text: String, distance: Int)] = []
         for known in ConfigurationSection.all {
             // A slip of the finger in the right table is likelier than the wrong table.
-            let penalty = known == section ? 0 : 2
+            let penalty = known.name == section.name ? 0 : 2
             for key in known.keys {
                 let distance = distance(name, key.name) + penalty
                 candidates.append(("\(known.name).\(key.name)", distance))
@@ -23,12 +23,13 @@ package enum Nearest {
     }
 
     /// For a table, or a key that is in no table.
-    static func sentence(forTable name: String) -> String {
+    static func sentence(forTable name: String, isTable: Bool) -> String {
+        let penalty = isTable ? 3 : 1
         var candidates: [(text: String, distance: Int)] = []
         for known in ConfigurationSection.all {
             candidates.append((known.header, distance(name, known.name)))
             for key in known.keys {
-                candidates.append(("\(known.name).\(key.name)", distance(name, key.name) + 1))
+                candidates.append(("\(known.name).\(key.name)", distance(name, key.name) + penalty))
             }
         }
         return "is not known" + suggestion(candidates)

@@ -1,3 +1,5 @@
+import Sockets
+
 /// Where a secret is kept: `credential:NAME`, `file:/path` or `env:NAME`.
 ///
 /// Only the place is configuration. The bytes are read when they are needed, and again after a
@@ -44,10 +46,55 @@ package struct SecretSource: Hashable, Sendable {
         return SecretBytes(bytes: bytes)
     }
 
+    /// What is wrong with it; nil when it can be read.
+    func fault(environment: [String: String]) -> ConfigurationFault? {
+        do throws(ConfigurationFault) {
+            _ = try read(environment: environment)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Where the units take credentials from. Who is root may do without a unit.
+    package static let folderOfUnits = "/etc/renewald/credentials"
+
     /// Says what is unwise though it works: a key file that other users of the machine can read.
     package func warning() -> ConfigurationFault? {
         guard case .file(let path) = form else { return nil }
         return place.warning(ofOpenFile: path)
+    }
+
+    /// Reads the file that a unit would be given, without a unit.
+    ///
+    /// - Parameters:
+    ///   - name: of the credential.
+    ///   - place: where it is configured.
+    ///   - folder: where the units take it from.
+    ///   - isRoot: whether this process is root's.
+    /// - Returns: its bytes.
+    /// - Throws: a fault at that place: for other users than root, and for files that others than
+    ///   root could have put there.
+    static func readAsRoot(
+        _ name: String, at place: ConfigurationPlace, from folder: String = folderOfUnits,
+        isRoot: Bool = ProcessOwner.isRoot
+    ) throws(ConfigurationFault) -> [UInt8] {
+        guard isRoot else {
+            throw place.fault(
+                "there is no $CREDENTIALS_DIRECTORY to read the credential \(name) from: run it by "
+                    + "its unit with LoadCredential=\(name):/path, or as root, who reads "
+                    + "\(folder), or write file:/path here")
+        }
+        do throws(ConfigurationFault) {
+            for path in [folder, "\(folder)/\(name)"] {
+                try place.requireRootAlone(writes: path)
+            }
+            return try place.read("\(folder)/\(name)", limitBytes: sizeLimitBytes)
+        } catch {
+            throw place.fault(
+                "there is no $CREDENTIALS_DIRECTORY to read the credential \(name) from, and "
+                    + error.sentence)
+        }
     }
 
     private func readWhole(
@@ -62,12 +109,10 @@ package struct SecretSource: Hashable, Sendable {
         case .file(let path):
             return try place.read(path, limitBytes: Self.sizeLimitBytes)
         case .credential(let name):
-            guard let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else {
-                throw place.fault(
-                    "there is no $CREDENTIALS_DIRECTORY to read the credential \(name) from: add "
-                        + "LoadCredential=\(name):/path to the unit, or write file:/path here")
+            if let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty {
+                return try place.read("\(directory)/\(name)", limitBytes: Self.sizeLimitBytes)
             }
-            return try place.read("\(directory)/\(name)", limitBytes: Self.sizeLimitBytes)
+            return try Self.readAsRoot(name, at: place)
         }
     }
 }

@@ -45,6 +45,9 @@ struct SectionReader {
 
     // MARK: Values
 
+    /// Looks for faults alone.
+    mutating func check(_ name: String) { _ = value(name) }
+
     mutating func text(_ name: String) -> String {
         string(name) ?? ""
     }

@@ -92,22 +92,33 @@ struct CredentialCheck {
                 findings.append(.note(Self.subject, warning.description))
             }
         } catch {
-            findings.append(.wrong(Self.subject, error.description, do: Self.advice(source.form)))
+            findings.append(.wrong(Self.subject, error.description, do: advice(source.form)))
         }
     }
 
-    private static func advice(_ form: SecretSource.Form) -> String {
+    private func advice(_ form: SecretSource.Form) -> String {
         switch form {
         case .credential(let name):
-            "put the file where LoadCredential= of the unit names it; outside of a unit run "
-                + "`systemd-run --pipe --wait --uid=renewald "
-                + "--property=LoadCredential=\(name):/etc/renewald/credentials/\(name) "
-                + "renewald doctor`"
+            "put the file into \(SecretSource.folderOfUnits) and name it in LoadCredential= of the "
+                + "unit (\(name)); outside of a unit run it as root, or as the daemon's user: "
+                + "`systemd-run --pipe --wait --uid=renewald \(loads) renewald doctor`"
         case .file(let path):
             "put there what the store's console gave you, readable for the daemon's user alone: "
                 + "`install -m 0600 -o renewald FILE \(path)`"
         case .environment(let name): "set \(name) to what the store's console gave you"
         }
+    }
+
+    /// What hands on every credential that the configuration names.
+    private var loads: String {
+        var names: [String] = []
+        for case .credential(let name) in configuration.apps.flatMap(\.secrets).map(\.form)
+        where !names.contains(name) {
+            names.append(name)
+        }
+        return names.map { name in
+            "--property=LoadCredential=\(name):\(SecretSource.folderOfUnits)/\(name)"
+        }.joined(separator: " ")
     }
 
     // MARK: Certificates
