@@ -39,7 +39,7 @@ package struct DaemonRun: Sendable {
         let reloader = Reloader(
             configurationFile: configurationFile, environment: environment, workshop: workshop,
             engine: engine, stallLimit: attendant.stallLimit)
-        reloader.warn(about: workshop.configuration)
+        workshop.configuration.warn(in: log)
         attendant.attend(engine, apps: workshop.configuration.apps.count)
         do {
             try await run(
@@ -85,7 +85,7 @@ package struct DaemonRun: Sendable {
             return server
         } catch {
             log.error(
-                "metrics.listen: cannot listen on \(address): \(error)",
+                "metrics.listen: cannot listen on \(address): \(MetricsServer.reason(of: error))",
                 metadata: LogField.topic(.metricsUnavailable))
             return nil
         }

@@ -2,15 +2,48 @@ import Crypto
 import Engine
 import Logging
 package import Renewal
+import Sockets
+import Synchronization
 
 /// One line for each event, and one for each purchase that begins to have a problem.
-struct EventLog: Sendable {
+///
+/// Grants, notices and what passes by itself are summed up where there are many of them; each
+/// revoke and whatever a person has to mend is told.
+final class EventLog: Sendable {
     /// How a user is named in the log.
-    let userNames: UserNames
-    let clock: DatabaseClock
+    private let userNames: UserNames
+    private let clock: DatabaseClock
+    private let budget = Mutex(LineBudget())
+    private let late = LateCall(label: "renewald.lines")
+
+    init(userNames: UserNames, clock: DatabaseClock) {
+        self.userNames = userNames
+        self.clock = clock
+    }
+
+    /// Whether a line of little weight is written; with the first that is not a summary is due.
+    private func admits(_ word: String, _ log: Logger) -> Bool {
+        let (isAdmitted, isFirst) = budget.withLock { budget in
+            let wasEmpty = budget.isEmpty
+            let isAdmitted = budget.admits(word, at: .now)
+            return (isAdmitted, wasEmpty && !isAdmitted)
+        }
+        if isFirst {
+            late.call(after: LineBudget.span) { [weak self] in self?.summarise(log) }
+        }
+        return isAdmitted
+    }
+
+    private func summarise(_ log: Logger) {
+        guard let summary = budget.withLock({ $0.summary() }) else { return }
+        log.info(
+            "\(summary); `renewald events` shows every event",
+            metadata: LogField.topic(.linesSummarised))
+    }
 
     func write(_ report: CommitReport, to log: Logger) {
         for event in report.events {
+            if event.told.kind != "revoke", !admits("\(event.told.kind)s", log) { continue }
             let user = userNames.name(of: event.userID)
             let lag = event.detectionLag(in: report, at: clock)
             log.info(
@@ -18,9 +51,11 @@ struct EventLog: Sendable {
         }
         for outcome in report.committed where outcome.claim.attempts == 0 {
             guard let problem = outcome.decision.problem else { continue }
+            let level = problem.code.level
+            if level == .info, !admits("problems (\(problem.code.rawValue))", log) { continue }
             let purchase = outcome.claim.purchase
             log.log(
-                level: problem.code.level,
+                level: level,
                 "purchase \(purchase.id) (\(purchase.app.store.rawValue)): \(problem)",
                 metadata: [
                     LogField.topic: "\(problem.code.topic)",

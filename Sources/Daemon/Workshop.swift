@@ -20,19 +20,22 @@ package struct Workshop: Sendable {
     ///   - environment: of the process.
     ///   - asksStores: false for commands that only look at the database: they run where the
     ///     credentials cannot be read.
+    ///   - onlyReads: whether a server that takes no writes will do where there is no other.
     ///   - log: where to say what happens.
     ///   - telemetry: what outlives a reload.
     /// - Throws: every fault together.
     package init(
         configurationFile: String, environment: [String: String], asksStores: Bool = true,
-        log: Logger, telemetry: Telemetry = Telemetry()
+        onlyReads: Bool = false, log: Logger, telemetry: Telemetry = Telemetry()
     ) throws(ConfigurationFaults) {
         let configuration = try Configuration.load(
             file: configurationFile, environment: environment)
         self.configuration = configuration
         self.log = log
         self.telemetry = telemetry
-        database = PostgresSettings(conninfo: configuration.database.url)
+        var database = PostgresSettings(conninfo: configuration.database.url)
+        database.makesDoWithReadOnly = onlyReads
+        self.database = database
         ledger = PostgresLedger(database, notifies: configuration.engine.notify)
         desk = try StoreDesk(
             asksStores ? configuration.apps : [], configuration.stores, configuration.catalog,

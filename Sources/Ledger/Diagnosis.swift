@@ -152,6 +152,8 @@ package struct ServerState: Hashable, Sendable {
     package var major = 15
     /// It follows another and takes no writes.
     package var isStandby = false
+    /// A transaction may not write: on a standby, or where `default_transaction_read_only` is on.
+    package var isReadOnly = false
     /// What we are connected to is not the server itself.
     package var isBehindPooler = false
     package var now = Timestamp.never
@@ -175,6 +177,7 @@ extension ServerState {
         version = try row.text("version").split(separator: " ").first.map(String.init) ?? ""
         major = Int(try row.int32("version_number")) / 10_000
         isStandby = try row.bool("in_recovery")
+        isReadOnly = try row.bool("read_only")
         isBehindPooler = try row.int32("pid") != ownPID
         now = try row.instant("now")
         seesAllSessions = try row.bool("sees_all_sessions")

@@ -49,6 +49,13 @@ package struct QueueStatus: Hashable, Sendable {
         /// Pulls in a row that have failed since.
         package let failures: Int
         package let problem: String?
+
+        package init(name: SourceID, readAt: Timestamp?, failures: Int, problem: String?) {
+            self.name = name
+            self.readAt = readAt
+            self.failures = failures
+            self.problem = problem
+        }
     }
 
     package var apps: [App] = []
@@ -64,11 +71,11 @@ extension PostgresLedger {
         try await attempt {
             let results = try await self.reads.pipeline([
                 SQL.statusQueue(), SQL.statusProblems(), SQL.statusWorkers(), SQL.statusBuckets(),
-                SQL.statusLag(), SQL.statusSources(),
+                SQL.statusLag(), SQL.statusSources(), SQL.now(),
             ])
             var status = QueueStatus()
+            status.now = try results[6][0].instant("now")
             for row in results[0].rows {
-                status.now = try row.instant("now")
                 status.apps.append(
                     QueueStatus.App(
                         key: try row.app(), purchases: try row.int64("purchases"),
@@ -98,13 +105,19 @@ extension PostgresLedger {
                     p50: .milliseconds(try row.float64("p50_ms")),
                     p99: .milliseconds(try row.float64("p99_ms")))
             }
-            status.sources = try results[5].rows.map { row in
-                QueueStatus.Source(
-                    name: try row.text("source"), readAt: try row.optionalInstant("pulled_at"),
-                    failures: Int(try row.int32("failures")),
-                    problem: try row.optionalText("problem"))
-            }
+            status.sources = try results[5].rows.map(QueueStatus.Source.init)
             return status
+        }
+    }
+
+    /// Reads where news is pulled from, alone, with the time of the reading.
+    package func newsSources() async throws(LedgerError) -> ([QueueStatus.Source], now: Timestamp) {
+        try await attempt {
+            let results = try await self.reads.pipeline([SQL.statusSources(), SQL.now()])
+            return (
+                try results[0].rows.map(QueueStatus.Source.init),
+                now: try results[1][0].instant("now")
+            )
         }
     }
 
@@ -142,6 +155,15 @@ package struct QueueDepth: Hashable, Sendable {
     }
 
     package let apps: [App]
+}
+
+extension QueueStatus.Source {
+    fileprivate init(_ row: PostgresRow) throws(PostgresError) {
+        name = try row.text("source")
+        readAt = try row.optionalInstant("pulled_at")
+        failures = Int(try row.int32("failures"))
+        problem = try row.optionalText("problem")
+    }
 }
 
 extension QueueStatus.Bucket {

@@ -1,7 +1,7 @@
 import CPostgres
 
-/// Why connecting failed, in fixed phrases: libpq's own words hold host, user and file names, and
-/// are only searched.
+/// Why connecting failed, in fixed phrases: the words of libpq and the server hold host, user and
+/// file names, and are only searched.
 struct ConnectFailure {
     let error: PostgresError
 
@@ -9,18 +9,25 @@ struct ConnectFailure {
     init(_ handle: OpaquePointer) {
         let message = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
         if let code = Self.code(in: message) {
-            error = Self.refusal(code)
+            error = Self.refusal(code, in: message)
         } else if message.contains("read-only") || message.contains("hot standby") {
             let isStandby =
                 PQparameterStatus(handle, "in_hot_standby").map { String(cString: $0) } == "on"
-            error = .unreachable(
-                reason: isStandby
-                    ? "the server is a standby, which takes no writes"
-                    : "the server takes no writes: default_transaction_read_only is on")
+            error = isStandby ? Self.standby : Self.readOnly
         } else {
             let known = Self.phrases.first { message.contains($0.words) }
             error = .unreachable(reason: known?.reason ?? "no connection to the server")
         }
+    }
+
+    private static let standby = PostgresError.unreachable(
+        reason: "the server is a standby, which takes no writes")
+    private static let readOnly = PostgresError.unreachable(
+        reason: "the server takes no writes: default_transaction_read_only is on")
+
+    /// Whether the server was there, and could be read.
+    static func isForWantOfWrites(_ error: PostgresError) -> Bool {
+        error == standby || error == readOnly
     }
 
     /// The error of hosts each of which has failed: at least one, in their order.
@@ -34,27 +41,50 @@ struct ConnectFailure {
         return .unreachable(reason: reasons.joined(separator: "; "))
     }
 
-    /// The server's code, in which libpq's message ends at the verbosity that we ask for.
+    /// The server's code: the first word that looks like one and has a colon behind it.
     private static func code(in message: String) -> String? {
-        let code = message.split { $0.isWhitespace }.last.map(String.init) ?? ""
-        let isCode =
-            code.utf8.count == 5 && code.contains(where: \.isNumber)
-            && code.allSatisfy { $0.isNumber || ($0.isUppercase && $0.isASCII) }
-        return isCode ? code : nil
+        let words = message.split { $0.isWhitespace }
+        let code = words.first { word in
+            let code = word.dropLast()
+            return word.last == ":" && code.utf8.count == 5 && code.contains(where: \.isNumber)
+                && code.allSatisfy { $0.isNumber || ($0.isUppercase && $0.isASCII) }
+        }
+        return code.map { String($0.dropLast()) }
     }
 
-    private static func refusal(_ code: String) -> PostgresError {
+    private static func refusal(_ code: String, in message: String) -> PostgresError {
         if code.hasPrefix("53") { return .overloaded(sqlState: code) }
         let meaning =
             switch code {
-            case "28P01": ": the password is wrong"
-            case "28000": ": pg_hba.conf does not let this user in"
+            case "28P01": ": the password is wrong, or there is no such role"
+            case "28000": ": \(admission(message))"
             case "3D000": ": there is no such database"
             case "42501": ": the user may not connect to this database"
             case "57P03": ": it is starting, stopping or recovering"
             default: ""
             }
         return .unreachable(reason: "the server refused the connection, SQLSTATE \(code)\(meaning)")
+    }
+
+    /// Why the server does not accept the user. Other languages than English keep the name of the
+    /// file and the server's function, so that each answer is right where it is not the best.
+    private static func admission(_ message: String) -> String {
+        // What stands in quotes is the name of a user or a database.
+        let parts = message.split(separator: "\"", omittingEmptySubsequences: false)
+        let words = stride(from: 0, to: parts.count, by: 2).map { parts[$0] }.joined().lowercased()
+        if words.contains("pg_hba.conf") { return "pg_hba.conf does not let this user in" }
+        if words.contains("peer") || words.contains("ident ") {
+            return "the operating system's user is not the role that is asked for (peer or ident)"
+        }
+        if words.contains("not permitted to log in") { return "this role may not log in" }
+        if words.contains("does not exist") { return "the role does not exist" }
+        if words.contains("initializesessionuserid") {
+            return "the role does not exist, or it may not log in"
+        }
+        if words.contains("certificate") {
+            return "the client's certificate is missing or is not this user's"
+        }
+        return "pg_hba.conf does not let this user in, or not in this way"
     }
 
     /// Words of libpq, of OpenSSL and of the C library, and what they mean. The first that is found

@@ -45,6 +45,13 @@ final class Link {
                 failures.append(error)
             }
         }
+        if settings.makesDoWithReadOnly, failures.contains(where: ConnectFailure.isForWantOfWrites)
+        {
+            var settings = settings
+            settings.makesDoWithReadOnly = false
+            settings.requiresReadWrite = false
+            return try open(settings, wakeUp: wakeUp)
+        }
         throw ConnectFailure.all(failures)
     }
 
@@ -57,9 +64,8 @@ final class Link {
         guard let handle else { throw .unreachable(reason: "libpq is out of memory") }
         let link = Link(owning: handle, wakeUp: wakeUp)
         PQsetNoticeReceiver(handle, { _, _ in }, nil)
-        // Messages then hold codes only, so that nothing of the conninfo or the server's words is
-        // ever read.
-        PQsetErrorVerbosity(handle, PQERRORS_SQLSTATE)
+        // With the server's code, and the place in its source, which no language changes.
+        PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         let deadline = ContinuousClock.now + limit
         // libpq wants a first wait for writing.
         var next = PQstatus(handle) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING

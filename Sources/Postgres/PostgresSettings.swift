@@ -13,6 +13,9 @@ package struct PostgresSettings: Sendable {
     /// Only a server that takes writes will do: after a fail-over the next host is tried. A
     /// `target_session_attrs` in `conninfo` or the environment comes first.
     package var requiresReadWrite: Bool
+    /// With `requiresReadWrite`: where no server takes writes, one that does not will do. For who
+    /// only reads.
+    package var makesDoWithReadOnly = false
 
     /// Beyond the server's limit, for the network and a busy machine.
     static let answerMargin: Duration = .seconds(5)

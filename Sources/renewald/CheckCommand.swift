@@ -49,7 +49,8 @@ extension CheckedPurchase {
     var isUnjudged: Bool { !decision.isVerdict && decision.facts.state != .invalid }
 }
 
-/// `{user, purchases: [{id, store, product, state, access, problem, events: […]}]}`
+/// `{user, purchases: [{id, store, product, state_before, state, access_before, access, calls,
+/// heard, rule, problem, events: […]}]}`
 private struct CheckOutput: Encodable {
     let user: UserID
     let purchases: [Purchase]
@@ -61,14 +62,23 @@ private struct CheckOutput: Encodable {
         let store: String
         let app: AppID
         let product: ProductID
+        let state_before: String
         let state: String
+        let access_before: String
         let access: String
+        let expires_at_before: Nullable<String>
         let expires_at: Nullable<String>
         let next_check_at: Nullable<String>
         let problem: Nullable<String>
+        let calls: [Call]
         let heard: String
         let rule: String
         let events: [Event]
+    }
+
+    struct Call: Encodable {
+        let name: String
+        let status: Nullable<Int>
     }
 
     struct Event: Encodable {
@@ -85,10 +95,17 @@ private struct CheckOutput: Encodable {
                 owner: one.decision.handsTo ?? one.claim.purchase.userID,
                 store: one.claim.purchase.app.store.rawValue,
                 app: one.claim.purchase.app.id, product: one.facts.product,
-                state: one.facts.state.rawValue, access: one.facts.access.rawValue,
+                state_before: one.claim.purchase.facts.state.rawValue,
+                state: one.facts.state.rawValue,
+                access_before: one.claim.purchase.facts.access.rawValue,
+                access: one.facts.access.rawValue,
+                expires_at_before: Nullable(one.claim.purchase.facts.expiresAt?.text),
                 expires_at: Nullable(one.facts.expiresAt?.text),
                 next_check_at: Nullable(CheckText.next(one.decision)),
                 problem: Nullable(one.decision.problem?.description),
+                calls: one.hearing.calls.map {
+                    Call(name: $0.name, status: Nullable($0.status))
+                },
                 heard: one.hearing.answer.words,
                 rule: one.decision.rule,
                 events: one.events.map { event in

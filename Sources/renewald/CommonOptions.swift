@@ -37,7 +37,8 @@ struct CommonOptions: ParsableArguments {
     /// Opens the workshop, requires a schema that fits, does the work, closes.
     ///
     /// - Parameters:
-    ///   - asksStores: whether the credentials are needed.
+    ///   - asksStores: whether the credentials are needed. Without, nothing is written either, so
+    ///     that a standby will do.
     ///   - work: what to do.
     /// - Throws: the exit code.
     func withWorkshop(
@@ -47,6 +48,7 @@ struct CommonOptions: ParsableArguments {
         try await reporting {
             let workshop = try Workshop(
                 configurationFile: config, environment: environment, asksStores: asksStores,
+                onlyReads: !asksStores,
                 log: logger(.warning))
             do {
                 try await workshop.ledger.requireCurrentSchema()

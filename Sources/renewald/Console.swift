@@ -1,3 +1,4 @@
+import Daemon
 import FoundationEssentials
 import Sockets
 
@@ -24,10 +25,24 @@ enum Console {
     static var isErrorTerminal: Bool { StandardStream.error.isTerminal }
     static var isTerminal: Bool { StandardStream.output.isTerminal }
 
-    /// Puts the lines where those of the last call were, without a flicker.
-    static func redraw(_ lines: [String]) throws(WriteFailure) {
-        let text = lines.map { $0 + "\u{1b}[K\n" }.joined()
-        try StandardStream.output.write("\u{1b}[H" + text + "\u{1b}[J")
+    /// Whether results are shown in colours: on a terminal, unless https://no-color.org is heeded.
+    static var isColoured: Bool {
+        let variables = ProcessInfo.processInfo.environment
+        return isTerminal && (variables["NO_COLOR"] ?? "").isEmpty && variables["TERM"] != "dumb"
+    }
+
+    /// Puts the lines where those of the last call were, in one go and within the window, so that
+    /// it neither flickers nor scrolls.
+    static func redraw(_ lines: [TextLine]) throws(WriteFailure) {
+        let window = StandardStream.output.window ?? (lines: 24, columns: 80)
+        var shown = lines
+        if lines.count > window.lines {
+            shown = Array(lines.prefix(window.lines - 1))
+            let more = lines.count - shown.count
+            shown.append(TextLine("", "… \(more) lines more in a larger window", tone: .quiet))
+        }
+        let text = shown.map { $0.cut(to: window.columns, isColoured: isColoured) + "\u{1b}[K" }
+        try StandardStream.output.write("\u{1b}[H" + text.joined(separator: "\n") + "\u{1b}[J")
     }
 
     /// One JSON value on one line, keys in order.

@@ -32,7 +32,7 @@ struct DoctorCommand: AsyncParsableCommand {
             let report = await doctor.run { finding in
                 guard !json, loss == nil else { return }
                 do throws(WriteFailure) {
-                    try Console.say(lines: finding.lines)
+                    try Console.say(lines: finding.lines(isColoured: Console.isColoured))
                 } catch {
                     loss = error
                 }

@@ -19,27 +19,16 @@ struct EventsCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON lines.")
     var json = false
 
-    /// Most events read at once.
-    private static let pageLimit = 1000
-
     mutating func run() async throws {
         let (follow, after, json) = (self.follow, self.after, self.json)
         try await common.withWorkshop(asksStores: false) { workshop in
-            let news = follow ? workshop.news(of: News.events) : nil
-            if let news { try await news.start() }
-            var last = after ?? 0
-            if follow, after == nil { last = try await workshop.ledger.lastEventID() }
-            while true {
-                let events = try await workshop.ledger.events(after: last, limit: Self.pageLimit)
-                for event in events {
-                    try Self.say(event, json)
-                    last = event.id
-                }
-                if events.count == Self.pageLimit { continue }
-                guard let news else { return }
-                // NOTIFY makes it sooner; the limit is for a database where it is switched off.
-                _ = try await news.next(timeout: .seconds(1))
+            let ledger = workshop.ledger
+            var reader = EventReader(ledger: ledger, last: after ?? 0) { event throws in
+                try Self.say(event, json)
             }
+            guard follow else { return try await reader.readOn() }
+            if after == nil { reader.last = try await ledger.lastEventID() }
+            try await reader.follow(workshop.news(of: News.events))
         }
     }
 
@@ -86,31 +75,8 @@ private struct EventOutput: Encodable {
         try row.encode(detail, forKey: .detail)
     }
 
-    /// What the database keeps as JSON.
-    private var detail: [String: DetailValue] {
-        (try? JSONDecoder().decode(
-            [String: DetailValue].self, from: Data(event.detail.utf8))) ?? [:]
-    }
-
-    private enum DetailValue: Codable {
-        case text(String)
-        case flag(Bool)
-
-        init(from decoder: any Decoder) throws {
-            let value = try decoder.singleValueContainer()
-            if let flag = try? value.decode(Bool.self) {
-                self = .flag(flag)
-            } else {
-                self = .text(try value.decode(String.self))
-            }
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var value = encoder.singleValueContainer()
-            switch self {
-            case .text(let text): try value.encode(text)
-            case .flag(let flag): try value.encode(flag)
-            }
-        }
+    /// What the database keeps as JSON, whatever it is.
+    private var detail: JSONValue {
+        (try? JSONDecoder().decode(JSONValue.self, from: Data(event.detail.utf8))) ?? .object([:])
     }
 }

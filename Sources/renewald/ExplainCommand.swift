@@ -83,12 +83,8 @@ struct ExplainCommand: AsyncParsableCommand {
     private static let width = 100
 
     private static func say(_ text: ExplanationText) throws(WriteFailure) {
-        let variables = ProcessInfo.processInfo.environment
-        let isColoured =
-            Console.isTerminal && (variables["NO_COLOR"] ?? "").isEmpty
-            && variables["TERM"] != "dumb"
         for line in text.lines {
-            try Console.say(lines: line.printed(width: width, isColoured: isColoured))
+            try Console.say(lines: line.printed(width: width, isColoured: Console.isColoured))
         }
     }
 

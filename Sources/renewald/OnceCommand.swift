@@ -39,6 +39,7 @@ struct OnceCommand: AsyncParsableCommand {
     mutating func run() async throws {
         let (store, limit, json) = (self.store, self.limit, self.json)
         try await common.withWorkshop(asksStores: true) { workshop in
+            workshop.configuration.warn(in: workshop.log)
             await EvidenceRotation(workshop).rotate()
             let engine = workshop.engine(stores: store.map { [$0] } ?? [])
             let report = try await Self.run(engine, limit: limit)

@@ -36,9 +36,12 @@ struct StatusCommand: AsyncParsableCommand {
                 if json {
                     try Console.sayJSON(StatusOutput(report))
                 } else if watch, Console.isTerminal {
-                    try Console.redraw(StatusText(report).lines)
+                    try Console.redraw(StatusText(report).lines.map(StatusLine.toned))
                 } else {
-                    try Console.say(lines: StatusText(report).lines)
+                    try Console.say(
+                        lines: StatusText(report).lines.map(StatusLine.toned).map { line in
+                            line.cut(to: .max, isColoured: Console.isColoured)
+                        })
                 }
                 if watch { try await Task.sleep(for: Self.pause) }
             } while watch && (json || Console.isTerminal)
@@ -90,7 +93,7 @@ private struct StatusText {
     init(_ report: StatusReport) { self.report = report }
 
     var lines: [String] {
-        var lines: [String] = []
+        var lines = ["as of \(status.now.text)"]
         if status.workers.isEmpty {
             lines.append("no worker is at work: start renewald run, or renewald once by a timer")
         }

@@ -39,6 +39,51 @@ import Testing
         #expect(Finding.ok("clock", "agrees").lines == ["ok       clock          agrees"])
     }
 
+    @Test func theLevelHasItsColourOnATerminal() {
+        let finding = Finding.wrong("database", "is not there", do: "start it")
+        #expect(
+            finding.lines(isColoured: true) == [
+                "\u{1b}[1;31mwrong    \u{1b}[0mdatabase       is not there",
+                "         do: start it",
+            ])
+    }
+
+    // MARK: News and figures
+
+    private static let newsAges = rows(
+        """
+        read   failures  level  says
+        60     0         ok     all of it was read 60 s ago or later
+        -      0         -      -
+        4000   0         note   was last read 66 min ago
+        60     2         ok     60 s ago
+        60     3         wrong  3 failures in a row: unreachable
+        4000   3         wrong  3 failures in a row: unreachable
+        """)
+
+    @Test(arguments: newsAges)
+    func judgesTheAgeOfTheNews(_ row: [String]) throws {
+        let now = Timestamp(microsecondsSinceEpoch: 1_800_000_000_000_000)
+        let failures = try #require(Int(row[1]))
+        let source = QueueStatus.Source(
+            name: "apple/a", readAt: Int(row[0]).map { now - .seconds($0) }, failures: failures,
+            problem: failures > 0 ? "unreachable" : nil)
+        let findings = NewsCheck.findings([source], at: now)
+        #expect((findings.first?.level.rawValue ?? "-") == row[2])
+        #expect(findings.first?.sentence.contains(row[3]) ?? (row[3] == "-"))
+    }
+
+    @Test func knowsWhoAnswersWithTheFigures() throws {
+        let address = try #require(ListenAddress("127.0.0.1:9464"))
+        func level(_ body: String, _ status: Int = 200) -> Finding.Level {
+            MetricsCheck.judge(body, status: status, address).level
+        }
+        let own = "# HELP x\nrenewald_build_info{version=\"\(Version.text)\"} 1\n"
+        #expect(level(own) == .ok)
+        #expect(level("renewald_build_info{version=\"0.0.9\"} 1\n") == .note)
+        #expect(level("<html>", 200) == .wrong && level(own, 404) == .wrong)
+    }
+
     // MARK: Clocks
 
     private static let skews = rows(

@@ -14,7 +14,7 @@ struct DatabaseCheck {
 
     /// - Returns: whether the schema can be worked with.
     func run(_ tell: (Finding) -> Void) async -> Bool {
-        let (examination, outcome) = await connect()
+        let (examination, outcome, refusal) = await connect()
         var isFit = false
         switch outcome {
         case .failure(let error):
@@ -23,7 +23,12 @@ struct DatabaseCheck {
                 tell(.skipped(subject, because: "there is no database"))
             }
         case .success(let server):
-            Judgement.server(server, notifies: notifies).forEach(tell)
+            let findings = Judgement.server(server, notifies: notifies)
+            findings.forEach(tell)
+            // What the daemon met, where looking at the server does not explain it.
+            if let refusal, !findings.contains(where: { $0.exitReason == .unavailable }) {
+                tell(Judgement.failed("database", refusal))
+            }
             await lookAtClock(examination, tell)
             isFit = await lookAtSchema(examination, server, tell)
         }
@@ -31,24 +36,29 @@ struct DatabaseCheck {
         return isFit
     }
 
-    /// As the daemon does; a server that only follows another is taken where there is no better
-    /// one, so that it can be told apart from none.
-    private func connect() async -> (DatabaseExamination, Result<ServerState, LedgerError>) {
+    /// As the daemon does; a server that takes no writes is taken where there is no better one, so
+    /// that it can be told apart from none.
+    ///
+    /// - Returns: the connection, what it showed, and why it is not one that the daemon would take.
+    private func connect() async -> (
+        DatabaseExamination, Result<ServerState, LedgerError>, refusal: LedgerError?
+    ) {
         let first = DatabaseExamination(settings)
         do throws(LedgerError) {
-            return (first, .success(try await first.server()))
-        } catch .unavailable {
+            return (first, .success(try await first.server()), nil)
+        } catch .unavailable(let reason) {
             await first.close()
             var settings = settings
             settings.requiresReadWrite = false
             let second = DatabaseExamination(settings)
             do throws(LedgerError) {
-                return (second, .success(try await second.server()))
+                let server = try await second.server()
+                return (second, .success(server), .unavailable(reason: reason))
             } catch {
-                return (second, .failure(error))
+                return (second, .failure(error), nil)
             }
         } catch {
-            return (first, .failure(error))
+            return (first, .failure(error), nil)
         }
     }
 

@@ -38,6 +38,13 @@ package struct Doctor: Sendable {
             let configuration = try Configuration.load(
                 file: configurationFile, environment: environment)
             tell(Self.found(configuration))
+            if let warning = configuration.safety.warning {
+                tell(
+                    .note(
+                        "safety", warning,
+                        do: "leave it on for the version that obeys it; until then "
+                            + "RenewaldRevokesSurge of etc/prometheus tells of an avalanche"))
+            }
             await look(configuration, tell)
         } catch {
             for fault in error.faults {
@@ -63,6 +70,15 @@ package struct Doctor: Sendable {
         return .ok("configuration", apps.joined(separator: ", "))
     }
 
+    private func lookAtNews(_ ledger: PostgresLedger, _ tell: (Finding) -> Void) async {
+        do throws(LedgerError) {
+            let (sources, now) = try await ledger.newsSources()
+            NewsCheck.findings(sources, at: now).forEach(tell)
+        } catch {
+            tell(Judgement.failed("news", error))
+        }
+    }
+
     private func look(_ configuration: Configuration, _ tell: (Finding) -> Void) async {
         let client: CurlClient
         do throws(CurlError) {
@@ -80,6 +96,10 @@ package struct Doctor: Sendable {
         credentials.findings.forEach(tell)
         let isFit = await DatabaseCheck(configuration).run(tell)
         let ledger = PostgresLedger(PostgresSettings(conninfo: configuration.database.url))
+        if isFit { await lookAtNews(ledger, tell) }
+        if let address = configuration.metrics.listen {
+            tell(await MetricsCheck(address: address, client: client).run())
+        }
         let stores = StoreCheck(maker) { app in
             // Without a database there is no quota to draw from, and no daemon that uses it.
             guard isFit else { return }

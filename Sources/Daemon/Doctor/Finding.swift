@@ -80,8 +80,12 @@ package struct DoctorReport: Hashable, Sendable {
 
 extension Finding {
     /// A line for a person, and a second one with what to do.
-    package var lines: [String] {
-        let level = self.level.rawValue.padded(to: Self.levelWidth)
+    package var lines: [String] { lines(isColoured: false) }
+
+    /// The same, with the level in its colour.
+    package func lines(isColoured: Bool) -> [String] {
+        let word = self.level.rawValue.padded(to: Self.levelWidth)
+        let level = isColoured ? "\u{1b}[\(self.level.colour)m\(word)\u{1b}[0m" : word
         let first = level + subject.padded(to: Self.subjectWidth) + sentence
         let indent = String(repeating: " ", count: Self.levelWidth)
         return [first] + (advice.map { ["\(indent)do: \($0)"] } ?? [])
@@ -89,6 +93,18 @@ extension Finding {
 
     private static let levelWidth = 9
     private static let subjectWidth = 15
+}
+
+extension Finding.Level {
+    /// Of a terminal, as SGR counts.
+    fileprivate var colour: String {
+        switch self {
+        case .ok: "32"
+        case .note: "33"
+        case .wrong: "1;31"
+        case .skipped: "2"
+        }
+    }
 }
 
 extension String {

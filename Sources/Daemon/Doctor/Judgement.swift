@@ -19,7 +19,7 @@ enum Judgement {
         case .unavailable(let reason) where reason.contains("28P01"):
             advice = "mend the password in [database] url, or in the file that it names"
         case .unavailable(let reason) where reason.contains("28000"):
-            advice = "let the user in by pg_hba.conf, or name the right one in [database] url"
+            advice = admission(reason)
         case .unavailable(let reason) where reason.contains("3D000"):
             advice = "make the database with `createdb`, or name the right one in [database] url"
         case .unavailable(let reason) where reason.contains("53300"):
@@ -31,6 +31,22 @@ enum Judgement {
                 "see that the server runs, and that [database] url names its host, port and user"
         }
         return .wrong("database", error.sentence, do: advice, .unavailable)
+    }
+
+    /// What to do where the server does not accept the user.
+    private static func admission(_ reason: String) -> String {
+        let name = "or name the right one in [database] url"
+        if reason.contains("does not exist") {
+            return "after `renewald migrate`, as a superuser: CREATE ROLE name LOGIN IN ROLE "
+                + "renewald_worker, \(name)"
+        }
+        if reason.contains("log in") { return "as a superuser: ALTER ROLE name LOGIN, \(name)" }
+        if reason.contains("operating system") {
+            return "run it as the operating system's user of that name, as the service does "
+                + "(`sudo -u renewald renewald doctor`), \(name), or map one to the other in "
+                + "pg_ident.conf"
+        }
+        return "let the user in by pg_hba.conf, and reload the server, \(name)"
     }
 
     static func failed(_ subject: String, _ error: LedgerError) -> Finding {
@@ -51,9 +67,20 @@ enum Judgement {
                     "database", "the server is a standby, which takes no writes",
                     do: "name the primary in [database] url, or all hosts: host=one,two",
                     .unavailable))
+        } else if server.isReadOnly {
+            findings.append(
+                .wrong(
+                    "database", "the server takes no writes: default_transaction_read_only is on",
+                    do: "switch it off where it is set, for the role, the database or the server: "
+                        + "ALTER ROLE name RESET default_transaction_read_only, or likewise "
+                        + "ALTER DATABASE, or postgresql.conf", .unavailable))
         }
         if server.isBehindPooler {
-            findings.append(pooler(notifies: notifies))
+            findings.append(
+                .note(
+                    "database",
+                    "a connection pooler is in between: LISTEN is not used"
+                        + (notifies ? ", new purchases are found within [engine] poll" : "")))
         }
         findings += durability(server)
         if !server.autovacuum {
@@ -85,17 +112,6 @@ enum Judgement {
             "database",
             "PostgreSQL \(server.version), \(free) of \(server.connections) connections free"
         )
-    }
-
-    private static func pooler(notifies: Bool) -> Finding {
-        let advice =
-            notifies
-            ? "where it pools by transaction, set [engine] notify = \"off\", or connect "
-                + "past it" : nil
-        return .note(
-            "database",
-            "a pooler is in between: NOTIFY comes through only where it pools by session",
-            do: advice)
     }
 
     private static func durability(_ server: ServerState) -> [Finding] {

@@ -28,6 +28,12 @@ package struct TextLine: Hashable, Sendable {
         }
     }
 
+    /// The line in one piece, cut off where the window ends.
+    package func cut(to width: Int, isColoured: Bool) -> String {
+        let shown = String(text.prefix(max(width - lead.count, 0)))
+        return String(lead.prefix(width)) + (isColoured ? paint(shown) : shown)
+    }
+
     private func wrapped(to width: Int) -> [String] {
         var lines = [""]
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {

@@ -85,6 +85,7 @@ package enum DaemonTopic: String, Hashable, Sendable, CaseIterable {
     case reloadRefused = "reload_refused"
     case configurationFault = "configuration_fault"
     case secretReadable = "secret_readable"
+    case settingWithoutEffect = "setting_without_effect"
     case restartNeeded = "restart_needed"
     case workStuck = "work_stuck"
     case workAdvances = "work_advances"
@@ -92,5 +93,6 @@ package enum DaemonTopic: String, Hashable, Sendable, CaseIterable {
     case databaseThere = "database_there"
     case databaseUnfit = "database_unfit"
     case metricsUnavailable = "metrics_unavailable"
+    case linesSummarised = "lines_summarised"
     case journalLinesDropped = "journal_lines_dropped"
 }

@@ -34,6 +34,12 @@ extension CatalogMessage {
         The file of a secret is readable beyond its owner.
 
         Take the rights away with chmod, or use LoadCredential= and "credential:NAME".
+        == setting_without_effect 5d0f6a3e1c944b0f8a77c0f3b2e6d914
+        A setting does nothing yet
+        The line names a setting that this version reads and does not obey: what it promises is
+        not done.
+
+        Do not rely on it. Leave it as it is: a later version obeys it.
         == restart_needed d177bd9c77464981b767a5d5a3b61fbc
         A changed setting takes effect after a restart
         The line names it. Until then the old value holds.
@@ -72,6 +78,13 @@ extension CatalogMessage {
         it.
 
         Find out who has the port with ss -ltnp, or change the address and reload.
+        == lines_summarised 8e1b7c5a90f24d6fb3c2d4170a5e9f62
+        Lines about many purchases were summed up
+        More was told in a few seconds than a log is read for, such as at a back-fill: grants,
+        notices and passing problems beyond 200 lines in ten seconds are counted. Each revoke
+        and each line above the level of information is there.
+
+        Nothing is to be done. "renewald events" shows every event.
         == journal_lines_dropped 6ab23e4d85ad3ad9e1919f1e47b22bee
         Lines of the log were dropped
         The journal did not take them in time. The work was not held up; events are in the

@@ -20,7 +20,8 @@ extension CatalogMessage {
         expiries go unseen until this is mended.
 
         Run "renewald doctor". Renew the key in the store's console, put it where the
-        configuration says, and restart the service: credentials are not read again by a reload.
+        configuration says, and restart the service: LoadCredential= hands credentials over at the
+        start alone. A secret that is configured as file:/path is read again by a reload.
         == circuit_closed 7d0bf18fbdb73baf0d6e0f8f94850fdb
         @RENEWALD_STORE@ answers again for @RENEWALD_APP@
         The checks go on at full speed.

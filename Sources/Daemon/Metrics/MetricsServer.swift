@@ -65,6 +65,16 @@ package final class MetricsServer: Sendable {
     private static let idleLimit = TimeAmount.seconds(60)
     private static let connectionLimit = 32
 
+    /// Why it cannot listen, for a person.
+    static func reason(of error: any Error) -> String {
+        switch (error as? IOError)?.errnoCode {
+        case 98: "another program listens there"  // EADDRINUSE
+        case 99: "this machine has no such address"  // EADDRNOTAVAIL
+        case 13: "this user may not use a port below 1024"  // EACCES
+        default: "\(error)"
+        }
+    }
+
     /// Begins to listen.
     ///
     /// - Parameters:

@@ -15,6 +15,43 @@ enum Reload {
             || live.contains("\(section.name).\(key.name)")
     }
 
+    /// Names that a line of the log shows at most.
+    private static let namedLimit = 20
+
+    /// What is written otherwise than before, by name and never by value: settings, apps, products.
+    static func changes(from old: Configuration, to new: Configuration) -> String {
+        var names: [String] = []
+        for section in ConfigurationSection.all where !section.repeats {
+            for key in section.keys {
+                let isChanged = old.value(of: key, in: section) != new.value(of: key, in: section)
+                let isElsewhere = section.name == "database" && old.database != new.database
+                if isChanged || isElsewhere { names.append("\(section.name).\(key.name)") }
+            }
+        }
+        names += changes(of: "app", by: ["store", "id"], from: old, to: new)
+        names += changes(of: "product", by: ["id"], from: old, to: new)
+        guard !names.isEmpty else { return "nothing in it has changed" }
+        let more = names.count - namedLimit
+        return "changed: " + names.prefix(namedLimit).joined(separator: ", ")
+            + (more > 0 ? " and \(more) more" : "")
+    }
+
+    private static func changes(
+        of table: String, by keys: [String], from old: Configuration, to new: Configuration
+    ) -> [String] {
+        let before = old.elements(of: table, by: keys)
+        let after = new.elements(of: table, by: keys)
+        return Set(before.keys).union(after.keys).sorted().compactMap { name in
+            let change: String? =
+                switch (before[name], after[name]) {
+                case (nil, _): " (new)"
+                case (_, nil): " (gone)"
+                case (let before, let after): before == after ? nil : ""
+                }
+            return change.map { "[[\(table)]] \(name)\($0)" }
+        }
+    }
+
     /// The names of changed settings that have to wait for a restart, in the order of
     /// `etc/renewald.toml`.
     static func waitingForRestart(from old: Configuration, to new: Configuration) -> [String] {
@@ -35,6 +72,19 @@ enum Reload {
 }
 
 extension Configuration {
+    /// What is written in the tables of that name, by the words that tell them apart.
+    fileprivate func elements(of table: String, by keys: [String]) -> [String: TOMLNode] {
+        guard case .array(let nodes)? = written[table] else { return [:] }
+        let named: [(String, TOMLNode)] = nodes.compactMap { node in
+            guard case .table(let fields) = node else { return nil }
+            let words = keys.compactMap { key -> String? in
+                if case .string(let word)? = fields[key] { word } else { nil }
+            }
+            return (words.joined(separator: " "), node)
+        }
+        return Dictionary(named) { first, _ in first }
+    }
+
     /// What is written, or the default.
     fileprivate func value(
         of key: ConfigurationKey, in section: ConfigurationSection

@@ -1,5 +1,5 @@
 import Engine
-import Logging
+package import Logging
 import Renewal
 import Synchronization
 
@@ -57,10 +57,12 @@ final class Reloader: Sendable {
         for source in workshop.desk.hintSources {
             workshop.telemetry.metrics.begin(source: source.name)
         }
+        let changes = Reload.changes(from: configuration, to: next)
         current.withLock { $0 = next }
         log.info(
-            "the new configuration is in force: \(next)", metadata: LogField.topic(.reloaded))
-        warn(about: next)
+            "the new configuration is in force, credentials were read again; \(changes)",
+            metadata: LogField.topic(.reloaded))
+        next.warn(in: log)
         var waiting = Reload.waitingForRestart(from: workshop.configuration, to: next)
         if next.engine.inFlight > workshop.desk.capacity {
             waiting.append("engine.in_flight above \(workshop.desk.capacity)")
@@ -75,12 +77,17 @@ final class Reloader: Sendable {
         state.waitingForRestart = waiting
     }
 
+    private var log: Logger { workshop.log }
+}
+
+extension Configuration {
     /// Says what works but is unwise or useless.
-    func warn(about configuration: Configuration) {
-        for warning in configuration.apps.flatMap(\.secrets).compactMap({ $0.warning() }) {
+    package func warn(in log: Logger) {
+        for warning in apps.flatMap(\.secrets).compactMap({ $0.warning() }) {
             log.warning("\(warning.description)", metadata: LogField.topic(.secretReadable))
         }
+        if let warning = safety.warning {
+            log.warning("\(warning)", metadata: LogField.topic(.settingWithoutEffect))
+        }
     }
-
-    private var log: Logger { workshop.log }
 }

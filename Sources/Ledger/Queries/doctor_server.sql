@@ -5,6 +5,7 @@ SELECT
     current_setting('server_version') AS version,
     current_setting('server_version_num')::int4 AS version_number,
     pg_is_in_recovery() AS in_recovery,
+    current_setting('transaction_read_only')::bool AS read_only,
     pg_backend_pid() AS pid,
     clock_timestamp() AS now,
     pg_has_role('pg_read_all_stats', 'USAGE') AS sees_all_sessions,
