@@ -75,7 +75,9 @@ extension CommitBatch {
             .timestamps(decisions.map(\.nextCheckAt.microsecondsSinceEpoch)),
             .int16s(decisions.map { Int16(clamping: $0.attempts) }),
             .bools(decisions.map(\.isVerdict)),
-            .optionalTexts(decisions.map(\.problem?.description)))
+            .optionalTexts(decisions.map(\.problem?.description)),
+            instants(decisions.map(\.statedAt)), instants(decisions.map(\.inVain?.since)),
+            instants(decisions.map(\.inVain?.lastAskedAt)))
     }
 
     var clueStatement: PostgresStatement? {

@@ -120,7 +120,8 @@ package struct DatabaseExamination: Sendable {
             "commit",
             SQL.commitSchedule.plan(
                 .int16s([0]), .int16s([1]), .int64s([1]), .timestamps([0]), .timestamps([0]),
-                .int16s([0]), .bools([true]), .optionalTexts([nil]))
+                .int16s([0]), .bools([true]), .optionalTexts([nil]), .optionalTimestamps([nil]),
+                .optionalTimestamps([nil]), .optionalTimestamps([nil]))
         ),
         (
             "marks",

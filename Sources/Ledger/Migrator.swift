@@ -8,6 +8,7 @@ package struct Migrator: Sendable {
     private static let migrations: [[UInt8]] = [
         PackageResources.v0001_create_renewald_sql,
         PackageResources.v0002_share_and_correct_sql,
+        PackageResources.v0003_note_vain_questions_sql,
     ]
 
     private let connection: PostgresConnection

@@ -20,12 +20,17 @@ extension PostgresRow {
             purchase.clues.insert(clue)
             purchase.cluesHeardAt[clue] = Timestamp(microsecondsSinceEpoch: heardAt)
         }
-        return Claim(
+        var claim = Claim(
             purchase: purchase, shard: try int16("shard"), lane: try int16("lane"),
             dueAt: try instant("due_at"), version: try int64("version"),
             attempts: Int(try int16("attempts")), crashes: Int(try int16("crashes")),
             checkedAt: try optionalInstant("checked_at"), problem: try optionalText("problem"),
             claimedAt: try instant("claimed_at"))
+        claim.statedAt = try optionalInstant("newest_stated_at")
+        if let since = try optionalInstant("in_vain_since") {
+            claim.inVain = Vain(since: since, lastAskedAt: try instant("in_vain_at"))
+        }
+        return claim
     }
 
     func instant(_ column: String) throws(PostgresError) -> Timestamp {

@@ -50,12 +50,16 @@ package enum Doubt: String, Hashable, Sendable, CaseIterable {
     /// A store calls it replaced and does not say since when. Made by the decision, so that the
     /// wait for the successor has a beginning; a store's own answer is never this.
     case replaced
+    /// The list of voided purchases names it, and the product reads as bought. Made by the
+    /// decision, so that a refund once believed is not taken back; a store's own answer is never
+    /// this.
+    case voided
 
     var problem: Problem {
         switch self {
         case .unproven:
             Problem(.secondOpinion, "the answer does not prove its bad news to be of this purchase")
-        case .notFound, .gone, .noLongerValid, .rejected, .replaced:
+        case .notFound, .gone, .noLongerValid, .rejected, .replaced, .voided:
             Problem(.notFound, "the store does not know this purchase (\(rawValue))")
         }
     }
@@ -63,7 +67,7 @@ package enum Doubt: String, Hashable, Sendable, CaseIterable {
     /// Whether two answers are of one opinion: all that say in their own way that the purchase is
     /// not there agree with one another.
     func agrees(with other: Doubt) -> Bool {
-        (self == .replaced) == (other == .replaced)
+        (self == .replaced) == (other == .replaced) && (self == .voided) == (other == .voided)
     }
 }
 

@@ -15,6 +15,10 @@ package struct Claim: Hashable, Sendable {
     package let crashes: Int
     /// When the last verdict was heard.
     package let checkedAt: Timestamp?
+    /// The newest time at which the store stated anything of it (design rule 11).
+    package var statedAt: Timestamp?
+    /// Since when a store has been asked in vain; nil after an answer that settles it.
+    package var inVain: Vain?
     /// What was wrong with the last check, as `Problem` describes itself; nil when nothing was.
     package let problem: String?
     /// The database's time of the claim.

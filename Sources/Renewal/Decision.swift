@@ -8,6 +8,8 @@ package struct Decision: Hashable, Sendable {
     package var gain = GrantReason.purchased
     /// The reason, should the user lose one.
     package var loss = RevokeReason.expired
+    /// Other reasons, of entitlements that are lost by themselves.
+    package var losses: [Loss] = []
     /// When the change took effect.
     package var effectiveAt: Timestamp
     package var detail = Detail()
@@ -32,10 +34,26 @@ package struct Decision: Hashable, Sendable {
     package var problem: Problem?
     /// Checks without a verdict in a row, this one included.
     package var attempts = 0
+    /// The newest time at which the store stated anything of the purchase, also where that changed
+    /// nothing.
+    package var statedAt: Timestamp?
+    /// Since when the store has been asked in vain; nil where it has just told the state.
+    package var inVain: Vain?
     /// Whether the store told the state.
     package var isVerdict = false
     /// The rule that was applied, as a sentence for people.
     package var rule: String
+
+    /// Why one entitlement is lost.
+    package struct Loss: Hashable, Sendable {
+        package let entitlement: EntitlementID
+        package let reason: RevokeReason
+
+        package init(of entitlement: EntitlementID, because reason: RevokeReason) {
+            self.entitlement = entitlement
+            self.reason = reason
+        }
+    }
 
     package struct Notice: Hashable, Sendable {
         package let reason: NoticeReason
@@ -78,6 +96,10 @@ package func decide(
     _ claim: Claim, hearing answer: Answer, at moment: Moment, under rules: Rules
 ) -> Decision {
     var decision = judged(claim, hearing: answer, at: moment, under: rules)
+    if !decision.isVerdict {
+        decision.statedAt = claim.statedAt
+        decision.inVain = claim.inVain(at: moment.now)
+    }
     decision.keepsOffers = rules.policy.keepsOffers
     return decision
 }
@@ -116,24 +138,41 @@ private func heard(
     _ decision: (Judgement) -> Decision
 ) -> Decision {
     let facts = claim.purchase.facts
-    if let stated = observation.statedAt, let known = facts.statedAt, stated < known {
-        return dropped(claim, at: moment)
+    let age = Age(claim: claim, observation: observation, moment: moment)
+    if age.isFromTheFuture {
+        let failure = StoreFailure.malformed(field: "a time of statement in the future")
+        return withoutVerdict(
+            claim, problem: failure.problem, failure, at: moment, under: rules)
     }
-    if facts.environment == .production, observation.environment == .sandbox {
+    if rules.catalog.contradicts(facts, observation) {
+        let failure = StoreFailure.mismatch(what: "type of product")
+        return withoutVerdict(
+            claim, problem: failure.problem, failure, at: moment, under: rules)
+    }
+    if age.isOlderThanKnown { return dropped(claim, at: moment, under: rules) }
+    let isForeign = facts.environment.map { $0 != observation.environment } ?? false
+    // Good news of production for what was learned as a tester's is of somebody who pays.
+    if isForeign, facts.environment == .production || !observation.givesAccess {
         return foreignEnvironment(claim, at: moment, under: rules)
     }
-    return decision(Judgement(of: claim, hearing: observation, at: moment, under: rules))
+    var decision = decision(
+        Judgement(of: claim, hearing: observation, at: moment, under: rules))
+    if decision.isVerdict { decision.statedAt = age.newest }
+    return decision
 }
 
 /// Rule 11: an answer older than the one already used changes nothing; ask again soon.
-private func dropped(_ claim: Claim, at moment: Moment) -> Decision {
-    Decision(
+private func dropped(_ claim: Claim, at moment: Moment, under rules: Rules) -> Decision {
+    var decision = Decision(
         facts: claim.purchase.facts, effectiveAt: moment.now,
         nextCheckAt: moment.now + retryDelay(attempts: claim.attempts + 1, jitter: moment.jitter),
         attempts: claim.attempts + 1, rule: "the answer is older than the one already used")
+    decision.endIfStale(claim, at: moment, under: rules)
+    return decision
 }
 
-/// Rule 9: a sandbox answer for a production purchase is a notice, never a verdict.
+/// Rule 9: a sandbox answer for a production purchase is a notice, never a verdict; and so is bad
+/// news of production for a purchase of the sandbox.
 private func foreignEnvironment(
     _ claim: Claim, at moment: Moment, under rules: Rules
 ) -> Decision {
@@ -152,21 +191,12 @@ private func withoutVerdict(
     _ claim: Claim, problem: Problem, _ failure: StoreFailure, at moment: Moment,
     under rules: Rules
 ) -> Decision {
-    var facts = claim.purchase.facts
     let attempts = claim.attempts + 1
     var decision = Decision(
-        facts: facts, effectiveAt: moment.now,
+        facts: claim.purchase.facts, effectiveAt: moment.now,
         nextCheckAt: moment.now + failure.delay(attempts: attempts, jitter: moment.jitter),
         problem: problem, attempts: attempts, rule: "no verdict, no change")
-    if facts.access == .granted, let end = facts.expiresAt ?? facts.paidThrough, end < moment.now,
-        moment.now - (claim.checkedAt ?? claim.purchase.createdAt) > rules.policy.maxStaleness
-    {
-        facts.loseAccess(.unverifiable)
-        decision.facts = facts
-        decision.loss = .unverifiable
-        decision.effectiveAt = end
-        decision.rule = "no verdict for longer than max_staleness, and the paid time is over"
-    }
+    decision.endIfStale(claim, at: moment, under: rules)
     return decision
 }
 
@@ -178,6 +208,21 @@ private func confirms(
         return false
     }
     return moment.now - first.since >= rules.policy.confirmAfter(of: claim.purchase.facts)
+}
+
+extension Decision {
+    /// Rule 3: at the limit of staleness, with the paid time over, access ends.
+    fileprivate mutating func endIfStale(
+        _ claim: Claim, at moment: Moment, under rules: Rules
+    ) {
+        guard facts.access == .granted, let end = facts.expiresAt ?? facts.paidThrough,
+            end < moment.now, claim.isStale(at: moment.now, under: rules.policy)
+        else { return }
+        facts.loseAccess(.unverifiable)
+        loss = .unverifiable
+        effectiveAt = end
+        rule = "no verdict for longer than max_staleness, and the paid time is over"
+    }
 }
 
 /// Rule 2: ambiguous bad news is asked twice, `confirm_after` apart.
@@ -245,7 +290,7 @@ extension Facts {
             decision.loss = .cancelled
             state = .expired
         case (_, .gone), (_, .noLongerValid), (_, .notFound), (_, .unproven), (_, .rejected),
-            (_, .replaced):
+            (_, .replaced), (_, .voided):
             decision.loss = .invalid
             state = .invalid
         }

@@ -27,8 +27,9 @@ struct Judgement {
 
     mutating func judge() -> Decision {
         learn()
-        let verdict = verdict()
+        var verdict = verdict()
         facts.state = verdict.state
+        if verdict.givesAccess, isStale { verdict = staleVerdict }
         facts.doubt = verdict.doubt
         if verdict.givesAccess {
             facts.access = .granted
@@ -61,6 +62,7 @@ struct Judgement {
                 ? observation.lossOfPart ?? .productChanged : verdict.loss,
             effectiveAt: verdict.at ?? moment.now, detail: detail, isVerdict: true,
             rule: verdict.rule)
+        if leavesOpen { decision.inVain = claim.inVain(at: moment.now) }
         if hasMovedByConfiguration { decision.detail.durationChanged = true }
         if let next = observation.nextToken, next != claim.purchase.token {
             decision.nextToken = next
@@ -70,6 +72,7 @@ struct Judgement {
         if facts.access == .granted { decision.predecessorToken = observation.predecessorToken }
         decision.settledClues = observation.settledClues.union(
             observation.pastRefunds.map(Clue.refund))
+        if decision.loss == .productChanged { decision.losses = losses() }
         share(&decision)
         // Of a consumable nobody knows here whether the app has given what was bought: the app says
         // so by consuming it, and until then the store's refund protects the user.
@@ -85,6 +88,7 @@ struct Judgement {
         let limit = observation.askAgainBy.map { $0 + .seconds(5 + 25 * moment.jitter) }
         decision.nextCheckAt = max(
             min(ours ?? rhythm, limit ?? .never), moment.now + .seconds(1))
+        lookForRefunds(&decision)
         if facts.kind == .nonRenewing, facts.access == .granted,
             catalog.product(named: names)?.duration == nil
         {
@@ -123,6 +127,21 @@ struct Judgement {
         return Holding(
             entitlement: holding.entitlement, product: holding.product,
             expiresAt: facts.expiresAt.map { max($0, end) })
+    }
+
+    /// Why an entitlement is lost by itself, where the purchase goes on and the answer gives no
+    /// reason: what was beside the main product and has run out has expired.
+    func losses() -> [Decision.Loss] {
+        guard facts.access == .granted else { return [] }
+        let kept = Set(facts.holdings.map(\.entitlement))
+        return known.holdings.compactMap { holding in
+            guard !kept.contains(holding.entitlement) else { return nil }
+            // The main product was changed, or an add-on is gone before its time.
+            guard holding.product != known.product, let end = holding.expiresAt,
+                end <= moment.now
+            else { return nil }
+            return Decision.Loss(of: holding.entitlement, because: .expired)
+        }
     }
 
     /// Why the user gains, should he gain.

@@ -6,7 +6,8 @@ extension Judgement {
         guard !observation.isSubstitute else { return learnFromSubstitute() }
         if let product = observation.items.first?.names.last { facts.product = product }
         facts.kind = catalog.product(named: names)?.kind ?? observation.kind
-        facts.paidThrough = observation.paidThrough ?? known.paidThrough
+        facts.paidThrough = isStillUnpaid ? nil : observation.paidThrough
+        facts.paidThrough = facts.paidThrough ?? known.paidThrough
         facts.expiresAt = observation.expiresAt ?? ownEnd ?? facts.paidThrough
         facts.autoRenew = observation.willRenew ?? known.autoRenew
         facts.orderID = observation.orderID ?? known.orderID

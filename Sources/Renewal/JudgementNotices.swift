@@ -19,13 +19,18 @@ extension Judgement {
             if known.state == .grace { reasons.append(.paymentRecovered) }
             if known.state != .grace { reasons += periodNotices() }
         }
+        let wasInTrouble = known.state == .grace || known.state == .hold
+        if isInForce, facts.state == .active, wasInTrouble, convertsTrial {
+            reasons.append(.trialConverted)
+        }
         // What is replaced does not renew, but nobody has turned that off.
         if wasInForce, isInForce, facts.state == .active || facts.state == .grace, !isReplaced {
             if known.autoRenew == true, facts.autoRenew == false { reasons.append(.autoRenewOff) }
             if known.autoRenew == false, facts.autoRenew == true { reasons.append(.autoRenewOn) }
         }
-        if facts.state == .refunded, known.state != .refunded, !wasInForce {
-            if facts.kind == .consumable {
+        // Either it ends no access, or not yet.
+        if facts.state == .refunded, known.state != .refunded, wasInForce == isInForce {
+            if facts.kind == .consumable || isInForce {
                 reasons.append(.refunded)
             } else if known.wasGranted, !reasons.contains(.refundOfPastPeriod) {
                 reasons.append(.refundOfPastPeriod)
@@ -50,6 +55,11 @@ extension Judgement {
             }
     }
 
+    /// Whether what was free until now is paid.
+    private var convertsTrial: Bool {
+        known.phase == .trial && facts.phase != .trial && !observation.isSubstitute
+    }
+
     /// Renewed, or only extended: a renewal is another paid period, not a later date (rule 4).
     func periodNotices() -> [NoticeReason] {
         guard let paid = facts.paidThrough, let before = known.paidThrough, paid > before else {
@@ -64,7 +74,6 @@ extension Judgement {
         {
             return []
         }
-        let converted = known.phase == .trial && facts.phase != .trial
-        return converted ? [.renewed, .trialConverted] : [.renewed]
+        return convertsTrial ? [.renewed, .trialConverted] : [.renewed]
     }
 }

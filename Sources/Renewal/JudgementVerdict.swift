@@ -15,15 +15,21 @@ extension Judgement {
 
     func verdict() -> Verdict {
         // One subscription can never grant twice, whatever the replaced link still looks like.
-        if known.state == .superseded {
+        if known.state == .superseded, !isReopened {
             return Verdict(
                 state: .superseded, givesAccess: false, loss: .productChanged,
-                rule: "a newer link of its chain has taken over")
+                doubt: known.doubt, rule: "a newer link of its chain has taken over")
         }
         if observation.isSubstitute, known.access == .granted {
             return Verdict(
                 state: known.state, givesAccess: true,
                 rule: "what stands in for it is in force; its own record was not shown")
+        }
+        if let voidedAt {
+            var verdict = refundedVerdict(at: voidedAt)
+            verdict.doubt = PendingDoubt(doubt: .voided, since: voidedAt)
+            verdict.rule = "voided three days ago by the store's list, whatever the product reads"
+            return verdict
         }
         return switch observation.standing {
         case .pending:
@@ -31,7 +37,7 @@ extension Judgement {
                 state: .pending, givesAccess: false, loss: .paymentPending,
                 rule: "not paid yet")
         case .active:
-            activeVerdict()
+            isStillUnpaid ? unpaidVerdict : activeVerdict()
         case .grace(let expiryMovedUnpaid):
             graceVerdict(expiryMovedUnpaid: expiryMovedUnpaid)
         case .hold:
@@ -77,6 +83,38 @@ extension Judgement {
             rule: isIgnoredSandbox ? "sandbox purchases are ignored" : "in force and paid")
     }
 
+    /// Rule 4: whether what was in trouble runs on and still is unpaid, as when renewal is turned
+    /// off in grace. Payment shows itself by another period, or by a later end that nobody has
+    /// turned off.
+    var isStillUnpaid: Bool {
+        guard known.state == .grace, observation.standing == .active, !observation.isSubstitute,
+            observation.kind == .autoRenewable
+        else { return false }
+        if let period = observation.period, let before = known.period, period != before {
+            return false
+        }
+        guard let paid = observation.paidThrough, let before = known.paidThrough ?? known.expiresAt
+        else { return true }
+        return paid <= before || observation.period != nil && observation.willRenew == false
+    }
+
+    private var unpaidVerdict: Verdict {
+        Verdict(
+            state: .grace,
+            givesAccess: known.access == .granted && policy.grace == .keep && !isIgnoredSandbox,
+            loss: .paymentPending, rule: "it runs on, and what failed to be paid still is unpaid")
+    }
+
+    /// Rule 8: a replaced link is no link any more when its store says that it is in force itself,
+    /// in another period than the one that was replaced.
+    var isReopened: Bool {
+        guard observation.standing == .active, !observation.isSubstitute,
+            let paid = observation.paidThrough, paid > moment.now
+        else { return false }
+        if let period = observation.period, let before = known.period { return period != before }
+        return known.paidThrough.map { paid > $0 } ?? (known.doubt?.doubt == .replaced)
+    }
+
     func graceVerdict(expiryMovedUnpaid: Bool) -> Verdict {
         let revokes =
             policy.grace == .revoke || (expiryMovedUnpaid && policy.paymentPending == .revoke)
@@ -88,14 +126,13 @@ extension Judgement {
     }
 
     func endedVerdict(_ cause: EndCause, at: Timestamp?) -> Verdict {
-        let loss: RevokeReason =
-            switch cause {
-            case .periodEnded: .expired
-            case .userCancelled: .cancelled
-            case .paymentFailed: .paymentFailed
-            case .priceIncreaseDeclined: .priceIncreaseDeclined
-            case .productUnavailable: .productUnavailable
-            }
+        // Refunded, it was left to run out.
+        if known.state == .refunded, known.access == .granted {
+            return Verdict(
+                state: .refunded, givesAccess: false, loss: .refunded, at: at,
+                rule: "refunded, and the paid period has run out")
+        }
+        let loss = cause.reason
         let lenient = loss == .expired || loss == .cancelled
         let end = min(at ?? facts.expiresAt ?? moment.now, moment.now)
         if lenient, known.access == .granted, moment.now < end + policy.leniency {
@@ -137,6 +174,7 @@ extension Judgement {
         let goesOn = claim.purchase.app.store == .apple
         return Verdict(
             state: goesOn ? .expired : .superseded, givesAccess: false, loss: .productChanged,
-            at: at, rule: "replaced by a newer link of its chain")
+            at: at, doubt: goesOn ? nil : PendingDoubt(doubt: .replaced, since: since),
+            rule: "replaced by a newer link of its chain")
     }
 }

@@ -190,6 +190,27 @@ package enum Standing: Hashable, Sendable {
     }
 }
 
+extension Observation {
+    var givesAccess: Bool {
+        switch standing {
+        case .active, .grace: true
+        case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: false
+        }
+    }
+}
+
+extension EndCause {
+    var reason: RevokeReason {
+        switch self {
+        case .periodEnded: .expired
+        case .userCancelled: .cancelled
+        case .paymentFailed: .paymentFailed
+        case .priceIncreaseDeclined: .priceIncreaseDeclined
+        case .productUnavailable: .productUnavailable
+        }
+    }
+}
+
 /// Why a paid period was not followed by another.
 package enum EndCause: Hashable, Sendable {
     /// The store gives no other cause.

@@ -69,6 +69,15 @@ package struct Catalog: Hashable, Sendable {
         return nil
     }
 
+    /// Whether what was granted is a consumable all of a sudden, which never grants. What the
+    /// configuration calls it counts, where it calls it anything.
+    func contradicts(_ facts: Facts, _ observation: Observation) -> Bool {
+        guard let item = observation.items.first, product(named: item.names) == nil,
+            facts.access == .granted, let known = facts.kind
+        else { return false }
+        return observation.kind == .consumable && known != .consumable
+    }
+
     /// What the names give. A product that is not configured grants its own id, unless it is a
     /// consumable, which never is an entitlement.
     package func entitlements(

@@ -8,6 +8,9 @@ func nextCheck(
 ) -> Timestamp {
     let now = moment.now
     let end = facts.expiresAt ?? facts.paidThrough
+    if facts.lapse == .unverifiable, let end, end <= now, observation.givesAccess {
+        return now + ((now - end) / 8).clamped(.hours(6), .days(7)) * spread(moment)
+    }
     switch facts.state {
     case .active:
         return inForce(store, renews: facts.autoRenew ?? true, end: end, at: moment)
@@ -39,7 +42,9 @@ func nextCheck(
             return resubscribes(store, facts) ? now + watchForEver * spread(moment) : .never
         }
         return now + over.clamped(.days(1), .days(7)) * spread(moment)
-    case .superseded, .invalid:
+    case .superseded:
+        return whileSuperseded(store, facts, at: moment)
+    case .invalid:
         return .never
     }
 }
@@ -56,6 +61,19 @@ func resubscribes(_ store: Store, _ facts: Facts) -> Bool {
 
 /// How often what may come back at any time is looked at; hints are quicker.
 let watchForEver = Duration.days(30)
+
+/// A store that calls a purchase replaced may take that back: often at first, then monthly. What
+/// never was answered for by itself (the same purchase in another form) is not asked about.
+private func whileSuperseded(_ store: Store, _ facts: Facts, at moment: Moment) -> Timestamp {
+    let since = facts.doubt.flatMap { $0.doubt == .replaced ? $0.since : nil }
+    guard facts.kind == .autoRenewable, since != nil || facts.paidThrough != nil else {
+        return .never
+    }
+    let end = facts.expiresAt ?? facts.paidThrough ?? since ?? moment.now
+    guard resubscribes(store, facts) || moment.now - end < watchLimit else { return .never }
+    let ago = since.map { moment.now - $0 } ?? .days(60)
+    return moment.now + (ago / 2).clamped(.hours(1), .days(30)) * spread(moment)
+}
 
 /// Stores collect for up to 60 days; a margin on top.
 private let retryLimit = Duration.days(65)

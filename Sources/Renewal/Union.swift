@@ -82,10 +82,12 @@ extension Book {
     /// the user. Events are written only where the union changes (design rule 10).
     /// `older` is the older link of the chain, where that was another user's.
     package mutating func settle(
-        _ purchase: Purchase, _ decision: Decision, continuing older: OlderLink? = nil,
+        _ purchase: Purchase, _ decided: Decision, continuing older: OlderLink? = nil,
         at now: Timestamp
     ) -> Settlement {
-        var reasons = Reasons(gain: decision.gain, loss: decision.loss)
+        let decision = hasLiveSuccessor(of: purchase) ? decided.leaving(purchase) : decided
+        var reasons = Reasons(
+            gain: decision.gain, loss: decision.loss, losses: decision.losses)
         var decided = purchase
         decided.facts = decision.facts
         return change(by: decision, about: decided, at: now) { book, settlement in
@@ -184,6 +186,7 @@ extension Book {
     private struct Reasons {
         var gain: GrantReason
         var loss: RevokeReason
+        var losses: [Decision.Loss] = []
         /// What goes from one user to another.
         var transferred: Set<EntitlementID> = []
 
@@ -192,7 +195,8 @@ extension Book {
         }
 
         func loss(of entitlement: EntitlementID) -> RevokeReason {
-            transferred.contains(entitlement) ? .transferred : loss
+            transferred.contains(entitlement)
+                ? .transferred : losses.first { $0.entitlement == entitlement }?.reason ?? loss
         }
 
         mutating func inherit(_ older: OlderLink) {
@@ -203,6 +207,19 @@ extension Book {
             } else if let lapse = older.lapse {
                 gain = lapse == .productChanged ? .productChanged : .resubscribed
             }
+        }
+    }
+
+    /// Whether a link of the chain that has replaced this one still gives what it gave: the
+    /// replaced one does not grant beside it.
+    private func hasLiveSuccessor(of purchase: Purchase) -> Bool {
+        guard purchase.facts.state == .superseded else { return false }
+        return purchases.values.contains { entry in
+            let other = entry.purchase
+            return other.id != purchase.id && other.app == purchase.app
+                && other.facts.access == .granted && other.facts.kind == .autoRenewable
+                && (other.facts.group ?? other.facts.product.group)
+                    == (purchase.facts.group ?? purchase.facts.product.group)
         }
     }
 
@@ -355,5 +372,17 @@ extension Purchase {
     private var rank: Int {
         (facts.environment == .sandbox ? 0 : 4) + (facts.state == .grace ? 0 : 2)
             + (facts.autoRenew == true ? 1 : 0)
+    }
+}
+
+extension Decision {
+    /// The same check, by which nothing becomes of the purchase.
+    fileprivate func leaving(_ purchase: Purchase) -> Decision {
+        guard facts.access == .granted else { return self }
+        var decision = self
+        decision.facts = purchase.facts
+        decision.notices = []
+        decision.predecessorToken = nil
+        return decision
     }
 }

@@ -57,6 +57,8 @@ struct Stage {
     private var checkedAt: [Int64: Timestamp] = [:]
     /// What hints name of a purchase, and when they are heard.
     private var clues: [Int64: [Clue: Timestamp]] = [:]
+    private var statedAt: [Int64: Timestamp] = [:]
+    private var inVain: [Int64: Vain] = [:]
 
     /// Everything about one step.
     struct Heard {
@@ -147,15 +149,19 @@ struct Stage {
         purchase.cluesHeardAt = (clues[id] ?? [:]).filter { $0.value <= now }
         purchase.clues = Set(purchase.cluesHeardAt.keys)
         let answer = await scene.ask(purchase, at: now)
-        let claim = Claim(
+        var claim = Claim(
             purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1,
             attempts: attempts[id] ?? 0, crashes: 0, checkedAt: checkedAt[id], claimedAt: now)
+        claim.statedAt = statedAt[id]
+        claim.inVain = inVain[id]
         let decision = decide(
             claim, hearing: answer, at: Moment(now: now, jitter: jitter), under: rules)
         attempts[id] = decision.attempts
         if decision.isVerdict { checkedAt[id] = now }
         for clue in decision.settledClues { clues[id]?[clue] = nil }
         settledClues.formUnion(decision.settledClues)
+        statedAt[id] = decision.statedAt
+        inVain[id] = decision.inVain
         let settlement = book.settle(
             Self.keeping(decision.nextToken, in: purchase), decision, at: now)
         return Heard(

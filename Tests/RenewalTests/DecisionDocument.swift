@@ -99,14 +99,17 @@ import Testing
         - A case begins with what is **known** of purchase A; `″` means as the row above has left it.
           Where there is a second purchase, it is B: the same user's, or bob's (`bobs`). `claimed` is by
           bob, another user, on the day `claim=`, else on the first. `new` has never been checked. A
-          number is the day to which it is paid, `until=` the end of access where that is another.
+          number is the day to which it is paid, `until=` the end of access where that is another. `vain=29 asked=58`:
+          its store has been asked in vain since day 29, and was last on day 58. `void=1 heard=10`: news
+          of the refund of order 1 came on day 10. `addon=` is another product of the purchase.
         - **Day** is the time of the check on the test calendar: `30+10m` is ten minutes into day 30.
         - **Heard** is the store's answer in the words that all three stores share: `active 60` is in
           force and paid to day 60, `grace 33` is unpaid with access to day 33 (`own`: the store names it
           as grace and has not moved the expiry), `ended`, `cancelled`, `unpaid`, `price_declined` and
           `unavailable` are over, for that cause. `off` is auto-renew off. `after-A` continues A;
           `next=` is what the store is asked with from now on, `account=` the user whom the app has named
-          to the store, `bought=` the day of the purchase.
+          to the store, `bought=` the day of the purchase, `part=` why a part
+          of it is over, `foreign` an answer of another environment.
         - **Told** are the events of that step, in order. Grants and revokes are about the entitlement
           `pro` unless another is named; a problem is what `renewald.purchases.problem` shows.
         - **Holds** are the user's active entitlements after it, with their end.

@@ -34,6 +34,7 @@ struct HeardWords {
         case "malformed": .malformed(field: "expiryTime")
         case "signature": .signature(reason: "chain")
         case "mismatch": .mismatch(what: words["what"] ?? "app")
+        case "foreign": .mismatch(what: "environment")
         case "rejected": .rejected(reason: "status 400")
         case "unsupported": .unsupported(reason: "no shared secret is configured")
         default: nil
@@ -52,6 +53,8 @@ struct HeardWords {
         observation.purchasedAt = try words.time("bought")
         observation.accountToken = words["account"].map(UserID.init)
         observation.predecessorToken = words.has("after-A") ? token(of: 1) : nil
+        observation.orderID = words["order"].map(OrderID.init)
+        observation.lossOfPart = words["part"].flatMap(RevokeReason.init(rawValue:))
         observation.nextToken = words["next"].map(StoreToken.init)
         observation.isMigrated = words.has("migrated")
         switch observation.standing {

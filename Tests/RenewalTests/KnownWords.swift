@@ -11,6 +11,7 @@ let shop = Catalog([
     "pass30": .init(kind: .nonRenewing, duration: .days(30), entitlements: ["pro"]),
     "memories": .init(kind: nil, entitlements: ["pro"]),
     "season": .init(kind: .nonRenewing, entitlements: ["pro"]),
+    "pass": .init(kind: .nonRenewing, entitlements: ["pro"]),
     "coins": .init(kind: .consumable, entitlements: ["pro"]),
 ])
 
@@ -18,8 +19,11 @@ let shop = Catalog([
 ///
 /// The state comes first, then the day to which it is paid. `off` is auto-renew off, `trial` its
 /// phase, `until=` the end of access where it is another, `checked=` the last verdict,
-/// `doubt=` bad news that waits `since=` that day. `claimed`: bob has handed it in as well, on the
-/// day `claim=`, else on the first. `bobs`: it is bob's.
+/// `doubt=` bad news that waits `since=` that day,
+/// `vain=` asked in vain since that day and last on the day `asked=`, `void=` an order whose refund
+/// was `heard=` of that day. `addon=` is another product of the purchase, which ends on the day
+/// `ends=`. `claimed`: bob has handed it in as well, on the day `claim=`, else on the first. `bobs`:
+/// it is bob's.
 struct KnownWords {
     private let words: Words
 
@@ -39,7 +43,19 @@ struct KnownWords {
             purchase.claimants = ["bob"]
             purchase.claimedAt = try words.time("claim") ?? TestCalendar.start
         }
+        if let order = words["void"].map(OrderID.init) {
+            purchase.clues = [.refund(of: order)]
+            purchase.cluesHeardAt = [.refund(of: order): try words.time("heard") ?? .never]
+        }
         return purchase
+    }
+
+    /// Since when its store has been asked in vain.
+    func inVain() throws -> Vain? {
+        guard let since = try words.time("vain"), let last = try words.time("asked") else {
+            return nil
+        }
+        return Vain(since: since, lastAskedAt: last)
     }
 
     var isBobs: Bool { words.has("bobs") }
@@ -66,6 +82,7 @@ struct KnownWords {
             words["period"].map(OrderID.init)
             ?? facts.paidThrough.map { "p\(TestCalendar.text($0))" }
         if facts.period == "-" { facts.period = nil }
+        facts.orderID = words["order"].map(OrderID.init)
         facts.autoRenew = facts.kind == .autoRenewable ? !words.has("off") : nil
         facts.phase = words.has("trial") ? .trial : .regular
         facts.group = words["group"].map(GroupID.init)
@@ -82,6 +99,12 @@ struct KnownWords {
         facts.access = .granted
         facts.holdings = shop.entitlements(named: [facts.product], kind: .autoRenewable).map {
             Holding(entitlement: $0, product: facts.product, expiresAt: facts.expiresAt)
+        }
+        if let addon = words["addon"].map(ProductID.init) {
+            let end = try words.time("ends")
+            facts.holdings += shop.entitlements(named: [addon], kind: .autoRenewable).map {
+                Holding(entitlement: $0, product: addon, expiresAt: end)
+            }
         }
         return facts
     }

@@ -152,12 +152,9 @@ import Testing
             let changes = turn.settlement.events.filter { $0.entitlement != nil }
             guard !MayRevoke(turn, world.rules.policy).answer else { return }
             try demand(changes.isEmpty, "no event without a verdict", turn)
-            let known = turn.claim.purchase.facts.statedAt
-            if case .contested(let heard) = turn.answer, let known,
-                let stated = heard.observation.statedAt, stated < known
-            {
-                return
-            }
+            // Older than what is known, contested or not.
+            let isOld = turn.decision.rule == "the answer is older than the one already used"
+            if case .contested = turn.answer, isOld { return }
             try demand(turn.decision.problem != nil, "a problem is shown", turn)
         }
     }
@@ -188,9 +185,22 @@ import Testing
         }
     }
 
-    @Test func aSupersededPurchaseNeverGrants() async throws {
+    private func isAnotherPeriod(_ answer: Answer, _ known: Facts, _ now: Timestamp) -> Bool {
+        guard case .verdict(let heard) = answer, heard.standing == .active,
+            let paid = heard.paidThrough, paid > now
+        else { return false }
+        guard let period = heard.period, let before = known.period else {
+            return known.paidThrough.map { paid > $0 } ?? true
+        }
+        return period != before
+    }
+
+    @Test func aSupersededPurchaseGrantsByAnotherPeriodAlone() async throws {
         try await play { _, turn in
-            guard turn.claim.purchase.facts.state == .superseded else { return }
+            let known = turn.claim.purchase.facts
+            guard known.state == .superseded, !isAnotherPeriod(turn.answer, known, turn.now) else {
+                return
+            }
             try demand(turn.decision.facts.access == .none, "superseded is over", turn)
             guard turn.decision.isVerdict else { return }
             try demand(turn.decision.facts.state == .superseded, "superseded stays so", turn)
@@ -258,9 +268,9 @@ struct MayRevoke {
 
     init(_ turn: RandomWorld.Turn, _ policy: Policy) {
         let facts = turn.claim.purchase.facts
-        let heardAt = turn.claim.checkedAt ?? turn.claim.purchase.createdAt
+        let isLong = turn.claim.inVain.map { turn.now - $0.since > .days(30) } ?? false
         let isOver = (facts.expiresAt ?? facts.paidThrough).map { $0 < turn.now } ?? false
-        let isStale = isOver && turn.now - heardAt > .days(30)
+        let isStale = isOver && isLong
         switch turn.answer {
         case .failure:
             answer = isStale
@@ -269,15 +279,15 @@ struct MayRevoke {
         case .contested(let contested):
             let heard = contested.observation
             let isOld = heard.statedAt.map { $0 < facts.statedAt ?? $0 } ?? false
-            let isForeign = facts.environment == .production && heard.environment == .sandbox
+            let isForeign = Self.isForeign(heard, facts)
             answer = isForeign ? isStale : !isOld && Self.isConfirmed(.unproven, turn)
         case .verdict(let heard):
             let isOld = heard.statedAt.map { $0 < facts.statedAt ?? $0 } ?? false
             // An answer of the sandbox about a production purchase is no verdict either.
-            let isForeign = facts.environment == .production && heard.environment == .sandbox
+            let isForeign = Self.isForeign(heard, facts)
             answer =
                 if isOld { false } else if isForeign { isStale } else {
-                    Self.mayEnd(heard, facts, policy)
+                    isLong || Self.mayEnd(heard, facts, policy)
                 }
         }
     }
@@ -301,6 +311,16 @@ struct MayRevoke {
         case .active: ["free_week", "pass30"].contains(facts.product)
         case .grace(let moved):
             policy.grace == .revoke || moved && policy.paymentPending == .revoke
+        case .pending: false
+        case .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: true
+        }
+    }
+
+    /// An answer of another environment; good news of production is heard all the same.
+    private static func isForeign(_ heard: Observation, _ facts: Facts) -> Bool {
+        guard let known = facts.environment, known != heard.environment else { return false }
+        return switch heard.standing {
+        case .active, .grace: known == .production
         case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: true
         }
     }

@@ -10,6 +10,8 @@ struct RandomWorld {
     private(set) var now = TestCalendar.start
     private var attempts: [Int64: Int] = [:]
     private(set) var checkedAt: [Int64: Timestamp] = [:]
+    private var statedAt: [Int64: Timestamp] = [:]
+    private var inVain: [Int64: Vain] = [:]
     private let isOneTime: Set<Int64>
 
     /// One answer, and all that came of it.
@@ -70,15 +72,19 @@ struct RandomWorld {
             throw UnreadableCell(cell: "purchase \(id)")
         }
         let purchase = claimed(known, &chance)
-        let claim = Claim(
+        var claim = Claim(
             purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1,
             attempts: attempts[id] ?? 0, crashes: 0, checkedAt: checkedAt[id], claimedAt: now)
+        claim.statedAt = statedAt[id]
+        claim.inVain = inVain[id]
         let answer = answer(about: purchase, &chance)
         let jitter = Self.any([0, 0.999, Double.random(in: 0..<1, using: &chance)], &chance)
         let decision = decide(
             claim, hearing: answer, at: Moment(now: now, jitter: jitter), under: rules)
         attempts[id] = decision.attempts
         if decision.isVerdict { checkedAt[id] = now }
+        statedAt[id] = decision.statedAt
+        inVain[id] = decision.inVain
         let before = book
         guard decision.handsTo != nil else {
             let settlement = book.settle(purchase, decision, at: now)
@@ -149,7 +155,7 @@ struct RandomWorld {
             environment: Int.random(in: 0..<12, using: &chance) == 0 ? .sandbox : .production,
             kind: shop.product(named: [product])?.kind ?? .autoRenewable, standing: standing,
             items: [Item(names: [product], expiresAt: nil)])
-        observation.statedAt = Self.any([nil, now, now - .days(1)], &chance)
+        observation.statedAt = Self.any([nil, now, now - .days(1), now + .days(9)], &chance)
         observation.purchasedAt =
             isOneTime.contains(purchase.id)
             ? TestCalendar.start : Self.any([TestCalendar.start, now], &chance)

@@ -10,6 +10,9 @@ struct Stage {
     private var successors: [StoreToken: Int64] = [:]
     private var attempts: [Int64: Int] = [:]
     private var checkedAt: [Int64: Timestamp] = [:]
+    private var statedAt: [Int64: Timestamp] = [:]
+    private var inVain: [Int64: Vain] = [:]
+    private var settledClues: Set<Clue> = []
     private let rules: Rules
     private let jitter: Double
 
@@ -24,6 +27,7 @@ struct Stage {
             let purchase = try known.purchase(id: id)
             if known.isBobs { bobs.append(purchase) } else { purchases.append(purchase) }
             checkedAt[id] = try known.checkedAt()
+            inVain[id] = try known.inVain()
         }
         book = Book(
             userID: "user", version: 1,
@@ -40,8 +44,9 @@ struct Stage {
         let asksAgain = decision.nextCheckAt - (try TestCalendar.time(step.time))
         let bobs = holds(bobsBook).map { "bob:\($0)" }
         let held = holds(book) + bobs
+        let facts = try purchase(step.heard.hasPrefix("B: ") ? 2 : 1).facts
         return [
-            decision.facts.state.rawValue, decision.facts.access.rawValue,
+            facts.state.rawValue, facts.access.rawValue,
             told(settlement, decision), held.isEmpty ? "-" : held.joined(separator: ", "),
             decision.nextCheckAt == .never ? "never" : TestCalendar.text(asksAgain),
         ]
@@ -67,6 +72,9 @@ struct Stage {
         if let token = decision.olderLink { successors[token] = id }
         attempts[id] = decision.attempts
         if decision.isVerdict { checkedAt[id] = now }
+        statedAt[id] = decision.statedAt
+        inVain[id] = decision.inVain
+        settledClues.formUnion(decision.settledClues)
         let settlement = settle(purchase, decision, at: now)
         if let next = decision.nextToken { book.rename(id, next) }
         return (decision, settlement)
@@ -100,10 +108,15 @@ struct Stage {
     }
 
     private func claim(_ purchase: Purchase, at now: Timestamp) -> Claim {
-        Claim(
+        var purchase = purchase
+        purchase.clues.subtract(settledClues)
+        var claim = Claim(
             purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1,
             attempts: attempts[purchase.id] ?? 0, crashes: 0, checkedAt: checkedAt[purchase.id],
             claimedAt: now)
+        claim.statedAt = statedAt[purchase.id]
+        claim.inVain = inVain[purchase.id]
+        return claim
     }
 
     /// `+` is a grant, `-` a revoke, `!` the problem, the rest are notices.

@@ -110,6 +110,8 @@ extension DecisionTable {
         96     ended 30           expired  none  -                         -  30d
         466    ended 30           expired  none  -                         -  30d
         496    active 526         active   granted  +resubscribed          pro 526  7d
+        # Amazon gives another receipt then | expired 30 amazon
+        96     ended 30           expired  none  -                         -  never
         """)
 
     static let otherKinds = Section(
@@ -146,10 +148,17 @@ extension DecisionTable {
         2    active bought=2      active    granted  +purchased            pro 32    7d
         10   active bought=2      active    granted  -                     pro 32    7d
         32+1s  active bought=2    expired   none  -expired                 -         1d
+        # A pass for which no duration is configured | new product=pass
+        2    active               active    granted  +purchased !unsupported  pro ever  7d
+        400  active               active    granted  !unsupported         pro ever  7d
+        401  refunded 401         refunded  none  -refunded               -         1d
         # A pass of thirty days is refunded | active 30 product=pass30
         10   refunded 10          refunded  none  -refunded                -         1d
         # A consumable gives nothing, even where entitlements are configured | new product=coins
         1    active               active    none  -                        -         7d
+        # What lasts for ever is no consumable all of a sudden: an answer about something else \
+        | active product=unlisted
+        10   active kind=consumable  active  granted  !mismatch            unlisted ever  8s
         # The refund of a consumable is a notice, once | active product=coins created=5
         5    refunded 5           refunded  none  refunded                 -         1d
         6    refunded 5           refunded  none  -                        -         1d

@@ -14,6 +14,12 @@ extension DecisionTable {
         gold 40, pro 40  7d
         # A product that gives less, in the same purchase | active 30 product=bundle
         10     active 40 product=gold_month  active  granted  -product_changed  gold 40  7d
+        # An add-on that was removed has run out: for its own reason | active 30 addon=gold_month ends=20
+        20     active 30 part=cancelled  active  granted  -cancelled:gold     pro 30    7d
+        # An add-on is gone at its end, and nothing is said of it | active 30 addon=gold_month ends=20
+        20     active 30          active   granted  -expired:gold          pro 30    7d
+        # An add-on is gone before its end | active 30 addon=gold_month ends=20
+        10     active 30          active   granted  -product_changed:gold  pro 30    7d
         # A planned change takes effect with the renewal | active 30
         10     active 30 signals=product_change_scheduled  active  granted  \
         product_change_scheduled  pro 30  7d
@@ -21,10 +27,10 @@ extension DecisionTable {
         renewed +product_changed:gold -product_changed  gold 60  7d
         # The new link takes over the same entitlement: nothing is told | active 30 | B new
         10     B: active 40 after-A  active  granted  -                    B:pro 40  7d
-        10+1h  active 30          superseded  none  -                      B:pro 40  never
+        10+1h  active 30          superseded  none  -                      B:pro 40  30d
         # The new link is another user's: access moves in one step | active 30 | B new bobs
         10     B: active 40 after-A  active  granted  -transferred bob+transferred  bob:B:pro 40  7d
-        10+1h  active 30          superseded  none  -                      bob:B:pro 40  never
+        10+1h  active 30          superseded  none  -                      bob:B:pro 40  30d
         # The same, and it gives something else | active 30 | B new bobs product=gold_month
         10     B: active 40 after-A  active  granted  -product_changed bob+product_changed:gold  \
         bob:B:gold 40  7d
@@ -37,15 +43,15 @@ extension DecisionTable {
         10     B: pending after-A  pending  none    -                      pro 30   1d
         # The older link is handed in late and still reads active: it gives nothing | new | B new
         10     B: active 40 after-A  active  granted  +purchased           B:pro 40  7d
-        10+5m  active 30          superseded  none  -                      B:pro 40  never
+        10+5m  active 30          superseded  none  -                      B:pro 40  30d
         11     active 60          superseded  none  -                      B:pro 40  never
         # The same, and the newer link is another user's | new | B new bobs
         10     B: active 40 after-A  active  granted  bob+purchased        bob:B:pro 40  7d
-        10+5m  active 30          superseded  none  -                      bob:B:pro 40  never
+        10+5m  active 30          superseded  none  -                      bob:B:pro 40  30d
         # The older link comes late, and the newer one has ended since | new | B new
         10     B: active 40 after-A  active  granted  +purchased           B:pro 40  7d
         41     B: ended 40        expired  none     -expired               -        1d
-        41+1h  active 60          superseded  none  -                      -        never
+        41+1h  active 60          superseded  none  -                      -        30d
         # A change that was never paid for leaves the older link alone | new | B new
         10     B: pending after-A  pending  none    -                      -        1d
         11     active 30          active   granted  +purchased             pro 30   7d
@@ -64,18 +70,25 @@ extension DecisionTable {
         # A new link of one that never was paid is a first purchase | pending never | B new
         2      B: active 30 after-A  active  granted  +purchased           B:pro 30  7d
         # The replaced link cannot revoke its successor | superseded 30 | B active 40
-        11     ended 11           superseded  none  -                      B:pro 40  never
-        # A superseded link never grants again | superseded 30
-        11     active 30          superseded  none  -                      -         never
-        12     active 60          superseded  none  -                      -         never
+        11     ended 11           superseded  none  -                      B:pro 40  30d
+        # A superseded link never grants again by the period that was replaced | superseded 30
+        11     active 30          superseded  none  -                      -         30d
+        # It does by another one, which its store says to be in force | superseded 30
+        12     active 60          active   granted  +resubscribed          pro 60    7d
+        # Not beside a live successor | superseded 30 | B active 40
+        12     active 60          superseded  none  -                      B:pro 40  7d
+        # But when that is over | superseded 30 | B expired 40
+        42     active 72          active   granted  +resubscribed          pro 72    7d
         # A superseded link that the store forgets stays superseded | superseded 30
         11     gone               superseded  none  !not_found             -         6h6s
         11+7h  gone               superseded  none  !not_found             -         never
-        12     active 30          superseded  none  -                      -         never
+        12     active 30          superseded  none  -                      -         30d
         # Replaced, and the successor is not submitted | active 30
         10     replaced 10        active   granted  -                      pro 30    1h
         10+30m  replaced 10       active   granted  -                      pro 30    30m
-        10+1h  replaced 10        superseded  none  -product_changed       -         never
+        10+1h  replaced 10        superseded  none  -product_changed       -         1h
+        10+4h  replaced 10        superseded  none  -                      -         2h
+        10+5h  active 40          active   granted  +resubscribed          pro 40    7d
         # Replaced by the word of a store that gives no time: the wait ends as well \
         | active 30 apple
         10     replaced           active   granted  -                      pro 30    1h
@@ -85,12 +98,13 @@ extension DecisionTable {
         # Replaced, and the successor comes in time | active 30 | B new
         10     replaced 10        active   granted  -                      pro 30    1h
         10+5m  B: active 40 after-A  active  granted  -                    B:pro 40  7d
-        10+1h  replaced 10        superseded  none  -                      B:pro 40  never
+        10+1h  replaced 10        superseded  none  -                      B:pro 40  1h
         # Replaced, and the successor comes too late: the chain had granted before | superseded 30 \
         | B new
         11     B: active 40 after-A  active  granted  +product_changed     B:pro 40  7d
         # Replaced at first sight: nothing was given
-        10     replaced 10        superseded  none  -                      -         never
+        10     replaced 10        superseded  none  -                      -         1h
+        10+6h  active 40          active   granted  +purchased             pro 40    7d
         """)
 
     static let severalPurchases = Section(

@@ -28,15 +28,38 @@ extension DecisionTable {
         10     rejected           active   granted  !rejected              pro 30  1d
         10+11m  rejected          active   granted  !rejected              pro 30  1d
         11     rejected           active   granted  !rejected              pro 30  1d
-        # Silence beyond max_staleness, and the paid period is over (rule 3) | active 30 checked=29
+        # Silence beyond max_staleness, and the paid period is over (rule 3) \
+        | active 30 vain=29 asked=58+23h
         59     unreachable        active   granted  !unreachable           pro 30  8s
         59+1m  unreachable        active   none     -unverifiable !unreachable  -  13s
         60     unreachable        active   none     !unreachable           -       23s
         61     active 90          active   granted  +restored              pro 90  7d
-        # Silence beyond max_staleness in a period that still runs | active 365 checked=1
+        # The time in which nobody asked is no silence: at most a day of it counts \
+        | active 30 vain=29 asked=29
+        80     unreachable        active   granted  !unreachable           pro 30  8s
+        81     unreachable        active   granted  !unreachable           pro 30  13s
+        # The first failure after a month in which we were down | active 30
+        75     unreachable        active   granted  !unreachable           pro 30  8s
+        # Any answer that settles it begins the count anew | active 30 vain=29 asked=58+23h
+        59     active 60          active   granted  renewed                pro 60  1d18s
+        61     unreachable        active   granted  !unreachable           pro 60  8s
+        # Silence beyond max_staleness in a period that still runs | active 365 vain=1 asked=59
         60     unreachable        active   granted  !unreachable           pro 365  8s
-        # Silence beyond max_staleness about what lasts for ever | active product=lifetime
+        # Silence beyond max_staleness about what lasts for ever | active product=lifetime vain=1 asked=59
         60     unreachable        active   granted  !unreachable           pro ever  8s
+        # An answer that leaves open what has long been over is as good as none (rule 3) \
+        | active 30 amazon vain=30 asked=59+23h
+        60     active 30          active   granted  -                      pro 30  6h
+        60+1h  active 30          active   none     -unverifiable          -       3d18h7m30s
+        90     active 30          active   none     -                      -       7d
+        91     active 100         active   granted  +restored              pro 100  1d20h
+        # So is a grace that nobody ends | grace 30 amazon vain=30 asked=60
+        60+1h  grace 30 own       grace    none     -unverifiable          -       3d18h7m30s
+        # An end that moves on is an answer | active 30 vain=30 asked=60
+        60+1h  active 59          active   granted  renewed                pro 59  6h
+        # Over for long when it is handed in: the store says in force, for now | new
+        90     active 30          active   granted  +purchased             pro 30  6h
+        90+1h  active 30          active   granted  -                      pro 30  6h
         """)
 
     static let doubts = Section(
@@ -73,6 +96,10 @@ extension DecisionTable {
         11     not_found          invalid  none     -invalid !not_found    -       1d15m
         16     not_found          invalid  none     !not_found             -       1d15m
         17     not_found          invalid  none     !not_found             -       never
+        # Apple may find again what it had lost | active 30 apple
+        10     not_found          active   granted  !second_opinion        pro 30  6h6s
+        11     not_found          invalid  none     -invalid !not_found    -       1d15m
+        17     not_found          invalid  none     !not_found             -       30d
         # Never granted, not accepted, then not found: asked often in the first hour | new
         0      rejected           new      none     !rejected              -       2m
         0+2m   not_found          new      none     !not_found             -       2m
@@ -217,6 +244,15 @@ extension DecisionTable {
         40     active 90 sandbox  expired  none     environment_changed !mismatch  -  8s
         # A production answer for a sandbox purchase is told as well | active 30 sandbox
         10     active 30          active   granted  environment_changed    pro 30  7d
+        11     active 30          active   granted  -                      pro 30  7d
+        # Its bad news is no verdict | active 30 sandbox
+        10     ended 10           active   granted  environment_changed !mismatch  pro 30  8s
+        11     refunded 10        active   granted  !mismatch              pro 30  13s
+        # The adapter has seen it before the decision: told as well, once | active 30
+        10     foreign            active   granted  environment_changed !mismatch  pro 30  8s
+        11     foreign            active   granted  !mismatch              pro 30  13s
+        # Nothing is known of the environment of what is new | new
+        10     foreign            new      none     !mismatch              -       8s
         """)
 
     static let staleAnswers = Section(
@@ -228,6 +264,25 @@ extension DecisionTable {
         10+1m  refunded 10 stated=10+1m  refunded  none  -refunded         -       1d
         # The same answer again | active 30 stated=10
         10+1m  active 30 stated=10  active  granted  -                     pro 30  7d
+        # Older than an answer that changed nothing | active 30 stated=10
+        10+2h  active 30 stated=10+2h  active  granted  -                  pro 30  7d
+        10+3h  ended 10 stated=10+1h  active  granted  -                   pro 30  8s
+        # Stated at a time to come: nonsense, which silences nothing | active 30 stated=10
+        11     ended 11 stated=40  active  granted  !malformed             pro 30  8s
+        11+1m  refunded 11 stated=11+1m  refunded  none  -refunded         -       1d
+        # A clock that is minutes off is no nonsense | active 30 stated=10
+        11     refunded 11 stated=11+5m  refunded  none  -refunded         -       1d
+        # Not paid yet, said of what was granted | active 30
+        10     pending            active   granted  -                      pro 30  8s
+        10+1m  pending            active   granted  -                      pro 30  13s
+        # In force by the period that had ended: a copy of the data that is behind | expired 30
+        30+1h  active 30          expired  none     -                      -       8s
+        30+2h  active 60          active   granted  +resubscribed          pro 60  7d
+        # The same after a refund | refunded 60 amazon
+        70     active 30          refunded  none    -                      -       8s
+        # Amazon names an earlier renewal date than before | active 60 amazon
+        40     active 30          active   granted  -                      pro 60  8s
+        40+1m  active 60          active   granted  -                      pro 60  1d20h
         """)
 
     static let choices = Section(
@@ -261,13 +316,17 @@ extension DecisionTable {
         30+1m  ended 30           expired  granted  -                      pro 30  23h59m
         30+2h  active 60          active   granted  renewed                pro 60  7d
         # A refund lets the period run out | active 30 | policy refund=period_end
-        25     refunded 25        refunded  granted  -                     pro 30  5d
+        25     refunded 25        refunded  granted  refunded              pro 30  5d
+        26     refunded 25        refunded  granted  -                     pro 30  4d
         30     refunded 25        refunded  none    -refunded              -       1d
+        # The same, and the store only says that it is over then | active 30 | policy refund=period_end
+        25     refunded 25        refunded  granted  refunded              pro 30  5d
+        30+1m  ended 30           refunded  none    -refunded              -       1d
         # A refund of a year is looked at within the sweep, as it may be reversed | active 365 \
         | policy refund=period_end
-        10     refunded 10        refunded  granted  -                     pro 365  7d
+        10     refunded 10        refunded  granted  refunded              pro 365  7d
         # A refund that is reversed before the period ran out | active 30 | policy refund=period_end
-        25     refunded 25        refunded  granted  -                     pro 30  5d
+        25     refunded 25        refunded  granted  refunded              pro 30  5d
         26     active 30          active   granted  -                      pro 30  4d18s
         """)
 }

@@ -22,8 +22,25 @@ extension DecisionTable {
         32     active 60          active   granted  payment_recovered      pro 60  7d
         60     grace 61           grace    granted  payment_pending        pro 61  6h15s
         # Renewal turned off in grace | grace 33
-        32     active 33 off period=p33  active  granted  \
-        payment_recovered auto_renew_off  pro 33  1d18s
+        32     active 33 off period=p33  grace  granted  auto_renew_off    pro 33  6h15s
+        33+1m  cancelled 33       expired  none     -cancelled             -       1d
+        # Renewal turned off in a grace whose end had been moved, and nothing paid | active 30
+        30     grace 31           grace    granted  payment_pending        pro 31  6h15s
+        30+1h  active 31 off period=p30  grace  granted  auto_renew_off    pro 31  5h45m15s
+        31+1m  unpaid 31          expired  none     -payment_failed        -       1d
+        # Paid after all, and turned off at once: another period | grace 33
+        32     active 60 off      active   granted  \
+        payment_recovered auto_renew_off  pro 60  7d
+        # Nothing is said of what was paid: trouble goes on | grace 33
+        32     active             grace    granted  -                      pro 33  6h15s
+        # Turned off in grace where grace revokes: still not paid | grace 33 lapse=payment_pending \
+        | policy grace=revoke
+        32     active 33 off period=p33  grace  none  -                    -       6h15s
+        32+1h  active 60          active   granted  +recovered             pro 60  7d
+        # A trial whose payment failed is paid | grace 33 trial
+        32     active 60          active   granted  payment_recovered trial_converted  pro 60  7d
+        # A trial on hold is paid | hold 30 trial
+        40     active 70          active   granted  trial_converted +recovered  pro 70  7d
         # Grace, then hold | grace 33
         33     hold               hold     none     -payment_failed        -       1m
         # Hold without grace, then paid | active 30
@@ -81,6 +98,35 @@ extension DecisionTable {
         40     active 60 signals=refund_of_past_period  active  granted  refund_of_past_period  \
         pro 60  7d
         41     active 60 signals=refund_of_past_period  active  granted  -  pro 60  7d
+        # Refunded, taken back, and refunded again: each is news | active 60
+        40     refunded 40        refunded  none    -refunded              -       1d
+        41     active 60          active   granted  +refund_reversed       pro 60  7d
+        42     refunded 42        refunded  none    -refunded              -       1d
+        42+1h  refunded 42        refunded  none    -                      -       1d
+        # News of a refund that the answer does not show yet: looked for soon, then hourly, then no \
+        more | active 30 order=1 void=1 heard=10
+        10     active 30 order=1  active   granted  -                      pro 30  1m3s
+        10+1m  active 30 order=1  active   granted  -                      pro 30  4m3s
+        10+5m  active 30 order=1  active   granted  -                      pro 30  10m3s
+        10+15m  active 30 order=1  active  granted  -                      pro 30  1h15s
+        12+23h  active 30 order=1  active  granted  -                      pro 30  1h15s
+        13     active 30 order=1  active   granted  -                      pro 30  7d
+        # The same, and the answer shows it | active 30 order=1 void=1 heard=10
+        10     active 30 order=1  active   granted  -                      pro 30  1m3s
+        10+1m  refunded 10 order=1  refunded  none  -refunded              -       1d
+        # The list of voids against a product that reads as bought: believed after three days, and not \
+        taken back by the same answer | active product=lifetime order=1 void=1 heard=10
+        10     active order=1     active   granted  -                      pro ever  1m3s
+        12     active order=1     active   granted  -                      pro ever  1h15s
+        13     active order=1     refunded  none    -refunded              -       1d
+        14     active order=1     refunded  none    -                      -       1d
+        70     active order=1     refunded  none    -                      -       7d
+        # A void of another order says nothing of this one | active product=lifetime order=2 void=1 \
+        heard=10
+        13     active order=2     active   granted  -                      pro ever  7d
+        # Apple signs its refunds: news alone is not believed | active product=lifetime order=1 void=1 \
+        heard=10 apple
+        13     active order=1     active   granted  -                      pro ever  7d
         # Refunded in grace | grace 33
         31     refunded 31        refunded  none    -refunded              -       1d
         # Refunded on hold: access had gone already, so it is a notice | hold 30

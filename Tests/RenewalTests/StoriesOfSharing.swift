@@ -67,7 +67,7 @@ extension DecisionTable {
         10     active 30          active   granted  -transferred:gold -transferred \
         bob+transferred:gold bob+transferred  bob:gold 30, bob:pro 30  7d
         # A taken-over link does not move | superseded 30 claimed | policy shared=move
-        10     active 30          superseded  none  -                      -       never
+        10     active 30          superseded  none  -                      -       30d
         # Allowed for both: the first one's stays as it is | active 30 claimed | policy shared=allow
         10     active 30          active   granted  -                      pro 30  7d
         # A legacy receipt is asked about by its transaction id from now on: told once | new apple

@@ -179,8 +179,8 @@ extension ConfigurationSection {
             duration(
                 "max_staleness", "P30D", .minutes(1) ... .days(3650),
                 """
-                Without a verdict of the store for this long, and with the paid time over, access
-                ends.
+                When the store was asked in vain for this long, and the paid time is over, access
+                ends. The time in which nobody asked does not count.
                 """),
             ConfigurationKey(
                 "breaker", .onOff, .byDefault(.string("on")),

@@ -31,7 +31,7 @@ package struct NextCheck: Hashable, Sendable {
                 ? "it is set aside, as checking it has ended the process"
                 : "its state, \(facts.state.rawValue), is not expected to change"
         }
-        if facts.state == .invalid { return why(facts, claim, at: now) }
+        if facts.hasEnded { return why(facts, claim, at: now) }
         if facts.doubt != nil { return "for a second opinion" }
         if claim.attempts > 0 {
             return claim.attempts == 1
@@ -69,6 +69,15 @@ package struct NextCheck: Hashable, Sendable {
             return "shortly before the period ends"
         }
         return regular
+    }
+}
+
+extension Facts {
+    fileprivate var hasEnded: Bool {
+        switch state {
+        case .refunded, .superseded, .invalid: true
+        case .new, .pending, .active, .grace, .hold, .paused, .expired, .revoked: false
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 -- Makes due what hints are about. Left alone are hints that were heard before, purchases that are due
--- already or were checked since the pull began, and those that a newer link has taken over. One that is
+-- already or were checked since the pull began, and those that a newer link has taken over (but Apple's,
+-- which may be reopened). One that is
 -- being asked about now is made due anew: its answer may be older than the news; and so is one with a
 -- clue that is new, as its last answer may not have shown it.
 -- $1 text (source); $2 text (store); $3 text (app); $4 timestamptz (when the pull began); $5 text[]
@@ -57,7 +58,7 @@ WITH heard AS (
     WHERE schedule.shard = meant.shard
       AND schedule.lane = meant.lane
       AND schedule.id = meant.id
-      AND purchase.state <> 'superseded'
+      AND (purchase.state <> 'superseded' OR $2 = 'apple')
       AND (schedule.due_at > now() OR meant.id = ANY (shard.in_hand))
       AND (schedule.checked_at IS NULL OR schedule.checked_at <= $4 OR EXISTS (
           SELECT FROM noted WHERE noted.shard = meant.shard AND noted.id = meant.id))

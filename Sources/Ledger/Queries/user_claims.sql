@@ -2,6 +2,7 @@
 -- $1 text (user id), $2 bool (those of others as well that the user has handed in). One row a purchase.
 SELECT
     due.shard, due.lane, due.due_at, due.id, due.attempts, due.crashes, due.checked_at, due.problem,
+    due.stated_at AS newest_stated_at, due.in_vain_since, due.in_vain_at,
     now() AS claimed_at, purchase.user_id, purchase.product, purchase.created_at,
     purchase.claimed_by_others, purchase.claimed_by, purchase.version, purchase.environment,
     purchase.kind, purchase.state, purchase.access, purchase.paid_through, purchase.expires_at,

@@ -1,0 +1,61 @@
+// What hints have named and an answer may not show yet.
+extension Judgement {
+    /// How long a refund that a hint has named is looked for.
+    private static let disagreementLimit = Duration.days(3)
+
+    /// Refunds that a hint has named and this answer does not show, and when each was heard of.
+    private func unseenRefunds(_ settled: Set<Clue>) -> [(clue: Clue, heardAt: Timestamp)] {
+        claim.purchase.clues.subtracting(settled).compactMap { clue in
+            switch clue {
+            case .refund, .revoked:
+                (clue, claim.purchase.cluesHeardAt[clue] ?? moment.now)
+            case .pause:
+                nil
+            }
+        }
+    }
+
+    /// When a product that is sold once was taken back, by the word of the list of voided purchases
+    /// alone: it was named there three days ago, and the product reads as bought to this day.
+    var voidedAt: Timestamp? {
+        guard facts.kind != .autoRenewable, observation.standing == .active,
+            !observation.isSubstitute
+        else { return nil }
+        if let doubt = known.doubt, doubt.doubt == .voided, known.orderID == facts.orderID {
+            return doubt.since
+        }
+        guard claim.purchase.app.store == .google else { return nil }
+        return unseenRefunds(observation.settledClues).filter { clue, heardAt in
+            guard case .refund(let order) = clue, order == facts.orderID else { return false }
+            return moment.now - heardAt >= Self.disagreementLimit
+        }
+        .map(\.heardAt).min()
+    }
+
+    /// Puts aside what was looked for long enough, and looks again for the rest: after 1, 5 and 15
+    /// minutes, then hourly.
+    func lookForRefunds(_ decision: inout Decision) {
+        // The same by other news, later, is no news.
+        if facts.state == .refunded, let order = facts.orderID, known.state != .refunded {
+            decision.settledClues.insert(.refund(of: order))
+        }
+        for (clue, heardAt) in unseenRefunds(decision.settledClues) {
+            let age = moment.now - heardAt
+            let isShown = facts.state == .refunded && facts.kind != .autoRenewable
+            guard age < Self.disagreementLimit, !isShown else {
+                decision.settledClues.insert(clue)
+                continue
+            }
+            decision.nextCheckAt = min(decision.nextCheckAt, nextLook(since: heardAt))
+        }
+    }
+
+    private func nextLook(since heardAt: Timestamp) -> Timestamp {
+        let looks: [Duration] = [.minutes(1), .minutes(5), .minutes(15)]
+        if let soon = looks.map({ heardAt + $0 }).first(where: { $0 > moment.now }) {
+            return soon + .seconds(5 * moment.jitter)
+        }
+        let last = heardAt + Self.disagreementLimit
+        return min(moment.now + .hours(1), max(last, moment.now)) + .seconds(30 * moment.jitter)
+    }
+}

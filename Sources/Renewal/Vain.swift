@@ -1,0 +1,135 @@
+/// How long a store has been asked in vain about a purchase: what the limit of staleness counts
+/// (design rule 3).
+package struct Vain: Hashable, Sendable {
+    /// When it began. It moves on by the time in which we did not ask.
+    package let since: Timestamp
+    package let lastAskedAt: Timestamp
+
+    package init(since: Timestamp, lastAskedAt: Timestamp) {
+        self.since = since
+        self.lastAskedAt = lastAskedAt
+    }
+
+    /// The longest that we wait between two questions: a day, with its spread. What lies beyond it
+    /// is time in which we were down, were paused or had no quota.
+    package static let longestWait = Duration.hours(27)
+
+    func askedAgain(at now: Timestamp) -> Vain {
+        let gap = now - lastAskedAt
+        guard gap > .zero else { return self }
+        return Vain(since: since + max(.zero, gap - Self.longestWait), lastAskedAt: now)
+    }
+}
+
+extension Claim {
+    /// As it is when the store is asked in vain this time too.
+    func inVain(at now: Timestamp) -> Vain {
+        inVain?.askedAgain(at: now) ?? Vain(since: now, lastAskedAt: now)
+    }
+
+    /// Whether it was asked about in vain for longer than may be.
+    func isStale(at now: Timestamp, under policy: Policy) -> Bool {
+        now - inVain(at: now).since > policy.maxStaleness
+    }
+}
+
+extension Judgement {
+    /// Whether the answer leaves a period open that is over, and has not moved its end since the
+    /// last answer: it says in force, but not until when. Such an answer is as good as none
+    /// (design rule 3).
+    var leavesOpen: Bool {
+        guard facts.kind == .autoRenewable, let end = facts.expiresAt, end <= moment.now,
+            known.wasGranted
+        else { return false }
+        switch observation.standing {
+        case .active, .grace: return end <= known.expiresAt ?? known.paidThrough ?? end
+        case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced:
+            return false
+        }
+    }
+
+    /// At the limit access ends, and does not come back by the same answer.
+    var isStale: Bool {
+        guard leavesOpen else { return false }
+        return known.lapse == .unverifiable || claim.isStale(at: moment.now, under: policy)
+    }
+
+    var staleVerdict: Verdict {
+        Verdict(
+            state: facts.state, givesAccess: false, loss: .unverifiable, at: facts.expiresAt,
+            rule: "the store leaves a period open that has long been over")
+    }
+}
+
+/// Rule 11: whether an answer is older than what is known.
+struct Age {
+    let claim: Claim
+    let observation: Observation
+    let moment: Moment
+
+    private var facts: Facts { claim.purchase.facts }
+
+    /// The newest time at which the store stated anything of this purchase, also where that changed
+    /// nothing.
+    var newestKnown: Timestamp? {
+        guard let first = facts.statedAt, let second = claim.statedAt else {
+            return facts.statedAt ?? claim.statedAt
+        }
+        return max(first, second)
+    }
+
+    var newest: Timestamp? {
+        guard let stated = observation.statedAt, let known = newestKnown else {
+            return observation.statedAt ?? newestKnown
+        }
+        return max(stated, known)
+    }
+
+    /// How far a store's clock and the database's may differ.
+    private static let tolerance = Duration.minutes(10)
+
+    /// Said at a time that has not come: nonsense, which must not silence what comes later.
+    var isFromTheFuture: Bool {
+        observation.statedAt.map { $0 > moment.now + Self.tolerance } ?? false
+    }
+
+    var isOlderThanKnown: Bool {
+        if isUnpaidAgain { return true }
+        if let stated = observation.statedAt {
+            // What was stored from the future silences nothing.
+            return newestKnown.map { stated < $0 && $0 <= moment.now + Self.tolerance } ?? false
+        }
+        return isReopenedWithoutAPeriod || isAnEarlierPeriod
+    }
+
+    /// What was granted was paid.
+    private var isUnpaidAgain: Bool {
+        observation.standing == .pending && facts.access == .granted
+    }
+
+    /// What had ended comes back by a period that still runs, or by a later one.
+    private var isReopenedWithoutAPeriod: Bool {
+        guard observation.kind == .autoRenewable, facts.access == .none, isInForce,
+            [.expired, .refunded, .revoked].contains(facts.state), let known = facts.expiresAt ?? facts.paidThrough
+        else { return false }
+        let end = observation.expiresAt ?? observation.paidThrough ?? known
+        return end <= moment.now && end <= known
+    }
+
+    /// Amazon names periods by their end alone, and a term never gets shorter: an end to come is
+    /// a date of its own, and no end of a term.
+    private var isAnEarlierPeriod: Bool {
+        guard claim.purchase.app.store == .amazon, isInForce, facts.access == .granted,
+            facts.environment == .production, let paid = observation.paidThrough,
+            let known = facts.paidThrough
+        else { return false }
+        return paid < known
+    }
+
+    private var isInForce: Bool {
+        switch observation.standing {
+        case .active, .grace: true
+        case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: false
+        }
+    }
+}
