@@ -110,7 +110,8 @@ struct Age {
     /// What had ended comes back by a period that still runs, or by a later one.
     private var isReopenedWithoutAPeriod: Bool {
         guard observation.kind == .autoRenewable, facts.access == .none, isInForce,
-            [.expired, .refunded, .revoked].contains(facts.state), let known = facts.expiresAt ?? facts.paidThrough
+            [.expired, .refunded, .revoked].contains(facts.state),
+            let known = facts.expiresAt ?? facts.paidThrough
         else { return false }
         let end = observation.expiresAt ?? observation.paidThrough ?? known
         return end <= moment.now && end <= known

@@ -86,7 +86,7 @@ struct AmazonScene: StoreScene {
             plain: Set(words.plain),
             keys: [
                 "cancelled", "reason", "grace", "trial", "bought", "product", "term", "deferred",
-                "promotion", "receipt", "quantity", "unknown", "without",
+                "promotion", "receipt", "quantity", "unknown", "without", "nought",
             ])
         for (key, name) in [
             ("cancelled", "cancelDate"), ("grace", "gracePeriodEndDate"),
@@ -101,7 +101,8 @@ struct AmazonScene: StoreScene {
     private static func put(_ words: Words, into json: inout JSONText) throws {
         if let product = words["product"] { json["productId"] = product }
         if let term = words["term"] { json["termSku"] = term == "-" ? NSNull() : term }
-        if let reason = words["reason"].flatMap({ Int($0) }) { json["cancelReason"] = reason }
+        if let reason = words["reason"] { json["cancelReason"] = Int(reason) ?? reason }
+        if let name = words["nought"] { json[name] = 0 }
         if let quantity = words["quantity"].flatMap({ Int($0) }) { json["quantity"] = quantity }
         if let receipt = words["receipt"] { json["receiptId"] = receipt }
         if let next = words["deferred"] { json["deferredSku"] = next }
@@ -120,6 +121,9 @@ struct AmazonScene: StoreScene {
         if words.has("texts") {
             for (name, value) in json.members where name.hasSuffix("Date") {
                 if let number = value as? Int64 { json[name] = String(number) }
+            }
+            for name in ["cancelReason", "autoRenewing"] {
+                if let value = json.members[name], !(value is NSNull) { json[name] = "\(value)" }
             }
         }
         if words.has("capitals") {

@@ -100,12 +100,31 @@ struct AmazonStoreTests {
         #expect(world.requests.count == 1)
     }
 
-    @Test func asksAKnownSandboxPurchaseInTheSandboxAlone() async throws {
+    /// App Tester's receipts are known to the sandbox, those of Live App Testing to production.
+    @Test(arguments: [
+        ("r", ["https://sandbox.example", "https://amazon.example"]),
+        ("r=:3:11", ["https://amazon.example", "https://sandbox.example"]),
+    ])
+    func asksForATestersReceiptInBothPlaces(_ token: String, _ hosts: [String]) async throws {
+        let world = world { _ in .json("{}", status: 400) }
+        let known = purchase(.amazon, token: token, user: "u", environment: .sandbox)
+        let store = try store(world, allowsSandbox: true)
+        #expect(summary(await store.ask(known, at: Self.now)) == "rejected")
+        let asked = world.requests.map(\.url)
+        #expect(asked.count == 2)
+        for (url, host) in zip(asked, hosts) {
+            #expect(url.hasPrefix(host))
+            #expect(url.contains("plutonium") == (host == "https://amazon.example"))
+        }
+    }
+
+    @Test func asksProductionAloneWhereNoTestersAreAllowed() async throws {
         let world = world { _ in .json("{}", status: 400) }
         let known = purchase(.amazon, token: "r", user: "u", environment: .sandbox)
-        #expect(summary(try await store(world).ask(known, at: Self.now)) == "rejected")
-        #expect(world.requests.map { $0.url.contains("plutonium") } == [false])
-        let without = try store(world, hasSandbox: false)
-        #expect(summary(await without.ask(known, at: Self.now)) == "unsupported")
+        for hasSandbox in [true, false] {
+            let store = try store(world, hasSandbox: hasSandbox)
+            #expect(summary(await store.ask(known, at: Self.now)) == "rejected")
+        }
+        #expect(world.requests.allSatisfy { $0.url.hasPrefix("https://amazon.example") })
     }
 }

@@ -102,7 +102,7 @@ struct AmazonObservationTests {
         case: a tester's grace that is none
         wire: {"testTransaction":true,"autoRenewing":false,"freeTrialEndDate":1769943600000,
             "gracePeriodEndDate":1769943600000}
-        hear: active, production, plus.monthly/plus 26-02-01T11, paid 26-02-01T11,
+        hear: active, sandbox, plus.monthly/plus 26-02-01T11, paid 26-02-01T11,
             until 26-02-01T11, renews no, regular
 
         case: sandbox
@@ -179,6 +179,57 @@ struct AmazonObservationTests {
         wire: {"renewalDate":null,"cancelDate":1768780800000,"cancelReason":4}
         hear: replaced 26-01-19T00, production, plus.monthly/plus 26-01-19T00, paid -,
             until 26-01-19T00, renews no, regular
+
+        case: reasons that are no numbers, flags in quotes, noughts for dates
+        wire: {"cancelReason":"UNKNOWN","autoRenewing":"true","cancelDate":0,
+            "gracePeriodEndDate":0,"betaProduct":"false"}
+        hear: active, production, plus.monthly/plus 26-02-01T11, paid 26-02-01T11,
+            until 26-02-01T11, renews yes, regular
+
+        case: a reason in quotes
+        known: 2026-01-19T00:00:00Z
+        wire: {"renewalDate":0,"cancelDate":"1768780800000","cancelReason":"1"}
+        hear: ended userCancelled 26-01-19T00, production, plus.monthly/plus 26-01-19T00, paid -,
+            until 26-01-19T00, renews no, regular
+
+        case: a reason that is no number
+        known: 2026-01-19T00:00:00Z
+        wire: {"renewalDate":null,"cancelDate":1768780800000,"cancelReason":"CUSTOMER"}
+        hear: ended periodEnded 26-01-19T00, production, plus.monthly/plus 26-01-19T00, paid -,
+            until 26-01-19T00, renews no, regular
+
+        case: nothing is said of renewal
+        wire: {"autoRenewing":null,"renewalDate":null}
+        hear: active, production, plus.monthly/plus -, paid -, until -, renews -, regular
+
+        case: a beta product
+        wire: {"betaProduct":true}
+        hear: active, sandbox, plus.monthly/plus 26-02-01T11, paid 26-02-01T11,
+            until 26-02-01T11, renews yes, regular
+
+        case: a tester of an entitlement
+        wire: {"productType":"ENTITLED","productId":"unlock","termSku":null,"renewalDate":null,
+            "autoRenewing":false,"testTransaction":true}
+        hear: active, sandbox, unlock -, paid -, until -, renews -, -, non_consumable
+
+        case: a trial that was cut short gives no money back
+        known: 2026-02-01T11:00:00Z
+        phase: trial
+        wire: {"renewalDate":null,"cancelDate":1768780800000,"cancelReason":1}
+        hear: ended userCancelled 26-01-19T00, production, plus.monthly/plus 26-01-19T00, paid -,
+            until 26-01-19T00, renews no, regular
+
+        case: an entitlement that was a subscription
+        known: 2026-02-01T11:00:00Z
+        period: 1769943600000
+        wire: {"productType":"ENTITLED","termSku":null,"renewalDate":null,"autoRenewing":false}
+        hear: mismatch type of product
+
+        case: a subscription that was an entitlement
+        was: active
+        period: -
+        wire: {}
+        hear: mismatch type of product
 
         case: for ever
         wire: {"productType":"ENTITLED","productId":"unlock","termSku":null,"term":null,
@@ -285,6 +336,11 @@ struct AmazonObservationTests {
         var facts = purchase(
             .amazon, token: "", paidThrough: try row["known"].map(time)
         ).facts
+        facts.phase = try row["phase"].map { try #require(Phase(rawValue: $0)) }
+        if let period = row["period"] {
+            facts.access = .granted
+            facts.period = period == "-" ? nil : OrderID(period)
+        }
         facts.state = try row["was"].map { try #require(PurchaseState(rawValue: $0)) } ?? .new
         let body = try merged(Self.base, row["wire"])
         let now = try time("2026-01-20T12:00:00Z")
@@ -293,7 +349,7 @@ struct AmazonObservationTests {
             return .verdict(
                 try AmazonObservation(
                     receipt, asked: "Zk3v=:3:11",
-                    in: row["environment"] == "sandbox" ? .sandbox : .production, facts: facts,
+                    from: row["environment"] == "sandbox" ? .sandbox : .production, facts: facts,
                     at: now
                 ).observation)
         } catch {

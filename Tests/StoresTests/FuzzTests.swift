@@ -30,7 +30,7 @@ struct FuzzTests {
             let body = mutator.next()
             guard let receipt = try? JSON.decode(AmazonReceipt.self, from: body),
                 let read = try? AmazonObservation(
-                    receipt, asked: "Zk3v=:3:11", in: .production, facts: Facts(product: "plus"),
+                    receipt, asked: "Zk3v=:3:11", from: .production, facts: Facts(product: "plus"),
                     at: now)
             else { continue }
             #expect(read.observation.originalID == "Zk3v=:3:11")

@@ -18,19 +18,21 @@ struct AmazonObservation: Sendable {
 
     /// Fails with `.mismatch` when the answer is not about the receipt that was asked about, and
     /// with `.malformed` and the wrong field.
+    /// `host` is where the answer comes from: production knows testers' receipts too.
     init(
-        _ receipt: AmazonReceipt, asked: StoreToken, in environment: StoreEnvironment, facts: Facts,
+        _ receipt: AmazonReceipt, asked: StoreToken, from host: StoreEnvironment, facts: Facts,
         at now: Timestamp
     ) throws(StoreFailure) {
         guard let receiptID = receipt.receiptId else { throw .malformed(field: "receiptId") }
         guard receiptID == OrderID(asked.text) else { throw .mismatch(what: "receipt") }
         guard let kind = receipt.kind else { throw .malformed(field: "productType") }
+        guard !facts.contradict(kind) else { throw .mismatch(what: "type of product") }
         guard let product = receipt.productId, !product.isEmpty else {
             throw .malformed(field: "productId")
         }
         let window = DateWindow(now: now)
         self.receipt = receipt
-        self.environment = environment
+        environment = receipt.isTest ? .sandbox : host
         self.facts = facts
         self.now = now
         self.kind = kind
@@ -44,7 +46,7 @@ struct AmazonObservation: Sendable {
         let trial = try window.date(
             milliseconds: receipt.freeTrialEndDate, field: "freeTrialEndDate")
         // Test receipts come with both ends set to the renewal, and are in neither.
-        let isTest = environment == .sandbox || receipt.isTest
+        let isTest = environment == .sandbox
         grace = isTest && graceEnd == renewal ? nil : graceEnd
         trialEnd = isTest && trial == renewal && graceEnd == renewal ? nil : trial
     }
@@ -69,8 +71,9 @@ struct AmazonObservation: Sendable {
         guard cancelled <= now else { return .active }
         guard kind == .autoRenewable else { return .refunded(at: cancelled) }
         if receipt.cancelReason == 4 { return .replaced(at: cancelled) }
-        // There is no word for a refund: a term that ended more than a day early was taken back.
-        if let known = facts.paidThrough, cancelled < known - .days(1) {
+        // There is no word for a refund: a term that ended more than a day early was taken back. A
+        // trial is free.
+        if facts.phase != .trial, let known = facts.paidThrough, cancelled < known - .days(1) {
             return .refunded(at: cancelled)
         }
         return switch receipt.cancelReason {
@@ -157,6 +160,16 @@ struct AmazonObservation: Sendable {
         }
         if let reason = receipt.cancelReason { words.append("cancelReason \(reason)") }
         return words.joined(separator: ", ")
+    }
+}
+
+extension Facts {
+    /// Whether a receipt of that kind cannot be of this purchase: a receipt keeps its type for
+    /// ever, and only a subscription has terms.
+    fileprivate func contradict(_ kind: ProductKind) -> Bool {
+        guard wasGranted else { return false }
+        return kind == .autoRenewable
+            ? period == nil && paidThrough == nil && autoRenew == nil : period != nil
     }
 }
 

@@ -31,14 +31,27 @@ package final class AmazonStore: Sendable {
     private func answer(
         about purchase: Purchase, at now: Timestamp
     ) async throws(StoreFailure) -> Answer {
-        let first = purchase.facts.environment ?? .production
+        var hosts = hosts(for: purchase)
+        let first = hosts.removeFirst()
         let reply = try await reply(about: purchase, from: first, at: now)
-        guard reply == .unknownReceipt, purchase.facts.environment == nil,
-            credentials.allowsSandbox, sandbox != nil
-        else { return try answer(reply, from: first, about: purchase, at: now) }
+        guard reply == .unknownReceipt, let second = hosts.first else {
+            return try answer(reply, from: first, about: purchase, at: now)
+        }
         await transport.beforeExtraCall()
-        let second = try await self.reply(about: purchase, from: .sandbox, at: now)
-        return try answer(second, from: .sandbox, about: purchase, at: now)
+        let other = try await self.reply(about: purchase, from: second, at: now)
+        return try answer(other, from: second, about: purchase, at: now)
+    }
+
+    /// Where a purchase may be known, the likelier place first. What is not known yet, and testers'
+    /// receipts, can be in both: Live App Testing sells at the production address, whose receipt
+    /// ids have colons, App Tester in the sandbox.
+    private func hosts(for purchase: Purchase) -> [StoreEnvironment] {
+        guard credentials.allowsSandbox, sandbox != nil else { return [.production] }
+        return switch purchase.facts.environment {
+        case .production: [.production]
+        case .sandbox where !purchase.token.text.contains(":"): [.sandbox, .production]
+        case .sandbox, nil: [.production, .sandbox]
+        }
     }
 
     private func reply(
@@ -73,7 +86,8 @@ package final class AmazonStore: Sendable {
             let receipt = try JSON.decode(AmazonReceipt.self, from: body)
             return .verdict(
                 try AmazonObservation(
-                    receipt, asked: purchase.token, in: environment, facts: purchase.facts, at: now
+                    receipt, asked: purchase.token, from: environment, facts: purchase.facts,
+                    at: now
                 ).observation)
         case .gone: return .doubt(.noLongerValid)
         case .unknownReceipt:

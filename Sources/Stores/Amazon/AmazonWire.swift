@@ -17,7 +17,8 @@ struct AmazonReceipt: Decodable, Sendable {
     let renewalDate: Int64?
     /// When access ended, or is to end; null while the receipt is good.
     let cancelDate: Int64?
-    /// 0 not known yet, 1 customer, 2 Amazon's systems, 4 replaced by another plan.
+    /// 0 not known yet, 1 customer, 2 Amazon's systems, 4 replaced by another plan. Nil also where
+    /// it is no number: `cancelDate` alone says that access is over.
     let cancelReason: Int64?
     let autoRenewing: Bool?
     let freeTrialEndDate: Int64?
@@ -39,17 +40,18 @@ struct AmazonReceipt: Decodable, Sendable {
         productId = try members.value("productId")
         termSku = try members.value("termSku")
         productType = try members.value("productType")
-        purchaseDate = try members.integer("purchaseDate")
-        renewalDate = try members.integer("renewalDate")
-        cancelDate = try members.integer("cancelDate")
-        cancelReason = try members.integer("cancelReason")
-        autoRenewing = try members.value("autoRenewing")
-        freeTrialEndDate = try members.integer("freeTrialEndDate")
-        gracePeriodEndDate = try members.integer("gracePeriodEndDate")
+        purchaseDate = try members.date("purchaseDate")
+        renewalDate = try members.date("renewalDate")
+        cancelDate = try members.date("cancelDate")
+        let reason: LooseInteger? = try members.value("cancelReason")
+        cancelReason = reason?.value
+        autoRenewing = try members.flag("autoRenewing")
+        freeTrialEndDate = try members.date("freeTrialEndDate")
+        gracePeriodEndDate = try members.date("gracePeriodEndDate")
         deferredSku = try members.value("deferredSku")
         promotions = try members.value("promotions")
-        betaProduct = try members.value("betaProduct")
-        testTransaction = try members.value("testTransaction")
+        betaProduct = try members.flag("betaProduct")
+        testTransaction = try members.flag("testTransaction")
     }
 }
 
@@ -76,8 +78,14 @@ private struct Members {
         return try container.decodeIfPresent(Value.self, forKey: Key(stringValue: capitalised))
     }
 
-    func integer(_ name: String) throws -> Int64? {
+    /// Nought is how some writers say that there is none.
+    func date(_ name: String) throws -> Int64? {
         let found: LenientInteger? = try value(name)
+        return found?.value == 0 ? nil : found?.value
+    }
+
+    func flag(_ name: String) throws -> Bool? {
+        let found: LenientFlag? = try value(name)
         return found?.value
     }
 }
