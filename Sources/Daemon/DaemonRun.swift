@@ -157,7 +157,7 @@ private struct RunService: Service {
                 }
                 return true
             } catch {
-                guard case .unavailable = error else {
+                guard !error.isLasting else {
                     log.critical("\(error.sentence)", metadata: LogField.topic(.databaseUnfit))
                     throw error.exitReason
                 }

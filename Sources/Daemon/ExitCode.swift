@@ -1,4 +1,4 @@
-import Ledger
+package import Renewal
 
 /// How a command ends: the values of sysexits(3).
 package enum ExitReason: Int32, Error, Hashable, Sendable {
@@ -22,8 +22,8 @@ package enum ExitReason: Int32, Error, Hashable, Sendable {
 extension LedgerError {
     package var exitReason: ExitReason {
         switch self {
-        case .unavailable: .unavailable
-        case .schemaMissing, .schemaVersion: .configuration
+        case .unavailable, .cancelled: .unavailable
+        case .schemaMissing, .schemaVersion, .schemaDiffers: .configuration
         case .forbidden: .permission
         case .refused: .software
         }

@@ -17,52 +17,45 @@ extension Ports {
     ) {
         self.init(
             ask: ask,
-            lanes: { () throws(PortError) in
-                try await opened { try await ledger.registerLanes(apps()) }
+            lanes: { worker throws(LedgerError) in
+                try await ledger.configure(apps(), by: worker)
             },
-            claim: { lane, places, perShard, limit throws(PortError) in
-                try await opened {
-                    try await ledger.claim(lane, from: places, perShard: perShard, limit: limit)
-                }
+            heads: { lanes, shards throws(LedgerError) in
+                try await ledger.heads(of: lanes, in: shards)
             },
-            suspects: { lane, shards throws(PortError) in
-                try await opened {
-                    try await ledger.claim(
-                        lane, from: shards.map(Place.start), perShard: 1000, limit: 100_000,
-                        suspectsOnly: true)
-                }
+            claim: { lane, places, perShard, limit throws(LedgerError) in
+                try await ledger.claim(lane, from: places, perShard: perShard, limit: limit)
             },
-            mark: { inHand, lease throws(PortError) in
-                try await opened { try await ledger.mark(inHand, under: lease) }
+            suspects: { lanes, shards throws(LedgerError) in
+                try await ledger.suspects(of: lanes, in: shards)
             },
-            commit: { outcomes, lease, now throws(PortError) in
-                try await opened { try await ledger.commit(outcomes, under: lease, at: now) }
+            mark: { inHand, lease throws(LedgerError) in
+                try await ledger.mark(inHand, under: lease)
             },
-            beat: { worker, lease throws(PortError) in
-                try await opened { try await ledger.beat(worker, name: workerName, lease: lease) }
+            commit: { outcomes, lease, now throws(LedgerError) in
+                try await ledger.commit(outcomes, under: lease, at: now)
             },
-            take: { worker, limit, lease throws(PortError) in
-                try await opened { try await ledger.takeShards(worker, limit: limit, lease: lease) }
+            beat: { worker, lease throws(LedgerError) in
+                try await ledger.beat(worker, name: workerName, lease: lease)
             },
-            renew: { lease, duration, idle throws(PortError) in
-                try await opened { try await ledger.renew(lease, for: duration, idle: idle) }
+            take: { worker, limit, lease throws(LedgerError) in
+                try await ledger.takeShards(worker, limit: limit, lease: lease)
             },
-            release: { lease throws(PortError) in
-                try await opened { try await ledger.release(lease) }
+            renew: { lease, duration, idle throws(LedgerError) in
+                try await ledger.renew(lease, for: duration, idle: idle)
             },
-            leave: { worker throws(PortError) in
-                try await opened { try await ledger.leave(worker) }
+            release: { lease throws(LedgerError) in
+                try await ledger.release(lease)
             },
-            reserve: { app, _, stretch throws(PortError) in
-                try await opened {
-                    try await ledger.reserveCalls(
-                        from: Quota.backgroundBucket(app), for: stretch)
-                }
+            leave: { worker throws(LedgerError) in
+                try await ledger.leave(worker)
             },
-            block: { app, duration throws(PortError) in
-                try await opened {
-                    try await ledger.block(Quota.backgroundBucket(app), for: duration)
-                }
+            reserve: { app, _, stretch throws(LedgerError) in
+                try await ledger.reserveCalls(
+                    from: Quota.bucket(app), for: stretch, within: PermitRow.horizon)
+            },
+            block: { app, duration throws(LedgerError) in
+                try await ledger.block(Quota.bucket(app), for: duration)
             })
         hintDoors = HintDoors(ledger)
     }
@@ -72,36 +65,19 @@ extension HintDoors {
     /// The doors to where hints are stored.
     package init(_ ledger: PostgresLedger) {
         self.init(
-            begin: { source, worker, lease, isEarly throws(PortError) in
-                try await opened {
-                    try await ledger.beginPull(
-                        of: source.name, by: worker, lease: lease, isEarly: isEarly)
-                }
+            begin: { source, worker, lease, isEarly throws(LedgerError) in
+                try await ledger.beginPull(
+                    of: source.name, by: worker, lease: lease, isEarly: isEarly)
             },
-            take: { page, source, worker, lease, began throws(PortError) in
-                try await opened {
-                    try await ledger.take(
-                        page, from: source.name, about: source.app, by: worker, lease: lease,
-                        began: began)
-                }
+            take: { page, source, worker, lease, began throws(LedgerError) in
+                try await ledger.take(
+                    page, from: source.name, about: source.app, by: worker, lease: lease,
+                    began: began)
             },
-            end: { source, worker, next, failures, failure throws(PortError) in
-                try await opened {
-                    try await ledger.endPull(
-                        of: source.name, by: worker, next: next, failures: failures,
-                        problem: failure?.problem)
-                }
+            end: { source, worker, next, failures, failure throws(LedgerError) in
+                try await ledger.endPull(
+                    of: source.name, by: worker, next: next, failures: failures,
+                    problem: failure?.problem)
             })
-    }
-}
-
-/// A ledger's fault, as the engine hears it.
-func opened<Value>(_ work: () async throws -> Value) async throws(PortError) -> Value {
-    do {
-        return try await work()
-    } catch let error as LedgerError {
-        throw PortError(error.sentence)
-    } catch {
-        throw PortError("cancelled")
     }
 }

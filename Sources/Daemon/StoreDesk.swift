@@ -90,11 +90,7 @@ package final class StoreDesk: Sendable {
     package func ask(_ claim: Claim) async -> Hearing {
         let app = claim.purchase.app
         guard let ask = doors(of: app)?.ask else {
-            return Hearing(
-                .failure(
-                    .unsupported(
-                        reason: "no [[app]] of \(app.store.rawValue) with the id \(app.id) is "
-                            + "configured")))
+            return Hearing(.failure(.notConfigured))
         }
         return await CallLog.noting { await ask(claim.purchase, claim.claimedAt) }
     }

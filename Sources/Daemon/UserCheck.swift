@@ -1,5 +1,6 @@
 import Engine
-package import Ledger
+import Ledger
+import Logging
 package import Renewal
 
 /// What a check of one purchase came to.
@@ -12,6 +13,9 @@ package struct CheckedPurchase: Sendable {
     package var isCommitted = false
     package var events: [Event] = []
 
+    /// One whose app is not configured stays due, so that it is asked about as soon as it is.
+    var isToBeCommitted: Bool { hearing.answer != .failure(.notConfigured) }
+
     /// The facts that stand now, or would stand after a dry run.
     package var facts: Facts { decision.facts }
 }
@@ -20,6 +24,7 @@ package struct CheckedPurchase: Sendable {
 package struct UserCheck: Sendable {
     private let workshop: Workshop
     private let isDryRun: Bool
+    private let calls: UrgentCalls
 
     /// Times that a check is made anew because the daemon has moved a purchase meanwhile.
     private static let roundLimit = 3
@@ -29,17 +34,26 @@ package struct UserCheck: Sendable {
     package init(_ workshop: Workshop, isDryRun: Bool) {
         self.workshop = workshop
         self.isDryRun = isDryRun
-        workshop.desk.beforeExtraCalls { app in await Self.waitForCall(app, workshop) }
+        let calls = UrgentCalls(workshop.configuration.stores, workshop.ledger)
+        self.calls = calls
+        // Without its place a further call is made all the same: what was begun gets done.
+        workshop.desk.beforeExtraCalls { app in _ = try? await calls.wait(for: app) }
     }
 
     /// - Returns: one for each purchase, oldest first; none for an unknown user.
     package func run(user: UserID) async throws(LedgerError) -> [CheckedPurchase] {
         var done: [Int64: CheckedPurchase] = [:]
         for _ in 0..<Self.roundLimit {
-            let claims = try await workshop.ledger.claims(ofUser: user, includingClaimed: true)
-                .filter { done[$0.purchase.id] == nil }
+            let (all, unreadable) = try await workshop.ledger.purchases(
+                ofUser: user, includingClaimed: true)
+            for purchase in unreadable {
+                workshop.log.error(
+                    "purchase \(purchase.id) is left out: \(purchase.problem.sentence)")
+            }
+            let claims = all.filter { done[$0.purchase.id] == nil }
             guard !claims.isEmpty else { break }
-            for checked in try await commit(await ask(claims)) where checked.isCommitted {
+            for checked in try await commit(await ask(claims))
+            where checked.isCommitted || !checked.isToBeCommitted {
                 done[checked.claim.purchase.id] = checked
             }
             if isDryRun { break }
@@ -47,35 +61,51 @@ package struct UserCheck: Sendable {
         return done.values.sorted { $0.claim.purchase.id < $1.claim.purchase.id }
     }
 
-    private func ask(_ claims: [Claim]) async -> [CheckedPurchase] {
-        await withTaskGroup(of: CheckedPurchase.self) { tasks in
-            var checked: [CheckedPurchase] = []
+    private func ask(_ claims: [Claim]) async throws(LedgerError) -> [CheckedPurchase] {
+        typealias Checked = Result<CheckedPurchase, LedgerError>
+        let checked = await withTaskGroup(of: Checked.self) { tasks in
+            var checked: [Checked] = []
             for (index, claim) in claims.enumerated() {
                 if index >= Self.atOnce, let one = await tasks.next() { checked.append(one) }
-                tasks.addTask { await check(claim) }
+                tasks.addTask {
+                    do throws(LedgerError) {
+                        return .success(try await check(claim))
+                    } catch {
+                        return .failure(error)
+                    }
+                }
             }
             for await one in tasks { checked.append(one) }
-            return checked.sorted { $0.claim.purchase.id < $1.claim.purchase.id }
+            return checked
         }
+        var purchases: [CheckedPurchase] = []
+        for one in checked { purchases.append(try one.get()) }
+        return purchases.sorted { $0.claim.purchase.id < $1.claim.purchase.id }
     }
 
-    private func check(_ claim: Claim) async -> CheckedPurchase {
-        if workshop.desk.knows(claim.purchase.app) {
-            await Self.waitForCall(claim.purchase.app, workshop)
-        }
+    private func check(_ claim: Claim) async throws(LedgerError) -> CheckedPurchase {
         let began = ContinuousClock.now
-        let hearing = await workshop.desk.ask(claim)
+        let hearing = try await hear(claim)
         let moment = Moment(
             now: claim.claimedAt + (ContinuousClock.now - began), jitter: .random(in: 0..<1))
         let decision = decide(claim, hearing: hearing.answer, at: moment, under: workshop.rules)
         return CheckedPurchase(claim: claim, hearing: hearing, decision: decision)
     }
 
+    private func hear(_ claim: Claim) async throws(LedgerError) -> Hearing {
+        if workshop.desk.knows(claim.purchase.app),
+            let failure = try await calls.wait(for: claim.purchase.app)
+        {
+            return Hearing(.failure(failure))
+        }
+        return await workshop.desk.ask(claim)
+    }
+
     private func commit(
         _ checked: [CheckedPurchase]
     ) async throws(LedgerError) -> [CheckedPurchase] {
         guard let now = checked.map(\.claim.claimedAt).max() else { return [] }
-        let outcomes = checked.map {
+        let outcomes = checked.filter(\.isToBeCommitted).map {
             // A person has asked: that is kept also where nothing has changed.
             Outcome(
                 claim: $0.claim, decision: $0.decision, evidence: workshop.keep?($0.hearing))
@@ -100,19 +130,5 @@ package struct UserCheck: Sendable {
             one.events = events.filter { $0.purchaseID == one.claim.purchase.id }
             return one
         }
-    }
-
-    static func waitForCall(_ app: AppKey, _ workshop: Workshop) async {
-        await waitForCall(app, workshop.configuration.stores, workshop.ledger)
-    }
-
-    /// A part of the quota is kept for a person who asks; without the database there is none.
-    static func waitForCall(
-        _ app: AppKey, _ stores: StoreSettings, _ ledger: PostgresLedger
-    ) async {
-        let rate = stores.requestsPerSecond(app.store)
-        let wait = try? await ledger.reserveCalls(
-            from: Quota.interactiveBucket(app), for: .seconds(1) / Quota.interactive(rate))
-        if let wait, wait > .zero { try? await Task.sleep(for: wait) }
     }
 }

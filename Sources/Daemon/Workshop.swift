@@ -42,7 +42,7 @@ package struct Workshop: Sendable {
             inFlight: configuration.engine.inFlight, environment: environment,
             metrics: telemetry.metrics)
         for app in configuration.apps {
-            telemetry.metrics.begin(app.key, rate: Quota.background(rate(app.key)))
+            telemetry.metrics.begin(app.key, rate: rate(app.key))
         }
     }
 
@@ -112,8 +112,8 @@ package struct Workshop: Sendable {
         settings.stopLimit = configuration.engine.stopLimit
         settings.rules = Self.rules(of: configuration)
         for app in configuration.apps {
-            settings.callsPerSecond[app.key] = Quota.background(
-                configuration.stores.requestsPerSecond(app.key.store))
+            settings.callsPerSecond[app.key] = configuration.stores.requestsPerSecond(
+                app.key.store)
         }
         return settings
     }
@@ -136,41 +136,28 @@ package struct Workshop: Sendable {
         return ports.measured(by: telemetry)
     }
 
-    private func newsPort() -> @Sendable () async throws(PortError) -> Int16? {
+    private func newsPort() -> @Sendable () async throws(LedgerError) -> Int32? {
         let news = news(of: News.due)
-        return { () throws(PortError) in
-            let payload = try await opened { try await news.next(timeout: .seconds(30)) }
-            return payload.flatMap { Int16($0) }
+        return { () throws(LedgerError) in
+            while !Task.isCancelled {
+                // That nothing came for a while is no news.
+                guard let lane = try await news.next(timeout: .seconds(30)) else { continue }
+                return Int32(lane)
+            }
+            throw .cancelled
         }
     }
 }
 
-/// How a store's quota is shared: most of it for what is due, a part for a person who asks.
+/// The names of what is kept of each app's calls.
 package enum Quota {
-    private static let interactiveShare = 0.03
-    /// From here on both parts are whole calls a second: parts of a call would add up to one more
-    /// than the store allows.
-    private static let wholeFrom = 30.0
-
-    package static func background(_ perSecond: Double) -> Double {
-        perSecond - interactive(perSecond)
-    }
-
-    package static func interactive(_ perSecond: Double) -> Double {
-        let share = perSecond * interactiveShare
-        return perSecond < wholeFrom ? share : max(share.rounded(.down), 1)
-    }
-
-    package static func backgroundBucket(_ app: AppKey) -> BucketID {
+    /// The row of calls that all draw from: the background, and whoever waits at a terminal.
+    package static func bucket(_ app: AppKey) -> BucketID {
         "\(app.store.rawValue)/\(app.id)"
     }
 
     /// Not a quota: blocked for as long as a worker's circuit is open, so that others can tell.
     package static func circuitBucket(_ app: AppKey) -> BucketID {
-        "\(backgroundBucket(app))/circuit"
-    }
-
-    package static func interactiveBucket(_ app: AppKey) -> BucketID {
-        "\(backgroundBucket(app))/interactive"
+        "\(bucket(app))/circuit"
     }
 }

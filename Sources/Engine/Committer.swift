@@ -11,7 +11,7 @@ final class Committer: Sendable {
         var hasEnded = false
         var enders: [CheckedContinuation<Void, Never>] = []
         /// Why the last attempt has failed; nil when it has not.
-        var trouble: PortError?
+        var trouble: LedgerError?
         /// Answers were dropped, and the trouble has not ended since.
         var hasGivenUp = false
     }
@@ -24,13 +24,14 @@ final class Committer: Sendable {
     private let inHand: InHand
     private let tally: Tally
     private let heartbeat: Heartbeat
+    private let faults: StandingFaults
     private let log: Logger
     private let mode: RunMode
 
     init(
         _ settings: EngineSettings, _ ports: Ports, _ leases: LeaseBook, _ inHand: InHand,
         _ tally: Tally, _ log: Logger, mode: RunMode = .forever,
-        heartbeat: Heartbeat = Heartbeat()
+        heartbeat: Heartbeat = Heartbeat(), faults: StandingFaults? = nil
     ) {
         self.settings = settings
         self.mode = mode
@@ -39,12 +40,13 @@ final class Committer: Sendable {
         self.inHand = inHand
         self.tally = tally
         self.heartbeat = heartbeat
+        self.faults = faults ?? StandingFaults(mode: mode, log: log)
         self.log = log
     }
 
     /// Why nothing can be committed just now. No check starts meanwhile: its answer would have to
     /// wait, and perhaps be asked for again.
-    var trouble: PortError? { state.withLock(\.trouble) }
+    var trouble: LedgerError? { state.withLock(\.trouble) }
 
     /// Whether one pass, or a stop, has nothing more to hope for.
     var hasGivenUp: Bool { state.withLock(\.hasGivenUp) }
@@ -143,6 +145,7 @@ final class Committer: Sendable {
                     state.trouble = nil
                     state.hasGivenUp = false
                 }
+                faults.ended(.commits)
                 if attempts > 0 {
                     log.notice(
                         "the database is back; nothing was lost",
@@ -153,12 +156,12 @@ final class Committer: Sendable {
             } catch {
                 attempts += 1
                 state.withLock { $0.trouble = error }
-                if attempts == 1, !hasGivenUp {
+                if !faults.met(error, by: .commits), attempts == 1, !hasGivenUp {
                     log.warning(
                         "a commit waits for the database: \(error.sentence)",
                         metadata: LogField.topic(.commitWaits))
                 }
-                guard isWorthWaiting(since: began), !Task.isCancelled else {
+                guard isWorthWaiting(for: error, since: began), !Task.isCancelled else {
                     giveUp()
                     log.warning(
                         "\(batch.count) answers are dropped and will be asked for again",
@@ -177,8 +180,12 @@ final class Committer: Sendable {
     /// their turn after that.
     private static let patience = 10
 
-    private func isWorthWaiting(since began: ContinuousClock.Instant) -> Bool {
+    private func isWorthWaiting(
+        for error: LedgerError, since began: ContinuousClock.Instant
+    ) -> Bool {
         let waited = ContinuousClock.now - began
+        // Nobody mends anything while one pass waits.
+        if error.isLasting, mode != .forever { return false }
         guard isPatient else { return waited < settings.lease && !hasGivenUp }
         return waited < settings.lease
             || (leases.areReliable && waited < settings.lease * Self.patience)

@@ -2,25 +2,40 @@ import Logging
 import Renewal
 import Synchronization
 
-/// The lanes at work, and those who tell them that something is due.
+/// The lanes of the configured apps, and those who tell them that something is due. A lane that has
+/// nothing to do costs nothing but its line here: one look a poll serves them all.
 final class Crew: Sendable {
+    private struct State {
+        var lanes: [Int32: Lane] = [:]
+        var numbers: [AppKey: Int32] = [:]
+        /// Of the lanes that have ever had something to do.
+        var runners: [Int32: LaneRunner] = [:]
+        var watch = LaneWatch()
+        /// The highest number that any app had when the apps were last told.
+        var highest = Int32.max
+        /// News of an app that was not there then.
+        var hasHeardOfNewApp = false
+    }
+
     private let mode: RunMode
     private let controls: Controls
     private let ports: Ports
     private let leases: LeaseBook
     private let inHand: InHand
     private let committer: Committer
+    private let faults: StandingFaults
     private let log: Logger
     private let slots: Slots
     private let budget: Budget
-    private let lanes = Mutex<[Int16: LaneRunner]>([:])
-    private let (newcomers, announcer) = AsyncStream.makeStream(of: LaneRunner.self)
+    private let state = Mutex(State())
+    private let lookBell = Doorbell()
+    private let (sessions, starter) = AsyncStream.makeStream(of: LaneRunner.self)
     private let (crashed, crashTeller) = AsyncStream.makeStream(of: [TakenShard].self)
     private let (stopped, stopTeller) = AsyncStream.makeStream(of: Void.self)
 
     init(
         mode: RunMode, controls: Controls, ports: Ports, leases: LeaseBook,
-        inHand: InHand, committer: Committer, log: Logger
+        inHand: InHand, committer: Committer, faults: StandingFaults, log: Logger
     ) {
         self.mode = mode
         self.controls = controls
@@ -28,6 +43,7 @@ final class Crew: Sendable {
         self.leases = leases
         self.inHand = inHand
         self.committer = committer
+        self.faults = faults
         self.log = log
         slots = Slots(limit: controls.settings.inFlight)
         budget = Budget(mode)
@@ -35,30 +51,48 @@ final class Crew: Sendable {
 
     private var settings: EngineSettings { controls.settings }
 
-    /// Every lane follows the settings as they are now.
+    /// Every lane follows the settings as they are now; the apps are told again at once.
     func adapt() async {
         slots.allow(settings.inFlight)
-        for runner in lanes.withLock({ Array($0.values) }) { await runner.adapt() }
+        for runner in runners { await runner.adapt() }
+        leases.doubt.ring()
     }
 
-    /// Makes a runner for each lane that has none yet.
-    func announce(_ all: [Lane]) {
+    /// Serves these lanes from now on and no others. Checks of a lane that has gone are finished.
+    func follow(_ configured: ConfiguredLanes) async {
         let wanted = settings.stores
-        lanes.withLock { lanes in
-            for lane in all where wanted.isEmpty || wanted.contains(lane.app.store) {
-                guard lanes[lane.number] == nil else { continue }
-                let runner = LaneRunner(
-                    lane, mode: mode, controls: controls, ports: ports, slots: slots,
-                    leases: leases, inHand: inHand, committer: committer, budget: budget,
-                    log: log)
-                lanes[lane.number] = runner
-                announcer.yield(runner)
-            }
+        let lanes = configured.lanes.filter {
+            wanted.isEmpty || wanted.contains($0.app.store)
+        }
+        let gone = state.withLock { state in
+            state.lanes = Dictionary(lanes.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
+            state.numbers = Dictionary(lanes.map { ($0.app, $0.number) }, uniquingKeysWith: { $1 })
+            state.highest = configured.highest
+            state.watch.follow(state.lanes.keys)
+            let gone = state.runners.filter { state.lanes[$0.key] == nil }
+            for number in gone.keys { state.runners[number] = nil }
+            return gone.values.map { $0 }
+        }
+        for runner in gone { await runner.stop() }
+        if mode == .forever {
+            if state.withLock(\.watch.hasUnknown) { lookBell.ring() }
+        } else {
+            for lane in lanes { start(lane.number) }
+        }
+    }
+
+    /// Whether an app was submitted for that nobody had heard of when the apps were last told.
+    func hasHeardOfNewApp() -> Bool {
+        state.withLock { state in
+            defer { state.hasHeardOfNewApp = false }
+            return state.hasHeardOfNewApp
         }
     }
 
     /// Has the suspects of shards that a crash left behind cleared, beside the other work.
-    func clearLater(_ shards: [TakenShard]) { crashTeller.yield(shards) }
+    func clearLater(_ shards: [TakenShard]) {
+        if !shards.isEmpty { crashTeller.yield(shards) }
+    }
 
     /// Has them cleared now.
     func clear(_ shards: [TakenShard]) async {
@@ -66,11 +100,14 @@ final class Crew: Sendable {
             settings: settings, ports: ports, leases: leases, inHand: inHand,
             committer: committer)
         do {
-            try await runner.clear(shards, in: lanes.withLock { $0.values.map(\.lane) })
+            try await runner.clear(shards, in: state.withLock { Array($0.lanes.values) })
+            faults.ended(.suspects)
         } catch {
-            log.warning(
-                "what was in hand at a crash cannot be cleared yet: \(error.sentence)",
-                metadata: LogField.topic(.suspectsWait))
+            if !faults.met(error, by: .suspects) {
+                log.warning(
+                    "what was in hand at a crash cannot be cleared yet: \(error.sentence)",
+                    metadata: LogField.topic(.suspectsWait))
+            }
             leases.open(Set(shards.map(\.shard)))
             if mode == .forever {
                 try? await Task.sleep(for: settings.poll)
@@ -80,23 +117,28 @@ final class Crew: Sendable {
         wake()
     }
 
-    /// More shards are open: every lane looks at once.
+    /// More shards are open: every lane is looked at.
     func wake() {
-        for runner in lanes.withLock({ Array($0.values) }) { runner.wake() }
+        for runner in runners { runner.wake() }
+        state.withLock { $0.watch.forget() }
+        lookBell.ring()
     }
 
+    private var runners: [LaneRunner] { state.withLock { Array($0.runners.values) } }
+
     func runner(of app: AppKey) -> LaneRunner? {
-        lanes.withLock { $0.values.first { $0.lane.app == app } }
+        state.withLock { state in state.numbers[app].flatMap { state.runners[$0] } }
     }
 
     /// Runs all lanes; ends when they have.
     func run() async {
-        if mode != .forever { announcer.finish() }
+        if mode != .forever { starter.finish() }
         await withDiscardingTaskGroup { helpers in
             helpers.addTask { await self.listen() }
+            helpers.addTask { await self.watchLanes() }
             helpers.addTask { for await shards in self.crashed { await self.clear(shards) } }
             await withTaskGroup(of: Void.self) { race in
-                race.addTask { await self.runLanes() }
+                race.addTask { await self.runSessions() }
                 race.addTask { await self.waitForStopLimit() }
                 await race.next()
                 race.cancelAll()
@@ -105,12 +147,42 @@ final class Crew: Sendable {
         }
     }
 
-    private func runLanes() async {
+    private func runSessions() async {
         await withDiscardingTaskGroup { group in
-            for await runner in newcomers {
-                group.addTask { await runner.run() }
+            for await runner in sessions {
+                group.addTask {
+                    await runner.run()
+                    self.finish(runner)
+                }
             }
         }
+    }
+
+    /// Something of the lane is due: it begins to work, or looks again.
+    private func start(_ number: Int32) {
+        let (runner, isNew) = state.withLock { state -> (LaneRunner?, Bool) in
+            guard let lane = state.lanes[number] else { return (nil, false) }
+            let runner = state.runners[number] ?? self.runner(for: lane)
+            state.runners[number] = runner
+            return (runner, state.watch.start(number))
+        }
+        guard let runner else { return }
+        if isNew { starter.yield(runner) } else { runner.wake() }
+    }
+
+    private func runner(for lane: Lane) -> LaneRunner {
+        LaneRunner(
+            lane, mode: mode, controls: controls, ports: ports, slots: slots, leases: leases,
+            inHand: inHand, committer: committer, budget: budget, faults: faults, log: log)
+    }
+
+    private func finish(_ runner: LaneRunner) {
+        guard mode == .forever else { return }
+        state.withLock { state in
+            guard state.runners[runner.lane.number] === runner else { return }
+            state.watch.finish(runner.lane.number)
+        }
+        lookBell.ring()
     }
 
     /// Checks that a stop finds in hand have so long to end; then they are cut short.
@@ -121,9 +193,46 @@ final class Crew: Sendable {
 
     /// No further check is started; those in hand are finished.
     func stop() async {
-        announcer.finish()
+        starter.finish()
         stopTeller.yield()
-        for runner in lanes.withLock({ Array($0.values) }) { await runner.stop() }
+        for runner in runners { await runner.stop() }
+    }
+
+    // MARK: What is due
+
+    private func watchLanes() async {
+        guard mode == .forever else { return }
+        defer { controls.heartbeat.rest(.queues) }
+        while !Task.isCancelled {
+            controls.heartbeat.expect(.queues, within: settings.poll + settings.stallLimit)
+            if await look(), state.withLock(\.watch.hasUnknown) { continue }
+            await lookBell.wait(upTo: settings.poll)
+        }
+    }
+
+    /// One question for many lanes.
+    ///
+    /// - Returns: whether there was an answer.
+    private func look() async -> Bool {
+        let shards = leases.openShards
+        let lanes = state.withLock { state in
+            shards.isEmpty ? [] : state.watch.nextLook().compactMap { state.lanes[$0] }
+        }
+        guard !lanes.isEmpty else { return false }
+        do {
+            let heads = try await ports.heads(lanes, shards)
+            faults.ended(.look)
+            let due = state.withLock { state in
+                state.watch.learn(heads, of: lanes.map(\.number))
+                return state.watch.due(at: heads.now)
+            }
+            for lane in due { start(lane) }
+            return true
+        } catch {
+            faults.met(error, by: .look)
+            log.debug("cannot look for what is due: \(error.sentence)")
+            return false
+        }
     }
 
     /// Wakes the lane that has news.
@@ -132,13 +241,9 @@ final class Crew: Sendable {
         var attempts = 0
         while !Task.isCancelled {
             do {
-                let lane = try await news()
+                let number = try await news()
                 attempts = 0
-                lanes.withLock { lanes in
-                    for (number, runner) in lanes where lane == nil || lane == number {
-                        runner.wake()
-                    }
-                }
+                hear(of: number)
             } catch {
                 // Only a convenience: the poll finds what is due as well.
                 attempts += 1
@@ -147,5 +252,16 @@ final class Crew: Sendable {
                     for: retryDelay(attempts: 1, jitter: .random(in: 0..<1)) / 5)
             }
         }
+    }
+
+    /// An app that nobody has configured costs one look at the apps when it is first heard of, and
+    /// nothing from then on.
+    private func hear(of number: Int32?) {
+        guard let number else { return wake() }
+        let isServed = state.withLock { state in
+            if number > state.highest { state.hasHeardOfNewApp = true }
+            return state.lanes[number] != nil
+        }
+        if isServed { start(number) }
     }
 }

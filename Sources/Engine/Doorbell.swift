@@ -19,6 +19,9 @@ final class Doorbell: Sendable {
         waiter?.resume()
     }
 
+    /// Forgets a ring that was kept.
+    func silence() { state.withLock { $0.isRung = false } }
+
     /// Waits for a ring, for so long at most, or until the task is cancelled.
     ///
     /// - Returns: whether it was a ring.

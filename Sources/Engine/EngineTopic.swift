@@ -8,6 +8,8 @@ package enum EngineTopic: String, Hashable, Sendable, CaseIterable {
     case circuitClosed = "circuit_closed"
     case storeThrottles = "store_throttles"
     case credentialsRefused = "credentials_refused"
+    case databaseRefuses = "database_refuses"
+    case databaseRelents = "database_relents"
     case commitWaits = "commit_waits"
     case commitGoesOn = "commit_goes_on"
     case answersDropped = "answers_dropped"

@@ -7,7 +7,9 @@ package final class Heartbeat: Sendable {
     package enum Part: Hashable, Sendable {
         /// The daemon before the engine runs.
         case start
-        /// Looking for what is due, for one app.
+        /// Looking which apps have something due.
+        case queues
+        /// Taking what is due, for one app.
         case queue(AppKey)
         /// The checks of one app that are under way.
         case checks(AppKey)
@@ -59,6 +61,7 @@ extension Heartbeat.Part {
     package var title: String {
         switch self {
         case .start: "the start"
+        case .queues: "the look for what is due"
         case .queue(let app): "the queue of \(app.title)"
         case .checks(let app): "the checks of \(app.title)"
         case .leases: "the leases"

@@ -9,6 +9,7 @@ final class HintRunner: Sendable {
     private let given: Mutex<[HintSource]>
     private let doors: HintDoors
     private let worker: WorkerID
+    private let faults: StandingFaults
     private let log: Logger
     /// What has been told of a source already.
     private let told = Mutex(Told())
@@ -26,12 +27,16 @@ final class HintRunner: Sendable {
     private static let longestRest = Duration.minutes(1)
     private static let longestBackoff = Duration.minutes(15)
 
-    init?(_ controls: Controls, _ ports: Ports, worker: WorkerID, log: Logger) {
+    init?(
+        _ controls: Controls, _ ports: Ports, worker: WorkerID, faults: StandingFaults? = nil,
+        log: Logger
+    ) {
         guard let doors = ports.hintDoors else { return nil }
         self.controls = controls
         given = Mutex(ports.hints)
         self.doors = doors
         self.worker = worker
+        self.faults = faults ?? StandingFaults(mode: .forever, log: log)
         self.log = log
     }
 
@@ -131,7 +136,7 @@ final class HintRunner: Sendable {
     private func take(_ source: HintSource, isEarly: Bool) async -> Duration {
         let lease = source.patience + .seconds(30)
         beat(source)
-        do throws(PortError) {
+        do throws(LedgerError) {
             switch try await doors.begin(source, worker, lease, isEarly) {
             case .wait(let rest):
                 return max(rest, .milliseconds(100))
@@ -148,9 +153,11 @@ final class HintRunner: Sendable {
                 beat(source)
                 try await doors.end(
                     source, worker, rest, failure == nil ? 0 : failures + 1, failure)
+                faults.ended(.hints)
                 return rest
             }
         } catch {
+            faults.met(error, by: .hints)
             log.debug("hints of \(source.name) wait for the database: \(error.sentence)")
             return min(source.interval, .seconds(5))
         }
@@ -173,7 +180,7 @@ final class HintRunner: Sendable {
     /// Pulls until there is no more.
     private func pull(
         _ source: HintSource, from start: String?, _ lease: Duration, began: Timestamp
-    ) async throws(PortError) -> Pulled {
+    ) async throws(LedgerError) -> Pulled {
         var pulled = Pulled()
         var position = start
         let clock = ContinuousClock.now

@@ -34,27 +34,27 @@ package struct HintSource: Sendable {
 package struct HintDoors: Sendable {
     /// Takes a source for so long; also before it is due where the last one says so.
     package var begin:
-        @Sendable (HintSource, WorkerID, Duration, Bool) async throws(PortError) -> HintTurn
+        @Sendable (HintSource, WorkerID, Duration, Bool) async throws(LedgerError) -> HintTurn
     /// Stores a page, in one transaction, and keeps the source for so long; the time is when the
     /// pull began. Nil when another has the source.
     package var take:
-        @Sendable (HintPage, HintSource, WorkerID, Duration, Timestamp) async throws(PortError) ->
+        @Sendable (HintPage, HintSource, WorkerID, Duration, Timestamp) async throws(LedgerError) ->
             HintReport?
     /// Lets go of the source for so long; with the failures in a row, and the last one.
     package var end:
-        @Sendable (HintSource, WorkerID, Duration, Int, StoreFailure?) async throws(PortError) ->
+        @Sendable (HintSource, WorkerID, Duration, Int, StoreFailure?) async throws(LedgerError) ->
             Void
 
     package init(
         begin:
-            @escaping @Sendable (HintSource, WorkerID, Duration, Bool) async throws(PortError) ->
+            @escaping @Sendable (HintSource, WorkerID, Duration, Bool) async throws(LedgerError) ->
             HintTurn,
         take:
             @escaping @Sendable (HintPage, HintSource, WorkerID, Duration, Timestamp)
-            async throws(PortError) -> HintReport?,
+            async throws(LedgerError) -> HintReport?,
         end:
             @escaping @Sendable (HintSource, WorkerID, Duration, Int, StoreFailure?)
-            async throws(PortError) -> Void
+            async throws(LedgerError) -> Void
     ) {
         self.begin = begin
         self.take = take

@@ -6,14 +6,19 @@ final class InHand: Sendable {
     private struct State {
         var ids: [Int16: Set<Int64>] = [:]
         /// What was settled since each lane last began to read.
-        var settled: [Int16: Set<Int64>] = [:]
+        var settled: [Int32: Set<Int64>] = [:]
     }
 
     private let state = Mutex(State())
 
     /// A lane begins to read claims. What is settled from now on may still be among them.
-    func beginReading(_ lane: Int16) {
+    func beginReading(_ lane: Int32) {
         state.withLock { $0.settled[lane] = [] }
+    }
+
+    /// A lane reads no claims for now.
+    func endReading(_ lane: Int32) {
+        state.withLock { $0.settled[lane] = nil }
     }
 
     /// - Returns: the claims that were not in hand already, nor settled while they were read.

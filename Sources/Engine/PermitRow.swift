@@ -7,7 +7,7 @@ import Renewal
 /// row has at most a second's worth of places, so two calls that are a second's worth of places
 /// apart are in different stretches; between two stretches the row is left free for as long as a
 /// place may be used late.
-struct PermitRow {
+package struct PermitRow {
     private var nextAt: ContinuousClock.Instant
     private var left = 0
     private var lateness = Duration.zero
@@ -16,16 +16,19 @@ struct PermitRow {
     /// of the database's clock. Follows the time that a reservation takes.
     private(set) var margin = leastMargin
 
+    /// The background reserves nothing that begins later: who waits at a terminal finds no more than
+    /// a second of the row taken.
+    package static let horizon = Duration.milliseconds(100)
     static let leastMargin = Duration.milliseconds(20)
     private static let mostMargin = Duration.seconds(1)
 
-    init(interval: Duration) {
+    package init(interval: Duration) {
         self.interval = interval
         nextAt = .now
     }
 
     /// How long a stretch to reserve for so many calls.
-    func stretch(_ count: Int) -> Duration { interval * count + margin }
+    package func stretch(_ count: Int) -> Duration { interval * count + margin }
 
     /// Enters a reservation that was made with the current margin.
     ///
@@ -35,7 +38,7 @@ struct PermitRow {
     ///   - sent: when it was asked.
     ///   - answered: when the answer was there. The wait was counted from a time in between: the
     ///     places begin at the later reading and end at the earlier one.
-    mutating func reserve(
+    package mutating func reserve(
         _ count: Int, in wait: Duration, sent: ContinuousClock.Instant,
         answered: ContinuousClock.Instant
     ) {
@@ -50,7 +53,7 @@ struct PermitRow {
     }
 
     /// Takes the next place, if its time has come.
-    mutating func take(at now: ContinuousClock.Instant) -> Bool {
+    package mutating func take(at now: ContinuousClock.Instant) -> Bool {
         loseUnused(at: now)
         guard left > 0, nextAt <= now else { return false }
         left -= 1
@@ -65,7 +68,7 @@ struct PermitRow {
     }
 
     /// When the next place comes, now or later; nil when all are used or lost.
-    mutating func opensAt(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    package mutating func opensAt(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         loseUnused(at: now)
         return left > 0 ? nextAt : nil
     }

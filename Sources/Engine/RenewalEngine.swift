@@ -36,28 +36,29 @@ package final class RenewalEngine: Service {
 
     /// Runs in the given mode.
     ///
-    /// - Throws: `PortError` when the database is not there at the start of one pass, or at its
-    ///   end: what has not been checked then is still due.
+    /// - Throws: `LedgerError` when the database is not there at the start of one pass, or at its
+    ///   end, or does not let a part of it be done: what has not been checked then is still due.
     @discardableResult
-    package func run(_ mode: RunMode) async throws(PortError) -> RunReport {
+    package func run(_ mode: RunMode) async throws(LedgerError) -> RunReport {
         let worker = WorkerID.random()
         let leases = LeaseBook(worker: worker)
         let inHand = InHand()
-        let hints = HintRunner(controls, ports, worker: worker, log: log)
+        let faults = StandingFaults(mode: mode, log: log)
+        let hints = HintRunner(controls, ports, worker: worker, faults: faults, log: log)
         let acknowledger = Acknowledger(controls, ports, log: log)
         let ports = ports.telling(acknowledger)
         let committer = Committer(
             controls.settings, ports, leases, inHand, tally, log, mode: mode,
-            heartbeat: controls.heartbeat)
+            heartbeat: controls.heartbeat, faults: faults)
         let crew = Crew(
             mode: mode, controls: controls, ports: ports, leases: leases, inHand: inHand,
-            committer: committer, log: log)
+            committer: committer, faults: faults, log: log)
         self.crew.withLock { $0 = crew }
         self.inHand.withLock { $0 = inHand }
         self.hints.withLock { $0 = hints }
         let keeper = ShardKeeper(
             worker, mode: mode, controls: controls, ports: ports, leases: leases,
-            inHand: inHand, log: log, crew: crew)
+            inHand: inHand, faults: faults, log: log, crew: crew)
         if mode != .forever {
             let taken = try await keeper.join()
             tally.leftToOthers(ShardKeeper.shardCount - leases.lease.epochs.count)
@@ -96,7 +97,7 @@ package final class RenewalEngine: Service {
         self.hints.withLock { $0 = nil }
         if mode != .forever {
             let trouble = await keeper.trouble
-            if let trouble = trouble ?? committer.trouble { throw trouble }
+            if let trouble = faults.any ?? trouble ?? committer.trouble { throw trouble }
         }
         return tally.current
     }

@@ -12,11 +12,12 @@ actor ShardKeeper {
     private let log: Logger
     private let worker: WorkerID
     private let crew: Crew
+    private let faults: StandingFaults
     private var hasEnded = false
     private var workers = 1
     private var renewedAt: ContinuousClock.Instant?
     /// Why the leases cannot be kept just now.
-    private(set) var trouble: PortError?
+    private(set) var trouble: LedgerError?
     /// Closed because they were to be given back, and still in hand.
     private var leaving: Set<Int16> = []
 
@@ -25,7 +26,7 @@ actor ShardKeeper {
 
     init(
         _ worker: WorkerID, mode: RunMode, controls: Controls, ports: Ports,
-        leases: LeaseBook, inHand: InHand, log: Logger, crew: Crew
+        leases: LeaseBook, inHand: InHand, faults: StandingFaults, log: Logger, crew: Crew
     ) {
         self.worker = worker
         self.mode = mode
@@ -35,12 +36,13 @@ actor ShardKeeper {
         self.inHand = inHand
         self.log = log
         self.crew = crew
+        self.faults = faults
     }
 
     /// Joins: says that this worker is here and takes its share.
     ///
     /// - Returns: the shards that were taken, to be cleared of the suspects of a crash.
-    func join() async throws(PortError) -> [TakenShard] {
+    func join() async throws(LedgerError) -> [TakenShard] {
         try await renew()
         return try await take()
     }
@@ -50,8 +52,13 @@ actor ShardKeeper {
         while !hasEnded {
             controls.heartbeat.expect(.leases, within: settings.poll + settings.stallLimit)
             do {
-                if renewalIsDue { try await renew() }
+                if renewalIsDue {
+                    try await renew()
+                } else if crew.hasHeardOfNewApp() {
+                    try await tellApps()
+                }
                 if mode == .forever { crew.clearLater(try await take()) }
+                faults.ended(.leases)
                 if trouble != nil {
                     trouble = nil
                     log.notice(
@@ -59,7 +66,7 @@ actor ShardKeeper {
                         metadata: LogField.topic(.leasesBack))
                 }
             } catch {
-                if trouble == nil {
+                if !faults.met(error, by: .leases), trouble == nil {
                     log.warning(
                         "leases cannot be kept: \(error.sentence)",
                         metadata: LogField.topic(.leasesUncertain))
@@ -89,7 +96,7 @@ actor ShardKeeper {
             ? (Self.shardCount + workers - 1) / workers : Self.shardCount
     }
 
-    private func renew() async throws(PortError) {
+    private func renew() async throws(LedgerError) {
         // Counted from before the request was sent: the database's lease ends later than ours.
         let sent = ContinuousClock.now
         workers = max(try await ports.beat(worker, settings.lease), 1)
@@ -104,10 +111,16 @@ actor ShardKeeper {
                 metadata: LogField.topic(.shardsLost))
         }
         try await shed()
-        crew.announce(try await ports.lanes())
+        try await tellApps()
     }
 
-    private func take() async throws(PortError) -> [TakenShard] {
+    /// Says which apps this worker has configured: no other one is served, and purchases of apps
+    /// that no worker has configured say so.
+    private func tellApps() async throws(LedgerError) {
+        await crew.follow(try await ports.lanes(worker))
+    }
+
+    private func take() async throws(LedgerError) -> [TakenShard] {
         let missing = share - leases.lease.epochs.count
         guard missing > 0 else { return [] }
         let sent = ContinuousClock.now
@@ -129,7 +142,7 @@ actor ShardKeeper {
 
     /// Gives surplus shards back, those first that have nothing in hand; the others stop claiming
     /// and follow when they are idle.
-    private func shed() async throws(PortError) {
+    private func shed() async throws(LedgerError) {
         // Those that could not go yet may stay, should the other worker have gone instead.
         leases.open(leaving)
         leaving = []

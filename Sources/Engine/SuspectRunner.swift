@@ -14,10 +14,9 @@ struct SuspectRunner {
     /// Suspects checked together after their first crash; after the second each is alone.
     static let groupLimit = 16
     /// Clears the suspects of the shards, then opens them.
-    func clear(_ shards: [TakenShard], in lanes: [Lane]) async throws(PortError) {
+    func clear(_ shards: [TakenShard], in lanes: [Lane]) async throws(LedgerError) {
         guard !shards.isEmpty else { return }
-        var suspects: [Claim] = []
-        for lane in lanes { suspects += try await ports.suspects(lane, shards.map(\.shard)) }
+        var suspects = try await ports.suspects(lanes, shards.map(\.shard))
         // Those that were in hand at one crash first: they are most likely innocent.
         suspects.sort { ($0.crashes, $0.purchase.id) < ($1.crashes, $1.purchase.id) }
         while let first = suspects.first {
@@ -30,10 +29,10 @@ struct SuspectRunner {
     }
 
     /// Checks a group with nothing else of its shards in hand, and commits it.
-    private func check(_ group: [Claim]) async throws(PortError) {
+    private func check(_ group: [Claim]) async throws(LedgerError) {
         let touched = Set(group.map(\.shard))
         let owned: Set<Int16>
-        do throws(PortError) {
+        do throws(LedgerError) {
             owned = try await ports.mark(inHand.ids(ofShards: touched), leases.lease)
         } catch {
             inHand.remove(group)

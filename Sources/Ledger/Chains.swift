@@ -5,7 +5,7 @@ import Renewal
 /// continue, whoever has which of the two.
 struct Chains {
     struct Key: Hashable, Comparable {
-        let lane: Int16
+        let lane: Int32
         let token: StoreToken
 
         static func < (left: Key, right: Key) -> Bool {
@@ -56,9 +56,9 @@ extension PostgresLedger {
         var successors = try await attempt {
             var successors: [Chains.Key: Int64] = [:]
             let rows = try await self.writes.query(
-                SQL.findSuccessors(.int16s(keys.map(\.lane)), .texts(keys.map(\.token))))
+                SQL.findSuccessors(.int32s(keys.map(\.lane)), .texts(keys.map(\.token))))
             for row in rows.rows {
-                let key = Chains.Key(lane: try row.int16("lane"), token: try row.text("token"))
+                let key = Chains.Key(lane: try row.int32("lane"), token: try row.text("token"))
                 successors[key] = try row.int64("id")
             }
             return successors
@@ -101,9 +101,9 @@ extension PostgresLedger {
         return try await attempt {
             var places: [Chains.Key: Chains.Place] = [:]
             let rows = try await self.writes.query(
-                SQL.findOlderLinks(.int16s(keys.map(\.lane)), .texts(keys.map(\.token))))
+                SQL.findOlderLinks(.int32s(keys.map(\.lane)), .texts(keys.map(\.token))))
             for row in rows.rows {
-                let key = Chains.Key(lane: try row.int16("lane"), token: try row.text("token"))
+                let key = Chains.Key(lane: try row.int32("lane"), token: try row.text("token"))
                 places[key] = Chains.Place(
                     user: try row.text("user_id"), shard: try row.int16("shard"),
                     id: try row.int64("id"))
@@ -138,7 +138,7 @@ extension CommitBatch {
         guard !chains.named.isEmpty else { return nil }
         let rows = chains.named.sorted { $0.key < $1.key }
         return SQL.commitSuccessors(
-            .int16s(rows.map(\.key.lane)), .texts(rows.map(\.key.token)),
+            .int32s(rows.map(\.key.lane)), .texts(rows.map(\.key.token)),
             .int64s(rows.map(\.value)))
     }
 }

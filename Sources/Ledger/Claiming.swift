@@ -10,7 +10,7 @@ extension PostgresLedger {
     ///   - perShard: most of one shard.
     ///   - limit: most in all.
     ///   - suspectsOnly: only those that were in hand when a process ended.
-    /// - Returns: the claims, oldest first within each shard.
+    /// - Returns: the claims, oldest first within each shard. What cannot be read is set aside.
     /// - Throws: `.unavailable` without a database.
     package func claim(
         _ lane: Lane, from places: [Place], perShard: Int, limit: Int, suspectsOnly: Bool = false
@@ -20,10 +20,48 @@ extension PostgresLedger {
                 SQL.claimDue(
                     .int16s(places.map(\.shard)),
                     .timestamps(places.map(\.dueAt.microsecondsSinceEpoch)),
-                    .int64s(places.map(\.id)), .int16(lane.number), .int32(Int32(perShard)),
+                    .int64s(places.map(\.id)), .int32(lane.number), .int32(Int32(perShard)),
                     .int32(Int32(limit)), .bool(suspectsOnly)))
-            return try rows.rows.map { try $0.claim(of: lane.app) }
+            let (claims, unreadable) = try self.parted(rows.rows, of: lane.app)
+            try await self.setAside(unreadable)
+            return claims
         }
+    }
+
+    /// When the first purchase of each of the lanes is due in the given shards.
+    package func heads(
+        of lanes: [Lane], in shards: [Int16]
+    ) async throws(LedgerError) -> QueueHeads {
+        try await attempt {
+            let rows = try await self.reads.query(
+                SQL.queueHeads(.int32s(lanes.map(\.number)), .int16s(shards))
+            ).rows
+            var now = Timestamp.never
+            var dueAt: [Int32: Timestamp] = [:]
+            for row in rows {
+                now = try row.instant("now")
+                dueAt[try row.int32("lane")] = try row.optionalInstant("due_at")
+            }
+            return QueueHeads(now: now, dueAt: dueAt)
+        }
+    }
+
+    /// The due purchases of the lanes in the given shards that were in hand when a process ended.
+    package func suspects(
+        of lanes: [Lane], in shards: [Int16]
+    ) async throws(LedgerError) -> [Claim] {
+        let numbers = try await attempt {
+            try await self.reads.query(
+                SQL.suspectLanes(.int32s(lanes.map(\.number)), .int16s(shards))
+            ).rows.map { try $0.int32("lane") }
+        }
+        var claims: [Claim] = []
+        for lane in lanes where numbers.contains(lane.number) {
+            claims += try await claim(
+                lane, from: shards.map(Place.start), perShard: 1000, limit: 100_000,
+                suspectsOnly: true)
+        }
+        return claims
     }
 
     /// Notes what is about to be asked about, so that after a crash it is known.
@@ -43,19 +81,23 @@ extension PostgresLedger {
         }
     }
 
-    /// All purchases of a user, due or not; where claimed ones are included, also those of others
-    /// that the user has handed in.
+    /// All purchases of a user that can be read, due or not; where claimed ones are included, also
+    /// those of others that the user has handed in.
     package func claims(
         ofUser userID: UserID, includingClaimed: Bool = false
     ) async throws(LedgerError) -> [Claim] {
+        try await purchases(ofUser: userID, includingClaimed: includingClaimed).claims
+    }
+
+    /// The same, and those that cannot be read.
+    package func purchases(
+        ofUser userID: UserID, includingClaimed: Bool = false
+    ) async throws(LedgerError) -> (claims: [Claim], unreadable: [UnreadablePurchase]) {
         try await attempt {
-            var claims: [Claim] = []
-            let query = SQL.userClaims(.text(userID), .bool(includingClaimed))
-            for row in try await self.reads.query(query).rows {
-                let app = try await self.app(ofLane: try row.int16("lane"))
-                claims.append(try row.claim(of: app))
-            }
-            return claims
+            try self.parted(
+                try await self.reads.query(
+                    SQL.userClaims(.text(userID), .bool(includingClaimed))
+                ).rows, of: nil)
         }
     }
 
@@ -65,15 +107,23 @@ extension PostgresLedger {
     ///   - bucket: the quota that they are part of.
     ///   - stretch: for how long the row is this worker's: the time between two calls for each, and
     ///     how late the last may be.
-    /// - Returns: how long from now until the first may start.
+    ///   - horizon: nothing is reserved that would begin later than that.
+    ///   - isUrgent: somebody waits at a terminal. The background stands back until a moment after
+    ///     their last call.
     /// - Throws: `.unavailable` without a database: there is no quota then.
     package func reserveCalls(
-        from bucket: BucketID, for stretch: Duration
-    ) async throws(LedgerError) -> Duration {
+        from bucket: BucketID, for stretch: Duration, within horizon: Duration,
+        isUrgent: Bool = false
+    ) async throws(LedgerError) -> Reservation {
         try await attempt {
-            let rows = try await self.reads.query(
-                SQL.reserveCalls(.text(bucket), .int64(stretch.microseconds)))
-            return .microseconds(try rows[0].int64("wait_microseconds"))
+            let row = try await self.reads.pipeline([
+                SQL.openBucket(.text(bucket)),
+                SQL.reserveCalls(
+                    .text(bucket), .int64(stretch.microseconds), .int64(horizon.microseconds),
+                    .bool(isUrgent)),
+            ])[1][0]
+            let wait = Duration.microseconds(try row.int64("wait_microseconds"))
+            return try row.bool("granted") ? .granted(in: wait) : .askAgain(in: wait)
         }
     }
 

@@ -21,7 +21,7 @@ extension CommitBatch {
         guard !twins.taken.isEmpty else { return nil }
         let rows = twins.taken.sorted { $0.key < $1.key }
         return SQL.commitOriginalKeys(
-            .int16s(rows.map(\.key.lane)), .texts(rows.map(\.key.originalID)),
+            .int32s(rows.map(\.key.lane)), .texts(rows.map(\.key.originalID)),
             .int16s(rows.map(\.value.shard)), .int64s(rows.map(\.value.id)))
     }
 
@@ -69,7 +69,7 @@ extension CommitBatch {
         let claims = outcomes.map(\.claim)
         let decisions = outcomes.map(\.decision)
         return SQL.commitSchedule(
-            .int16s(claims.map(\.shard)), .int16s(claims.map(\.lane)),
+            .int16s(claims.map(\.shard)), .int32s(claims.map(\.lane)),
             .int64s(claims.map(\.purchase.id)),
             .timestamps(claims.map(\.dueAt.microsecondsSinceEpoch)),
             .timestamps(decisions.map(\.nextCheckAt.microsecondsSinceEpoch)),
@@ -139,7 +139,7 @@ extension CommitBatch {
         guard !handed.isEmpty else { return nil }
         let claims = handed.map(\.outcome.claim)
         return SQL.commitMoves(
-            .int16s(claims.map(\.shard)), .int16s(claims.map(\.lane)),
+            .int16s(claims.map(\.shard)), .int32s(claims.map(\.lane)),
             .timestamps(handed.map(\.outcome.decision.nextCheckAt.microsecondsSinceEpoch)),
             .int64s(claims.map(\.purchase.id)), .int16s(handed.map(\.shard)),
             .texts(handed.map(\.user)))
@@ -157,7 +157,7 @@ extension CommitBatch {
         guard !twins.folded.isEmpty else { return nil }
         let rows = twins.folded
         return SQL.commitTwins(
-            .int16s(rows.map(\.lane)), .int16s(rows.map(\.first.shard)),
+            .int32s(rows.map(\.lane)), .int16s(rows.map(\.first.shard)),
             .int64s(rows.map(\.first.id)), .texts(rows.map(\.user)))
     }
 

@@ -91,7 +91,7 @@ extension PostgresLedger {
         into report: inout CommitReport, because sqlState: String
     ) async throws(LedgerError) {
         let later = outcome.postponed(
-            at: now, Problem(.malformed, "the reply could not be stored (SQLSTATE \(sqlState))"))
+            at: now, Problem(.malformed, Self.reason(sqlState)))
         let batch = try await compose([later], under: lease, at: now)
         do {
             _ = try await writes.pipeline(batch.statements)
@@ -101,6 +101,12 @@ extension PostgresLedger {
         } catch {
             throw LedgerError(error)
         }
+    }
+
+    private static func reason(_ sqlState: String) -> String {
+        sqlState == noBook
+            ? "a row of its user cannot be read"
+            : "the reply could not be stored (SQLSTATE \(sqlState))"
     }
 
     private func isHeld(_ outcomes: [Outcome], by lease: Lease?) -> Bool {
@@ -124,7 +130,7 @@ extension PostgresLedger {
             }
             let rows = try await self.writes.query(
                 SQL.marks(
-                    .int16s(claims.map(\.shard)), .int16s(claims.map(\.lane)),
+                    .int16s(claims.map(\.shard)), .int32s(claims.map(\.lane)),
                     .int64s(claims.map(\.purchase.id)),
                     .timestamps(claims.map(\.dueAt.microsecondsSinceEpoch))))
             var versions: [CommitBatch.RowID: Int64] = [:]

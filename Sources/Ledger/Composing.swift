@@ -7,6 +7,8 @@ private struct Books {
     var shards: [UserID: Int16] = [:]
     /// Users who have no account yet: they get what another has submitted.
     var newcomers: [UserID: Int16] = [:]
+    /// Users of whom a row cannot be read: nothing is decided of them, as what they hold is not known.
+    var unreadable: Set<UserID> = []
 }
 
 extension PostgresLedger {
@@ -99,8 +101,9 @@ extension PostgresLedger {
         let columns: [PostgresValue] = [
             .int16s(users.map(\.value)), .texts(users.map(\.key)),
         ]
-        books.books = try await read(columns)
-        for user in others where books.books[user] == nil {
+        try await read(columns, into: &books)
+        for user in others
+        where books.books[user] == nil && !books.unreadable.contains(user) {
             books.books[user] = Book(userID: user, version: 0, purchases: [], entitlements: [])
             books.newcomers[user] = try books.shard(of: user)
         }
@@ -115,37 +118,24 @@ extension PostgresLedger {
         }
     }
 
-    private func read(_ columns: [PostgresValue]) async throws(LedgerError) -> [UserID: Book] {
-        try await attempt {
-            let results = try await self.writes.pipeline([
+    private func read(
+        _ columns: [PostgresValue], into books: inout Books
+    ) async throws(LedgerError) {
+        let results = try await attempt {
+            try await self.writes.pipeline([
                 SQL.bookAccounts.with(columns), SQL.bookPurchases.with(columns),
                 SQL.bookEntitlements.with(columns), SQL.bookOffers.with(columns),
             ])
-            var entries: [UserID: [Book.Entry]] = [:]
-            for row in results[1].rows {
-                let app = try await self.app(ofLane: try row.int16("lane"))
-                let purchase = try row.purchase(of: app)
-                entries[purchase.userID, default: []].append(
-                    Book.Entry(purchase: purchase, version: try row.int64("version")))
-            }
-            var held: [UserID: [Entitlement]] = [:]
-            for row in results[2].rows {
-                held[try row.text("user_id"), default: []].append(try row.entitlement())
-            }
-            var offered: [UserID: [OfferID: Offer]] = [:]
-            for row in results[3].rows {
-                let (id, offer) = try row.offer()
-                offered[try row.text("user_id"), default: [:]][id] = offer
-            }
-            var books: [UserID: Book] = [:]
-            for row in results[0].rows {
-                let user: UserID = try row.text("user_id")
-                books[user] = Book(
-                    userID: user, version: try row.int64("version"),
-                    purchases: entries[user] ?? [], entitlements: held[user] ?? [],
-                    offers: offered[user] ?? [:])
-            }
-            return books
+        }
+        var apps: [Int32: AppKey] = [:]
+        for row in results[1].rows {
+            let lane = try await attempt { try row.int32("lane") }
+            if apps[lane] == nil { apps[lane] = try await app(ofLane: lane) }
+        }
+        do throws(PostgresError) {
+            try books.read(results, apps)
+        } catch {
+            throw LedgerError(error)
         }
     }
 }
@@ -165,6 +155,52 @@ extension Books {
                 sqlState: PostgresLedger.noBook, message: "a user of the batch has no shard")
         }
         return shard
+    }
+
+    /// Enters the books as they were read: accounts, purchases, entitlements, offers.
+    fileprivate mutating func read(
+        _ results: [PostgresResult], _ apps: [Int32: AppKey]
+    ) throws(PostgresError) {
+        var entries: [UserID: [Book.Entry]] = [:]
+        try each(results[1]) { user, row throws(PostgresError) in
+            guard let app = apps[try row.int32("lane")] else { throw .decoding(column: "lane") }
+            entries[user, default: []].append(
+                Book.Entry(
+                    purchase: try row.purchase(of: app), version: try row.int64("version")))
+        }
+        var held: [UserID: [Entitlement]] = [:]
+        try each(results[2]) { user, row throws(PostgresError) in
+            held[user, default: []].append(try row.entitlement())
+        }
+        var offered: [UserID: [OfferID: Offer]] = [:]
+        try each(results[3]) { user, row throws(PostgresError) in
+            let (id, offer) = try row.offer()
+            offered[user, default: [:]][id] = offer
+        }
+        for row in results[0].rows {
+            let user: UserID = try row.text("user_id")
+            guard !unreadable.contains(user) else { continue }
+            books[user] = Book(
+                userID: user, version: try row.int64("version"),
+                purchases: entries[user] ?? [], entitlements: held[user] ?? [],
+                offers: offered[user] ?? [:])
+        }
+    }
+
+    /// A row that cannot be read makes its user's book unreadable, and nobody else's.
+    private mutating func each(
+        _ result: PostgresResult,
+        _ take: (UserID, PostgresRow) throws(PostgresError) -> Void
+    ) throws(PostgresError) {
+        for row in result.rows {
+            let user: UserID = try row.text("user_id")
+            do throws(PostgresError) {
+                try take(user, row)
+            } catch {
+                guard case .decoding = error else { throw error }
+                unreadable.insert(user)
+            }
+        }
     }
 }
 

@@ -141,7 +141,7 @@ package struct DatabaseExamination: Sendable {
         } catch let error as PostgresError {
             throw LedgerError(error)
         } catch {
-            throw .unavailable(reason: "cancelled")
+            throw .cancelled
         }
     }
 }

@@ -56,7 +56,7 @@ extension PostgresLedger {
             SQL.commitPull(
                 .text(source), .uuid(worker.uuid), page.position.map(PostgresValue.text) ?? .null,
                 .int64(lease.microseconds)),
-            SQL.registerApp(.text(app.store.rawValue), .text(app.id)),
+            SQL.registerApps(.texts([app.store.rawValue]), .texts([app.id])),
         ]
         let first = statements.count
         for start in stride(from: 0, to: page.hints.count, by: Self.hintBatchLimit) {

@@ -48,7 +48,7 @@ extension PostgresLedger {
         try await attempt {
             let rows = try await self.writes.query(
                 SQL.lockedClaims(
-                    .int16s(claims.map(\.shard)), .int16s(claims.map(\.lane)),
+                    .int16s(claims.map(\.shard)), .int32s(claims.map(\.lane)),
                     .int64s(claims.map(\.purchase.id)),
                     .timestamps(claims.map(\.dueAt.microsecondsSinceEpoch)),
                     .texts(claims.map(\.purchase.userID))))

@@ -1,4 +1,5 @@
 package import Postgres
+package import Renewal
 
 /// Brings the schema up to date: numbered files, forward only, each in a transaction of its own.
 package struct Migrator: Sendable {
@@ -9,6 +10,8 @@ package struct Migrator: Sendable {
         PackageResources.v0001_create_renewald_sql,
         PackageResources.v0002_share_and_correct_sql,
         PackageResources.v0003_note_vain_questions_sql,
+        PackageResources.v0004_let_apps_be_unknown_sql,
+        PackageResources.v0005_let_people_go_first_sql,
     ]
 
     private let connection: PostgresConnection
@@ -73,7 +76,7 @@ package struct Migrator: Sendable {
         } catch let error as PostgresError {
             throw LedgerError(error, during: .migration)
         } catch {
-            throw .unavailable(reason: "cancelled")
+            throw .cancelled
         }
     }
 }

@@ -1,4 +1,5 @@
 package import Postgres
+package import Renewal
 
 /// Waits for `NOTIFY` on a connection of its own. Only a convenience: who waits must also look by
 /// himself from time to time. Behind a connection pooler, where LISTEN does not work, there is

@@ -10,7 +10,7 @@ package final class PostgresLedger: Sendable {
     let reads: PostgresConnection
     let writes: PostgresConnection
     let notifies: Bool
-    private let lanes = Mutex<[Int16: Lane]>([:])
+    private let lanes = Mutex<[Int32: Lane]>([:])
 
     /// - Parameters:
     ///   - settings: where the database is.
@@ -36,40 +36,64 @@ package final class PostgresLedger: Sendable {
         try await Migrator(reads).requireCurrentSchema()
     }
 
-    /// Gives each of the apps its lane, and tells the lanes of all apps that were ever submitted
-    /// for, also of those that are not configured.
-    package func registerLanes(_ apps: [AppKey]) async throws(LedgerError) -> [Lane] {
-        try await attempt {
-            for app in apps {
-                _ = try await self.writes.query(
-                    SQL.registerApp(.text(app.store.rawValue), .text(app.id)))
+    /// Tells which apps a worker has configured. Each gets its lane. Apps that no worker has
+    /// configured are marked so: their purchases say it, and are due as soon as one has.
+    ///
+    /// - Parameters:
+    ///   - apps: all of them; no other one is served by this worker.
+    ///   - worker: one that has said that it is alive.
+    package func configure(
+        _ apps: [AppKey], by worker: WorkerID
+    ) async throws(LedgerError) -> ConfiguredLanes {
+        let stores = PostgresValue.texts(apps.map(\.store.rawValue))
+        let ids = PostgresValue.texts(apps.map(\.id))
+        let configured = try await attempt {
+            let rows = try await self.insist { () throws(PostgresError) in
+                try await self.writes.pipeline([
+                    SQL.registerApps(stores, ids), SQL.tellLanes(.uuid(worker.uuid), stores, ids),
+                    SQL.configureLanes(stores, ids),
+                ])
+            }[2].rows
+            var lanes: [Lane] = []
+            var highest: Int32 = 0
+            for row in rows {
+                lanes.append(try row.lane())
+                highest = try row.int32("highest")
             }
+            return ConfiguredLanes(lanes: lanes, highest: highest)
         }
-        return try await allLanes()
+        remember(configured.lanes)
+        return configured
     }
 
+    /// The lanes of all apps that were ever configured or submitted for.
     package func allLanes() async throws(LedgerError) -> [Lane] {
-        let lanes = try await attempt {
-            try await self.reads.query(SQL.apps()).rows.map { row in
-                Lane(
-                    number: try row.int16("lane"),
-                    app: AppKey(store: try row.word("store"), id: try row.text("app")))
-            }
+        try await attempt {
+            try await self.reads.query(SQL.apps()).rows.map { try $0.lane() }
         }
-        self.lanes.withLock { known in
-            known = Dictionary(lanes.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
-        }
-        return lanes
     }
 
     /// The app of a lane, from memory where it is known.
-    func app(ofLane number: Int16) async throws(LedgerError) -> AppKey {
+    func app(ofLane number: Int32) async throws(LedgerError) -> AppKey {
         if let lane = lanes.withLock({ $0[number] }) { return lane.app }
-        _ = try await allLanes()
-        guard let lane = lanes.withLock({ $0[number] }) else {
+        let app = try await attempt {
+            try await self.writes.query(SQL.appOfLane(.int32(number))).rows.first?.app()
+        }
+        guard let app else {
             throw .refused(sqlState: "", message: "lane \(number) has no app")
         }
-        return lane.app
+        remember([Lane(number: number, app: app)])
+        return app
+    }
+
+    /// Lanes that are remembered: whoever submits may name any number of apps.
+    private static let laneMemory = 4096
+
+    private func remember(_ lanes: [Lane]) {
+        self.lanes.withLock { known in
+            if known.count + lanes.count > Self.laneMemory { known = [:] }
+            for lane in lanes { known[lane.number] = lane }
+        }
     }
 
     /// Times that a transaction is tried in which another was in the way.
@@ -100,7 +124,17 @@ package final class PostgresLedger: Sendable {
         } catch let error as PostgresError {
             throw LedgerError(error)
         } catch {
-            throw .unavailable(reason: "cancelled")
+            throw .cancelled
         }
+    }
+}
+
+extension PostgresRow {
+    func app() throws(PostgresError) -> AppKey {
+        AppKey(store: try word("store"), id: try text("app"))
+    }
+
+    fileprivate func lane() throws(PostgresError) -> Lane {
+        Lane(number: try int32("lane"), app: try app())
     }
 }

@@ -21,7 +21,7 @@ extension PostgresRow {
             purchase.cluesHeardAt[clue] = Timestamp(microsecondsSinceEpoch: heardAt)
         }
         var claim = Claim(
-            purchase: purchase, shard: try int16("shard"), lane: try int16("lane"),
+            purchase: purchase, shard: try int16("shard"), lane: try int32("lane"),
             dueAt: try instant("due_at"), version: try int64("version"),
             attempts: Int(try int16("attempts")), crashes: Int(try int16("crashes")),
             checkedAt: try optionalInstant("checked_at"), problem: try optionalText("problem"),

@@ -5,6 +5,8 @@ package import Renewal
 package struct QueueStatus: Hashable, Sendable {
     package struct App: Hashable, Sendable {
         package let key: AppKey
+        /// Whether a worker has it in its configuration; nil before any has looked.
+        package let isConfigured: Bool?
         package let purchases: Int64
         package let due: Int64
         package let oldestDueAt: Timestamp?
@@ -78,7 +80,8 @@ extension PostgresLedger {
             for row in results[0].rows {
                 status.apps.append(
                     QueueStatus.App(
-                        key: try row.app(), purchases: try row.int64("purchases"),
+                        key: try row.app(), isConfigured: try row.optionalBool("configured"),
+                        purchases: try row.int64("purchases"),
                         due: try row.int64("due"),
                         oldestDueAt: try row.optionalInstant("oldest_due_at"),
                         nextDueAt: try row.optionalInstant("next_due_at"),
@@ -145,6 +148,21 @@ extension PostgresLedger {
     }
 }
 
+extension PostgresLedger {
+    /// Apps that were submitted for and are not among the given, with the number of their
+    /// purchases: those with most first.
+    package func appsBeside(
+        _ configured: [AppKey]
+    ) async throws(LedgerError) -> [(app: AppKey, purchases: Int64)] {
+        try await attempt {
+            try await self.reads.query(
+                SQL.strangeApps(
+                    .texts(configured.map(\.store.rawValue)), .texts(configured.map(\.id)))
+            ).rows.map { (try $0.app(), try $0.int64("purchases")) }
+        }
+    }
+}
+
 /// How much is due now.
 package struct QueueDepth: Hashable, Sendable {
     package struct App: Hashable, Sendable {
@@ -172,11 +190,5 @@ extension QueueStatus.Bucket {
             name: try row.text("bucket"), aheadSeconds: try row.float64("ahead_seconds"),
             readAt: try row.instant("now"), freeAt: try row.instant("free_at"),
             blockedUntil: try row.optionalInstant("blocked_until"))
-    }
-}
-
-extension PostgresRow {
-    fileprivate func app() throws(PostgresError) -> AppKey {
-        AppKey(store: try word("store"), id: try text("app"))
     }
 }

@@ -29,6 +29,7 @@ struct SQL: Sendable {
         PostgresStatement("EXPLAIN (COSTS OFF)\n" + text, parameters, isReadOnly: true)
     }
 
+    static let appOfLane = SQL("app_of_lane", PackageResources.app_of_lane_sql)
     static let apps = SQL("apps", PackageResources.apps_sql)
     static let beatWorker = SQL("beat_worker", PackageResources.beat_worker_sql)
     static let beginPull = SQL("begin_pull", PackageResources.begin_pull_sql)
@@ -59,6 +60,7 @@ struct SQL: Sendable {
         "commit_successors", PackageResources.commit_successors_sql)
     static let commitTokens = SQL("commit_tokens", PackageResources.commit_tokens_sql)
     static let commitTwins = SQL("commit_twins", PackageResources.commit_twins_sql)
+    static let configureLanes = SQL("configure_lanes", PackageResources.configure_lanes_sql)
     static let countWorkers = SQL("count_workers", PackageResources.count_workers_sql)
     static let doctorEvents = SQL("doctor_events", PackageResources.doctor_events_sql)
     static let doctorHas = SQL("doctor_has", PackageResources.doctor_has_sql)
@@ -84,6 +86,7 @@ struct SQL: Sendable {
     static let marks = SQL("marks", PackageResources.marks_sql)
     static let notifyDue = SQL("notify_due", PackageResources.notify_due_sql)
     static let now = SQL("now", PackageResources.now_sql)
+    static let openBucket = SQL("open_bucket", PackageResources.open_bucket_sql)
     static let ownedShards = SQL("owned_shards", PackageResources.owned_shards_sql)
     static let pruneClues = SQL("prune_clues", PackageResources.prune_clues_sql)
     static let pruneHeardHints = SQL(
@@ -94,14 +97,16 @@ struct SQL: Sendable {
     static let purchaseEvidence = SQL(
         "purchase_evidence", PackageResources.purchase_evidence_sql)
     static let queueDepth = SQL("queue_depth", PackageResources.queue_depth_sql)
+    static let queueHeads = SQL("queue_heads", PackageResources.queue_heads_sql)
     static let recordMigration = SQL("record_migration", PackageResources.record_migration_sql)
-    static let registerApp = SQL("register_app", PackageResources.register_app_sql)
+    static let registerApps = SQL("register_apps", PackageResources.register_apps_sql)
     static let releaseShards = SQL("release_shards", PackageResources.release_shards_sql)
     static let renewShards = SQL("renew_shards", PackageResources.renew_shards_sql)
     static let reserveCalls = SQL("reserve_calls", PackageResources.reserve_calls_sql)
     static let rotateEvidence = SQL("rotate_evidence", PackageResources.rotate_evidence_sql)
     static let schemaExists = SQL("schema_exists", PackageResources.schema_exists_sql)
     static let schemaVersion = SQL("schema_version", PackageResources.schema_version_sql)
+    static let setAside = SQL("set_aside", PackageResources.set_aside_sql)
     static let shardsOf = SQL("shards_of", PackageResources.shards_of_sql)
     static let statusBuckets = SQL("status_buckets", PackageResources.status_buckets_sql)
     static let statusLag = SQL("status_lag", PackageResources.status_lag_sql)
@@ -109,8 +114,11 @@ struct SQL: Sendable {
     static let statusQueue = SQL("status_queue", PackageResources.status_queue_sql)
     static let statusSources = SQL("status_sources", PackageResources.status_sources_sql)
     static let statusWorkers = SQL("status_workers", PackageResources.status_workers_sql)
+    static let strangeApps = SQL("strange_apps", PackageResources.strange_apps_sql)
+    static let suspectLanes = SQL("suspect_lanes", PackageResources.suspect_lanes_sql)
     static let takeHints = SQL("take_hints", PackageResources.take_hints_sql)
     static let takeShards = SQL("take_shards", PackageResources.take_shards_sql)
+    static let tellLanes = SQL("tell_lanes", PackageResources.tell_lanes_sql)
     static let userClaims = SQL("user_claims", PackageResources.user_claims_sql)
     static let userEntitlements = SQL(
         "user_entitlements", PackageResources.user_entitlements_sql)

@@ -5,7 +5,7 @@ import Renewal
 /// has been before.
 struct Twins {
     struct Key: Hashable, Comparable {
-        let lane: Int16
+        let lane: Int32
         let originalID: OrderID
 
         static func < (left: Key, right: Key) -> Bool {
@@ -14,7 +14,7 @@ struct Twins {
     }
 
     struct Folded {
-        let lane: Int16
+        let lane: Int32
         let first: CommitBatch.RowID
         let user: UserID
     }
@@ -37,10 +37,10 @@ extension PostgresLedger {
             var owners: [Twins.Key: CommitBatch.RowID] = [:]
             let rows = try await self.writes.query(
                 SQL.findOriginalKeys(
-                    .int16s(wanted.map(\.lane)), .texts(wanted.map(\.originalID))))
+                    .int32s(wanted.map(\.lane)), .texts(wanted.map(\.originalID))))
             for row in rows.rows {
                 let key = Twins.Key(
-                    lane: try row.int16("lane"), originalID: try row.text("original_id"))
+                    lane: try row.int32("lane"), originalID: try row.text("original_id"))
                 owners[key] = CommitBatch.RowID(
                     shard: try row.int16("shard"), id: try row.int64("id"))
             }

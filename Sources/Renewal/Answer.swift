@@ -120,6 +120,10 @@ extension StoreFailure {
     /// the other way round (design rule 9).
     package static let environment = "environment"
 
+    /// The purchase's app is not in the configuration. It stays due until it is.
+    package static let notConfigured = StoreFailure.unsupported(
+        reason: "this app is not configured")
+
     package var problem: Problem {
         switch self {
         case .unreachable(let reason):

@@ -4,7 +4,7 @@ package struct Claim: Hashable, Sendable {
     package let purchase: Purchase
     package let shard: Int16
     /// The app's number: each app has its own queue, so that one cannot hold up another.
-    package let lane: Int16
+    package let lane: Int32
     /// When it was due. Compared at the commit: a purchase that was made due anew is asked again.
     package let dueAt: Timestamp
     /// Compared at the commit: facts that were changed by another are not overwritten.
@@ -25,7 +25,7 @@ package struct Claim: Hashable, Sendable {
     package let claimedAt: Timestamp
 
     package init(
-        purchase: Purchase, shard: Int16, lane: Int16, dueAt: Timestamp, version: Int64,
+        purchase: Purchase, shard: Int16, lane: Int32, dueAt: Timestamp, version: Int64,
         attempts: Int, crashes: Int, checkedAt: Timestamp?, problem: String? = nil,
         claimedAt: Timestamp
     ) {
@@ -102,10 +102,10 @@ package struct Place: Hashable, Sendable {
 
 /// One app as the ledger numbers it.
 package struct Lane: Hashable, Sendable {
-    package let number: Int16
+    package let number: Int32
     package let app: AppKey
 
-    package init(number: Int16, app: AppKey) {
+    package init(number: Int32, app: AppKey) {
         self.number = number
         self.app = app
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Daemon
 import FoundationEssentials
 import Ledger
+import Renewal
 import Logging
 import Sockets
 

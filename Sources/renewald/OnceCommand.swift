@@ -60,12 +60,7 @@ struct OnceCommand: AsyncParsableCommand {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             if Console.isErrorTerminal { tasks.addTask { await showProgress(of: engine) } }
             defer { tasks.cancelAll() }
-            do {
-                return try await engine.run(.onePass(limit: limit))
-            } catch let error as PortError {
-                Console.complain(error.sentence)
-                throw ExitReason.unavailable
-            }
+            return try await engine.run(.onePass(limit: limit))
         }
     }
 

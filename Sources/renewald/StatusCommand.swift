@@ -29,9 +29,9 @@ struct StatusCommand: AsyncParsableCommand {
             try await Task.sleep(for: Self.sample)
             repeat {
                 let status = try await workshop.ledger.status()
-                let report = StatusReport(status, earlier: earlier) { app in
-                    Quota.background(workshop.rate(app))
-                }
+                let report = StatusReport(
+                    status, configured: workshop.configuration.apps.map(\.key), earlier: earlier,
+                    quota: workshop.rate)
                 earlier = status.buckets
                 if json {
                     try Console.sayJSON(StatusOutput(report))
@@ -54,13 +54,29 @@ struct StatusReport {
     let status: QueueStatus
     private let earlier: [BucketID: QueueStatus.Bucket]
     private let later: [BucketID: QueueStatus.Bucket]
-    /// How many calls a second an app's background checks may make.
+    /// How many calls a second may be made for an app.
     let quota: (AppKey) -> Double
+    /// Apps that are configured, or were not looked for yet by any worker and are configured here.
+    let apps: [QueueStatus.App]
+    /// The others that have purchases: those with most first.
+    let unknownApps: [UnknownApp]
+    /// How many more there are.
+    let furtherUnknownApps: Int
 
     init(
-        _ status: QueueStatus, earlier: [QueueStatus.Bucket], quota: @escaping (AppKey) -> Double
+        _ status: QueueStatus, configured: [AppKey], earlier: [QueueStatus.Bucket],
+        quota: @escaping (AppKey) -> Double
     ) {
         self.status = status
+        let known = Set(configured)
+        apps = status.apps.filter { $0.isConfigured ?? known.contains($0.key) }
+        let unknown = status.apps.filter {
+            !($0.isConfigured ?? known.contains($0.key)) && $0.purchases > 0
+        }.sorted { $0.purchases > $1.purchases }
+        unknownApps = unknown.prefix(UnknownApp.namedLimit).map {
+            UnknownApp($0.key, purchases: $0.purchases, configured: configured)
+        }
+        furtherUnknownApps = unknown.count - unknownApps.count
         self.quota = quota
         self.earlier = Dictionary(earlier.map { ($0.name, $0) }) { first, _ in first }
         later = Dictionary(status.buckets.map { ($0.name, $0) }) { first, _ in first }
@@ -68,7 +84,7 @@ struct StatusReport {
 
     /// The share of the calls between the two looks that was given away; nil before the first call.
     func quotaUsed(by app: AppKey) -> Double? {
-        let name = Quota.backgroundBucket(app)
+        let name = Quota.bucket(app)
         guard let before = earlier[name], let after = later[name] else { return nil }
         let between = (after.readAt - before.readAt).microseconds
         let given = (after.freeAt - max(before.freeAt, before.readAt)).microseconds
@@ -77,7 +93,7 @@ struct StatusReport {
 
     /// The store has asked for no calls until then.
     func blockedUntil(_ app: AppKey) -> Timestamp? {
-        later[Quota.backgroundBucket(app)]?.blockedUntil
+        later[Quota.bucket(app)]?.blockedUntil
     }
 
     /// Whether a worker has found that the store does not answer.
@@ -102,7 +118,11 @@ private struct StatusText {
             lines.append("worker \(worker.name): \(worker.shards) of 256 shards, since \(since)")
         }
         if status.apps.isEmpty { lines.append("nothing has been submitted yet") }
-        for app in status.apps { lines += rows(of: app) }
+        for app in report.apps { lines += rows(of: app) }
+        if !report.unknownApps.isEmpty { lines += [""] + report.unknownApps.map(\.sentence) }
+        if report.furtherUnknownApps > 0 {
+            lines.append("\(report.furtherUnknownApps) more apps are not configured")
+        }
         if !status.sources.isEmpty { lines += [""] + status.sources.map(row) }
         return lines
     }
@@ -134,7 +154,7 @@ private struct StatusText {
         }
         if app.setAside > 0 {
             lines.append(
-                "  set aside     \(count(app.setAside, "purchase")), as checking ended the process")
+                "  set aside     \(count(app.setAside, "purchase")): see their problem")
         }
         return lines
     }
@@ -186,6 +206,7 @@ private struct StatusOutput: Encodable {
     let workers: [Worker]
     let apps: [App]
     let sources: [Source]
+    let unknown_apps: [UnknownApp]
     /// What holds mass revocations has not tripped: there is none yet.
     let breaker = Nullable<String>(nil)
 
@@ -198,6 +219,7 @@ private struct StatusOutput: Encodable {
     struct App: Encodable {
         let store: String
         let app: AppID
+        let configured: Nullable<Bool>
         let purchases: Int64
         let due: Int64
         let oldest_due_seconds: Nullable<Int64>
@@ -212,6 +234,14 @@ private struct StatusOutput: Encodable {
         let set_aside: Int64
         let problems: [String: Int64]
         let blocked_until: Nullable<String>
+    }
+
+    /// Not configured, and there are purchases: those with most of them.
+    struct UnknownApp: Encodable {
+        let store: String
+        let app: AppID
+        let purchases: Int64
+        let nearest: Nullable<String>
     }
 
     /// Where news is pulled from.
@@ -233,10 +263,15 @@ private struct StatusOutput: Encodable {
                 name: $0.name, read_at: Nullable($0.readAt?.text), failures: $0.failures,
                 problem: Nullable($0.problem))
         }
+        unknown_apps = report.unknownApps.map { app in
+            UnknownApp(
+                store: app.key.store.rawValue, app: app.key.id, purchases: app.purchases,
+                nearest: Nullable(app.nearest.map { "\($0.store.rawValue) \($0.id)" }))
+        }
         apps = status.apps.map { app in
             App(
-                store: app.key.store.rawValue, app: app.key.id, purchases: app.purchases,
-                due: app.due,
+                store: app.key.store.rawValue, app: app.key.id,
+                configured: Nullable(app.isConfigured), purchases: app.purchases, due: app.due,
                 oldest_due_seconds: Nullable(
                     app.oldestDueAt.map { (status.now - $0).components.seconds }),
                 next_check_at: Nullable(app.nextDueAt?.text),

@@ -54,7 +54,7 @@ import Testing
         ports.reserve = { _, _, stretch in
             stretches.withLock { $0.append(stretch) }
             world.change { $0.reserved += 1 }
-            return .zero
+            return .granted(in: .zero)
         }
         let app = world.state.lanes[0].app
         let settings = { @Sendable (rate: Double) in
@@ -141,7 +141,7 @@ import Testing
                 state.reserved += 1
                 return state.reserved
             }
-            return reserved == 1 ? .zero : .seconds(3600)
+            return .granted(in: reserved == 1 ? .zero : .seconds(3600))
         }
         var settings = quickSettings()
         settings.callsPerSecond[app] = 1
@@ -156,13 +156,22 @@ import Testing
 
     @Test func theLoopsAreWatchedAsLongAsTheyRun() async throws {
         let world = World()
-        let heartbeat = Heartbeat()
-        let engine = RenewalEngine(
-            quickSettings(), world.ports { inForce($0) }, log: quiet, heartbeat: heartbeat)
+        let (gate, heartbeat) = (Gate(), Heartbeat())
+        let ports = world.ports { claim in
+            await gate.pass()
+            return inForce(claim)
+        }
+        let engine = RenewalEngine(quickSettings(), ports, log: quiet, heartbeat: heartbeat)
         let app = world.state.lanes[0].app
         try await engine.run {
             await world.letLook(2)
-            #expect(later(heartbeat).isSuperset(of: [.leases, .queue(app)]))
+            #expect(later(heartbeat).isSuperset(of: [.leases, .queues]))
+            #expect(!later(heartbeat).contains(.queue(app)), "nothing is due")
+            world.add(1)
+            await world.wait { $0.totalInFlight == 1 }
+            #expect(later(heartbeat).contains(.queue(app)))
+            gate.open()
+            await world.wait { $0.committed.count == 1 }
         }
         #expect(later(heartbeat).isEmpty, "what has ended is not missed")
     }

@@ -18,7 +18,7 @@ import Testing
         var ports = world.ports { inForce($0) }
         let door = ports.commit
         if let commit {
-            ports.commit = { outcomes, lease, now throws(PortError) in
+            ports.commit = { outcomes, lease, now throws(LedgerError) in
                 await commit(outcomes)
                 return try await door(outcomes, lease, now)
             }

@@ -77,8 +77,8 @@ import Testing
         var ports = world.ports { inForce($0) }
         ports.news = { await world.nextNews() }
         try await running(world, settings, ports: ports, ask: { inForce($0) }) {
+            await world.wait { $0.count(.heads) >= 1 }
             for number in 1...5 {
-                await world.wait { $0.count(.claim) >= number }
                 world.add(1)
                 world.change { $0.news.append(number.isMultiple(of: 2) ? nil : 1) }
                 await world.wait { $0.committed.count == number }
@@ -91,7 +91,7 @@ import Testing
         try await running(world, quickSettings()) {
             inForce($0)
         } _: {
-            await world.wait { $0.count(.claim) >= 3 }
+            await world.wait { $0.count(.heads) >= 3 }
             world.add(5)
             await world.wait { $0.committed.count == 5 }
         }
@@ -129,7 +129,7 @@ import Testing
         try await running(world, settings) {
             inForce($0)
         } _: {
-            await world.wait { $0.count(.claim) >= 1 }
+            await world.wait { $0.count(.heads) >= 1 }
             world.change {
                 $0.lanes.append(Lane(number: 9, app: AppKey(store: .apple, id: "com.example.9")))
             }

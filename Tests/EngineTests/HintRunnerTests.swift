@@ -53,8 +53,10 @@ private final class News: Sendable {
                         : .mayPull(position: state.position, failures: 0, now: self.now)
                 }
             },
-            take: { page, _, _, _, _ throws(PortError) in
-                guard !self.state.withLock(\.isShut) else { throw PortError("the door is shut") }
+            take: { page, _, _, _, _ throws(LedgerError) in
+                guard !self.state.withLock(\.isShut) else {
+                    throw .unavailable(reason: "the door is shut")
+                }
                 self.note("take \(page.hints.count)")
                 self.state.withLock { $0.position = page.position ?? $0.position }
                 return HintReport(fresh: page.hints.count, woken: 0, unclaimed: 0)
@@ -133,7 +135,7 @@ private func page(
         news.state.withLock { $0.pages = [page(1)] }
         var ports = news.ports(world)
         let store = ports.hintDoors
-        ports.hintDoors?.take = { page, source, worker, lease, began throws(PortError) in
+        ports.hintDoors?.take = { page, source, worker, lease, began throws(LedgerError) in
             // What a hint has made due is part of the same pass.
             #expect(world.state.count(.claim) == 0)
             world.add(3)

@@ -1,5 +1,6 @@
 import Daemon
 import Ledger
+import Logging
 import Postgres
 import Renewal
 import Synchronization
@@ -115,14 +116,200 @@ import Testing
     }
 }
 
+/// What the database does not let be done.
+extension LedgerEngineTests {
+    @Test func anUnknownAppIsServedAsSoonAsItIsConfigured() async throws {
+        let house = try await House()
+        try await house.fill(1)
+        let reader = AppKey(store: .google, id: "com.example.reader")
+        let apps = Mutex<[AppKey]>([])
+        let ledger = house.newLedger()
+        let ports = house.ports(ledger, apps: { apps.withLock { $0 } })
+        let engine = RenewalEngine(quickSettings(), ports, log: quiet)
+        let unsupported = """
+            SELECT FROM renewald.purchases
+            WHERE problem = 'unsupported: this app is not configured' AND state = 'new'
+            """
+        try await engine.run {
+            try await house.wait(untilThereAre: unsupported)
+            #expect(house.asked.withLock { $0.isEmpty })
+            apps.withLock { $0 = [reader] }
+            await engine.adapt(to: quickSettings())
+            try await house.wait(untilThereAre: "SELECT FROM renewald.event")
+            apps.withLock { $0 = [] }
+            await engine.adapt(to: quickSettings())
+            try await house.wait(
+                untilThereAre: """
+                    SELECT FROM renewald.purchases
+                    WHERE problem = 'unsupported: this app is not configured' AND state = 'active'
+                    """)
+        }
+        await ledger.close()
+        #expect(house.asked.withLock { $0.values.allSatisfy { $0 == 1 } })
+    }
+
+    /// A column, a right or a table that is not there: one pass ends at once and says which.
+    @Test(arguments: [
+        Breakage(
+            "ALTER TABLE renewald.schedule RENAME COLUMN crashes TO ends", "crashes", .schema),
+        Breakage(
+            "ALTER TABLE renewald.purchase RENAME COLUMN holding_ends TO ends", "holding_ends",
+            .schema),
+        Breakage("REVOKE SELECT ON renewald.schedule FROM renewald_worker", "schedule", .rights),
+        Breakage("REVOKE SELECT ON renewald.purchase FROM renewald_worker", "purchase", .rights),
+        Breakage(
+            "REVOKE SELECT ON renewald.credential FROM renewald_worker", "credential", .rights),
+        Breakage("REVOKE UPDATE ON renewald.shard FROM renewald_worker", "shard", .rights),
+        Breakage("REVOKE INSERT ON renewald.worker FROM renewald_worker", "worker", .rights),
+        Breakage("REVOKE UPDATE ON renewald.purchase FROM renewald_worker", "purchase", .rights),
+        Breakage("REVOKE INSERT ON renewald.event FROM renewald_worker", "event", .rights),
+        Breakage("REVOKE SELECT ON renewald.app FROM renewald_worker", "app", .rights),
+        Breakage("REVOKE SELECT ON renewald.bucket FROM renewald_worker", "bucket", .rights),
+        Breakage("ALTER TABLE renewald.clue RENAME TO old_clue", "clue", .schema),
+    ])
+    func onePassEndsWithWhatIsMissing(_ breakage: Breakage) async throws {
+        let house = try await House(role: "renewald_worker")
+        try await house.fill(20)
+        try await house.beside.script(breakage.script)
+        let ledger = house.newLedger()
+        var settings = quickSettings()
+        settings.callsPerSecond[AppKey(store: .google, id: "com.example.reader")] = 1000
+        let engine = RenewalEngine(settings, house.ports(ledger), log: quiet)
+        do {
+            try await engine.run(.onePass(limit: nil))
+            Issue.record("it did not say so")
+        } catch {
+            #expect(error.sentence.contains(breakage.object), "\(error.sentence)")
+            switch (error, breakage.kind) {
+            case (.forbidden, .rights), (.schemaDiffers, .schema): break
+            default: Issue.record("\(error)")
+            }
+        }
+        await ledger.close()
+        #expect(
+            try await house.number(
+                "SELECT count(*) FROM renewald.purchase WHERE state <> 'new'") == 0)
+    }
+
+    @Test func theDaemonSaysItOnceAndGoesOnWhenItIsMended() async throws {
+        let house = try await House(role: "renewald_worker")
+        let ledger = house.newLedger()
+        let lines = Lines()
+        let engine = RenewalEngine(quickSettings(), house.ports(ledger), log: lines.logger)
+        try await engine.run {
+            try await house.wait(
+                untilThereAre: "SELECT FROM renewald.shard WHERE owner IS NOT NULL")
+            try await house.beside.script(
+                "REVOKE SELECT ON renewald.credential FROM renewald_worker")
+            try await house.fill(20)
+            await lines.wait(for: "database_refuses")
+            try await house.wait(
+                untilThereAre: "SELECT FROM renewald.shard WHERE lease_until > now()")
+            try await house.beside.script("GRANT SELECT ON renewald.credential TO renewald_worker")
+            try await house.wait(untilThereAre: "SELECT FROM renewald.event HAVING count(*) = 20")
+            await lines.wait(for: "database_relents")
+        }
+        await ledger.close()
+        #expect(lines.count(of: "database_refuses") == 1)
+        #expect(lines.count(of: "database_relents") == 1)
+    }
+
+    /// One row that cannot be read is set aside; its neighbours go on.
+    @Test(arguments: [
+        "UPDATE renewald.purchase SET doubt = 'nonsense', doubt_since = now() WHERE user_id = 'user 7'",
+        "UPDATE renewald.purchase SET lapse = 'nonsense' WHERE user_id = 'user 7'",
+        """
+        ALTER TABLE renewald.purchase ALTER product DROP NOT NULL;
+        UPDATE renewald.purchase SET product = NULL WHERE user_id = 'user 7'
+        """,
+        """
+        ALTER TABLE renewald.purchase DROP CONSTRAINT purchase_state_check;
+        UPDATE renewald.purchase SET state = 'nonsense' WHERE user_id = 'user 7'
+        """,
+        """
+        DELETE FROM renewald.credential USING renewald.purchase
+        WHERE credential.id = purchase.id AND purchase.user_id = 'user 7'
+        """,
+    ])
+    func aRowThatCannotBeReadIsSetAside(_ script: String) async throws {
+        let house = try await House(role: "renewald_worker")
+        try await house.fill(50)
+        try await house.beside.script(script)
+        let ledger = house.newLedger()
+        let engine = RenewalEngine(quickSettings(), house.ports(ledger), log: quiet)
+        #expect(try await engine.run(.onePass(limit: nil)).checked == 49)
+        await ledger.close()
+        #expect(
+            try await house.number(
+                """
+                SELECT count(*) FROM renewald.purchases
+                WHERE user_id = 'user 7' AND next_check_at IS NULL
+                    AND problem LIKE 'set_aside: its row cannot be read (column %'
+                """) == 1)
+    }
+}
+
+/// Something that is broken by hand.
+struct Breakage: Sendable, CustomStringConvertible {
+    enum Kind: Sendable { case rights, schema }
+    let script: String
+    /// What is named.
+    let object: String
+    let kind: Kind
+
+    init(_ script: String, _ object: String, _ kind: Kind) {
+        self.script = script
+        self.object = object
+        self.kind = kind
+    }
+
+    var description: String { script }
+}
+
+/// What an engine logs, by topic.
+private final class Lines: Sendable {
+    private let topics = Mutex<[String]>([])
+    private let (news, teller) = AsyncStream.makeStream(of: Void.self)
+
+    var logger: Logger {
+        Logger(label: "test") { _ in Handler(lines: self) }
+    }
+
+    func count(of topic: String) -> Int { topics.withLock { $0.count { $0 == topic } } }
+
+    func wait(for topic: String) async {
+        for await _ in news where count(of: topic) > 0 { return }
+    }
+
+    private struct Handler: LogHandler {
+        let lines: Lines
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.info
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            guard case .string(let topic)? = event.metadata?[LogField.topic] else { return }
+            lines.topics.withLock { $0.append(topic) }
+            lines.teller.yield()
+        }
+    }
+}
+
 /// A database, and workers on it.
 private final class House: Sendable {
     let conninfo: String
+    /// The role that workers have; nil for the owner's.
+    private let role: String?
     let beside: PostgresConnection
     /// How often each purchase was asked about.
     let asked = Mutex<[Int64: Int]>([:])
 
-    init() async throws {
+    init(role: String? = nil) async throws {
+        self.role = role
         conninfo = try await ScratchCluster.shared().newDatabase()
         beside = PostgresConnection(Self.settings(conninfo))
         _ = try await Migrator(beside).migrate()
@@ -132,7 +319,9 @@ private final class House: Sendable {
         PostgresSettings(conninfo: conninfo, statementTimeout: .seconds(60))
     }
 
-    func newLedger() -> PostgresLedger { PostgresLedger(Self.settings(conninfo)) }
+    func newLedger() -> PostgresLedger {
+        PostgresLedger(Self.settings(conninfo + (role.map { " options='-c role=\($0)'" } ?? "")))
+    }
 
     func fill(_ count: Int) async throws {
         try await beside.script(
@@ -173,9 +362,14 @@ private final class House: Sendable {
         await ledger.close()
     }
 
-    func ports(_ ledger: PostgresLedger) -> Ports {
+    func ports(
+        _ ledger: PostgresLedger,
+        apps: @escaping @Sendable () -> [AppKey] = {
+            [AppKey(store: .google, id: "com.example.reader")]
+        }
+    ) -> Ports {
         Ports(
-            ledger, apps: { [AppKey(store: .google, id: "com.example.reader")] },
+            ledger, apps: apps,
             workerName: "test",
             ask: { claim in
                 self.asked.withLock { $0[claim.purchase.id, default: 0] += 1 }

@@ -43,7 +43,7 @@ import Testing
             while ContinuousClock.now < answersAt { await Task.yield() }
             world.change { $0.reserved += count }
             row.withLock { $0.underWay -= 1 }
-            return .zero
+            return .granted(in: .zero)
         }
         let made = RenewalEngine(paced(world, perSecond: 100), ports, log: quiet)
         engine.withLock { $0 = made }
@@ -68,7 +68,7 @@ import Testing
                 $0.reserved += count
                 $0.reservedFrom.append(.now + .milliseconds(150))
             }
-            return .milliseconds(150)
+            return .granted(in: .milliseconds(150))
         }
         try await running(world, paced(world, perSecond: 200), ports: ports, ask: { inForce($0) }) {
             await world.wait { $0.committed.count == 20 }
@@ -84,7 +84,7 @@ import Testing
         var ports = world.ports { inForce($0) }
         ports.reserve = { _, count, _ in
             world.change { $0.reserved += count }
-            return .seconds(3600)
+            return .granted(in: .seconds(3600))
         }
         var settings = paced(world, perSecond: 50)
         settings.stopLimit = .milliseconds(10)

@@ -142,7 +142,7 @@ private final class Row {
 
     @Test func aFewSlotsAreSharedByManyLanes() {
         let slots = Slots(limit: 2)
-        for lane in 1...5 { slots.enter(Int16(lane)) }
+        for lane in 1...5 { slots.enter(Int32(lane)) }
         #expect(slots.take(1) {})
         #expect(slots.take(5) {})
         #expect(!slots.take(3) {})

@@ -13,7 +13,7 @@ import Testing
 
     @Test func checksAllThatIsDueOnceAndEnds() async throws {
         let world = World(lanes: 3)
-        for lane in 1...3 { world.add(150, lane: Int16(lane)) }
+        for lane in 1...3 { world.add(150, lane: Int32(lane)) }
         let report = try await pass(world) { inForce($0) }
         #expect(report.checked == 450)
         #expect(report.verdicts == 450)
@@ -25,7 +25,7 @@ import Testing
 
     @Test func checksNoMoreThanItsLimit() async throws {
         let world = World(lanes: 2)
-        for lane in 1...2 { world.add(50, lane: Int16(lane)) }
+        for lane in 1...2 { world.add(50, lane: Int32(lane)) }
         #expect(try await pass(world, limit: 30) { inForce($0) }.checked == 30)
         #expect(world.state.asked.count == 30)
     }
@@ -49,6 +49,6 @@ import Testing
     @Test func saysWhenTheDatabaseIsAway() async throws {
         let world = World()
         world.change { $0.shut[.beat] = 1 }
-        await #expect(throws: PortError.self) { try await pass(world) { inForce($0) } }
+        await #expect(throws: LedgerError.self) { try await pass(world) { inForce($0) } }
     }
 }

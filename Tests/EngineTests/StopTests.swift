@@ -52,7 +52,7 @@ import Testing
 
     @Test func endsWhenItsTaskIsCancelled() async throws {
         let world = World(lanes: 3)
-        for lane in 1...3 { world.add(20, lane: Int16(lane)) }
+        for lane in 1...3 { world.add(20, lane: Int32(lane)) }
         let gate = Gate()
         let engine = RenewalEngine(
             quickSettings(inFlight: 12),

@@ -7,7 +7,7 @@ import Synchronization
 final class World: Sendable {
     struct State {
         var lanes: [Lane] = []
-        var due: [Int16: [Claim]] = [:]
+        var due: [Int32: [Claim]] = [:]
         var owned: [Int16: Int64] = [:]
         var workers = 1
         /// Shards that renewals tell to be lost.
@@ -16,13 +16,13 @@ final class World: Sendable {
         var shut: [Door: Int] = [:]
         var calls: [Door: Int] = [:]
         var asked: [Claim] = []
-        var inFlight: [Int16: Int] = [:]
+        var inFlight: [Int32: Int] = [:]
         var mostInFlight = 0
         var batches: [[Outcome]] = []
         var reserved = 0
         var blocks: [Duration] = []
         var hasLeft = false
-        var news: [Int16?] = []
+        var news: [Int32?] = []
         var handedOver = 0
         var startedAt: [ContinuousClock.Instant] = []
         var reservedFrom: [ContinuousClock.Instant] = []
@@ -32,7 +32,9 @@ final class World: Sendable {
         func count(_ door: Door) -> Int { calls[door] ?? 0 }
     }
 
-    enum Door: Hashable { case claim, mark, commit, beat, take, renew, reserve, release }
+    enum Door: Hashable {
+        case lanes, heads, claim, mark, commit, beat, take, renew, reserve, release
+    }
 
     private struct Wait {
         let isOver: @Sendable (State) -> Bool
@@ -52,7 +54,7 @@ final class World: Sendable {
     init(lanes: Int = 1) {
         for number in 1...lanes {
             let app = AppKey(store: .google, id: "com.example.\(number)")
-            change { $0.lanes.append(Lane(number: Int16(number), app: app)) }
+            change { $0.lanes.append(Lane(number: Int32(number), app: app)) }
         }
     }
 
@@ -91,7 +93,7 @@ final class World: Sendable {
         }
     }
 
-    func nextNews() async -> Int16? {
+    func nextNews() async -> Int32? {
         await wait { !$0.news.isEmpty }
         return change { $0.news.isEmpty ? nil : $0.news.removeFirst() }
     }
@@ -106,7 +108,7 @@ final class World: Sendable {
 
     private static let lastID = Atomic<Int64>(0)
 
-    func makeClaim(lane: Int16 = 1, shard: Int16? = nil, dueIn: Duration = .zero) -> Claim {
+    func makeClaim(lane: Int32 = 1, shard: Int16? = nil, dueIn: Duration = .zero) -> Claim {
         let id = Self.lastID.add(1, ordering: .relaxed).newValue
         let shard = shard ?? Int16(id % 32)
         return Claim(
@@ -120,7 +122,7 @@ final class World: Sendable {
     }
 
     @discardableResult
-    func add(_ count: Int, lane: Int16 = 1, shard: Int16? = nil) -> [Claim] {
+    func add(_ count: Int, lane: Int32 = 1, shard: Int16? = nil) -> [Claim] {
         let claims = (0..<count).map { _ in makeClaim(lane: lane, shard: shard) }
         change { $0.due[lane, default: []] += claims }
         return claims
@@ -128,14 +130,14 @@ final class World: Sendable {
 
     // MARK: Doors
 
-    private func open(_ door: Door) throws(PortError) {
+    private func open(_ door: Door) throws(LedgerError) {
         let isOpen = change { state in
             state.calls[door, default: 0] += 1
             guard let shut = state.shut[door], shut > 0 else { return true }
             state.shut[door] = shut - 1
             return false
         }
-        if !isOpen { throw PortError("the door is shut") }
+        if !isOpen { throw .unavailable(reason: "the door is shut") }
     }
 
     func ports(ask: @escaping @Sendable (Claim) async -> Answer) -> Ports {
@@ -150,46 +152,63 @@ final class World: Sendable {
                 self.change { $0.inFlight[claim.lane, default: 0] -= 1 }
                 return Hearing(answer)
             },
-            lanes: { self.state.lanes },
-            claim: { lane, places, perShard, limit throws(PortError) in
+            lanes: { _ throws(LedgerError) in
+                try self.open(.lanes)
+                let lanes = self.state.lanes
+                return ConfiguredLanes(lanes: lanes, highest: lanes.map(\.number).max() ?? 0)
+            },
+            heads: { lanes, shards throws(LedgerError) in
+                try self.open(.heads)
+                return self.heads(lanes.map(\.number), Set(shards))
+            },
+            claim: { lane, places, perShard, limit throws(LedgerError) in
                 try self.open(.claim)
                 return self.claims(lane.number, places, perShard, limit)
             },
             suspects: { _, _ in [] },
-            mark: { inHand, lease throws(PortError) in
+            mark: { inHand, lease throws(LedgerError) in
                 try self.open(.mark)
                 return Set(inHand.keys.filter { lease.epochs[$0] != nil })
             },
-            commit: { outcomes, lease, _ throws(PortError) in
+            commit: { outcomes, lease, _ throws(LedgerError) in
                 try self.open(.commit)
                 return self.commit(outcomes, lease)
             },
-            beat: { _, _ throws(PortError) in
+            beat: { _, _ throws(LedgerError) in
                 try self.open(.beat)
                 return self.state.workers
             },
-            take: { _, limit, _ throws(PortError) in
+            take: { _, limit, _ throws(LedgerError) in
                 try self.open(.take)
                 return self.take(limit)
             },
-            renew: { lease, _, _ throws(PortError) in
+            renew: { lease, _, _ throws(LedgerError) in
                 try self.open(.renew)
                 return Set(lease.epochs.keys).subtracting(self.state.lost)
             },
-            release: { lease throws(PortError) in
+            release: { lease throws(LedgerError) in
                 try self.open(.release)
                 self.change { state in for shard in lease.epochs.keys { state.owned[shard] = nil } }
             },
             leave: { _ in self.change { $0.hasLeft = true } },
-            reserve: { _, count, _ throws(PortError) in
+            reserve: { _, count, _ throws(LedgerError) in
                 try self.open(.reserve)
                 self.change { $0.reserved += count }
-                return .zero
+                return .granted(in: .zero)
             },
             block: { _, duration in self.change { $0.blocks.append(duration) } })
     }
 
-    private func claims(_ lane: Int16, _ places: [Place], _ perShard: Int, _ limit: Int) -> [Claim]
+    private func heads(_ lanes: [Int32], _ shards: Set<Int16>) -> QueueHeads {
+        let state = self.state
+        var dueAt: [Int32: Timestamp] = [:]
+        for lane in lanes {
+            dueAt[lane] = state.due[lane]?.filter { shards.contains($0.shard) }.map(\.dueAt).min()
+        }
+        return QueueHeads(now: now, dueAt: dueAt)
+    }
+
+    private func claims(_ lane: Int32, _ places: [Place], _ perShard: Int, _ limit: Int) -> [Claim]
     {
         let due = state.due[lane] ?? []
         return Array(

@@ -1,5 +1,6 @@
 import Ledger
 import Postgres
+import Renewal
 import TestSupport
 import Testing
 

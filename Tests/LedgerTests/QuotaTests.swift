@@ -8,18 +8,40 @@ import Testing
 @Suite(.serialized) struct QuotaTests {
     private static let interval = Duration.milliseconds(10)
 
-    /// Reserves, and tells by the database's clock when the first call may start.
-    private func reserve(_ count: Int, on connection: PostgresConnection) async throws -> Int64 {
-        try await connection.transaction { connection in
+    /// Reserves, and tells by the database's clock when the first call may start; nil when none may.
+    private func offer(
+        _ count: Int, on connection: PostgresConnection, within horizon: Duration = .seconds(3600),
+        isUrgent: Bool = false
+    ) async throws -> Int64? {
+        _ = try await connection.query(SQL.openBucket(.text("bucket")))
+        return try await connection.transaction { connection in
             let now = try await connection.query(PostgresStatement("SELECT now() AS now"))[0]
                 .timestamp("now")
-            let wait = try await connection.query(
+            let row = try await connection.query(
                 SQL.reserveCalls(
-                    .text("bucket"), .int64((Self.interval * count).microseconds)))[0]
-                .int64("wait_microseconds")
+                    .text("bucket"), .int64((Self.interval * count).microseconds),
+                    .int64(horizon.microseconds), .bool(isUrgent)))[0]
+            let wait = try row.int64("wait_microseconds")
             #expect(wait >= 0)
-            return now + wait
+            return try row.bool("granted") ? now + wait : nil
         }
+    }
+
+    private func reserve(_ count: Int, on connection: PostgresConnection) async throws -> Int64 {
+        try #require(try await offer(count, on: connection))
+    }
+
+    /// How long until the places begin.
+    private func wait(
+        _ stage: Stage, _ count: Int, from bucket: BucketID = "bucket"
+    ) async throws -> Duration {
+        let reservation = try await stage.ledger.reserveCalls(
+            from: bucket, for: Self.interval * count, within: .seconds(100_000))
+        guard case .granted(let wait) = reservation else {
+            Issue.record("nothing was granted")
+            return .zero
+        }
+        return wait
     }
 
     @Test func reservationsOfManyNeverOverlapAndKeepTheRate() async throws {
@@ -49,30 +71,26 @@ import Testing
 
     @Test func aBlockHoldsEveryReservationBack() async throws {
         let stage = try await Stage()
-        _ = try await stage.ledger.reserveCalls(from: "bucket", for: Self.interval * 3)
+        _ = try await wait(stage, 3)
         try await stage.ledger.block("bucket", for: .seconds(1000))
         // A shorter one does not shorten it.
         try await stage.ledger.block("bucket", for: .seconds(1))
-        let wait = try await stage.ledger.reserveCalls(from: "bucket", for: Self.interval * 2)
-        #expect(wait > .seconds(500))
+        #expect(try await wait(stage, 2) > .seconds(500))
         #expect(
             try await stage.list(
                 "SELECT (free_at - blocked_until)::text FROM renewald.bucket") == ["00:00:00.02"])
-        #expect(
-            try await stage.ledger.reserveCalls(from: "other", for: Self.interval * 2)
-                < .seconds(500))
+        #expect(try await wait(stage, 2, from: "other") < .seconds(500))
     }
 
     @Test func aBlockMayComeBeforeTheFirstCall() async throws {
         let stage = try await Stage()
         try await stage.ledger.block("bucket", for: .seconds(1000))
-        let wait = try await stage.ledger.reserveCalls(from: "bucket", for: Self.interval * 1)
-        #expect(wait > .seconds(500))
+        #expect(try await wait(stage, 1) > .seconds(500))
     }
 
     @Test func timeThatNobodyUsedIsNotSavedUp() async throws {
         let stage = try await Stage()
-        _ = try await stage.ledger.reserveCalls(from: "bucket", for: Self.interval * 1)
+        _ = try await wait(stage, 1)
         try await stage.beside.script(
             "UPDATE renewald.bucket SET free_at = now() - interval '1 hour'")
         let first = try await reserve(100, on: stage.beside)
@@ -82,15 +100,85 @@ import Testing
 
     @Test func aClockThatWasSetBackHoldsNobodyBack() async throws {
         let stage = try await Stage()
-        _ = try await stage.ledger.reserveCalls(from: "bucket", for: Self.interval * 1)
+        _ = try await wait(stage, 1)
         try await stage.beside.script(
             "UPDATE renewald.bucket SET free_at = now() + interval '1 hour'")
-        let wait = try await stage.ledger.reserveCalls(from: "bucket", for: Self.interval * 1)
-        #expect(wait <= .zero)
+        #expect(try await wait(stage, 1) <= .zero)
         // What others have reserved is no such thing.
         try await stage.beside.script(
             "UPDATE renewald.bucket SET free_at = now() + interval '1 minute'")
-        let next = try await stage.ledger.reserveCalls(from: "bucket", for: Self.interval * 1)
-        #expect(next > .seconds(30))
+        #expect(try await wait(stage, 1) > .seconds(30))
+    }
+
+    // MARK: Somebody waits at a terminal
+
+    @Test func nothingIsReservedBeyondTheHorizon() async throws {
+        let stage = try await Stage()
+        _ = try await reserve(100, on: stage.beside)
+        let before = try await stage.list("SELECT free_at::text FROM renewald.bucket")
+        #expect(try await offer(1, on: stage.beside, within: .milliseconds(100)) == nil)
+        #expect(try await stage.list("SELECT free_at::text FROM renewald.bucket") == before)
+        let again = try await stage.ledger.reserveCalls(
+            from: "bucket", for: Self.interval, within: .milliseconds(100))
+        guard case .askAgain(let wait) = again else {
+            Issue.record("it was granted")
+            return
+        }
+        #expect(wait <= .milliseconds(900))
+    }
+
+    /// However many workers want calls, whoever waits has no more before them than one stretch and what
+    /// a horizon lets begin.
+    @Test func whoWaitsGoesBeforeTheBackground() async throws {
+        let stage = try await Stage()
+        let horizon = Duration.milliseconds(100)
+        let first = try await reserve(100, on: stage.beside)
+        for _ in 0..<20 {
+            #expect(try await offer(100, on: stage.beside, within: horizon) == nil)
+        }
+        var urgent: [Int64] = []
+        for _ in 0..<10 {
+            urgent.append(
+                try #require(
+                    try await offer(1, on: stage.beside, within: .seconds(30), isUrgent: true)))
+            #expect(try await offer(100, on: stage.beside, within: horizon) == nil)
+        }
+        // One after the other, at the full rate, right behind what was reserved.
+        let interval = Self.interval.microseconds
+        #expect(urgent[0] == first + 100 * interval)
+        #expect(zip(urgent.dropFirst(), urgent).allSatisfy { $0 - $1 == interval })
+    }
+
+    @Test func theBackgroundStandsBackForAMomentAndNotForEver() async throws {
+        let stage = try await Stage()
+        let horizon = Duration.milliseconds(100)
+        _ = try await offer(1, on: stage.beside, within: .seconds(30), isUrgent: true)
+        // The row is free, and a further call may be wanted.
+        try await stage.beside.script("UPDATE renewald.bucket SET free_at = now()")
+        #expect(try await offer(1, on: stage.beside, within: horizon) == nil)
+        // Somebody goes on and on: the background has a stretch every five seconds.
+        try await stage.beside.script(
+            """
+            UPDATE renewald.bucket SET yields_since = now() - interval '6 seconds',
+                free_at = now() + interval '2 seconds'
+            """)
+        #expect(try await offer(1, on: stage.beside, within: horizon) != nil)
+        #expect(try await offer(1, on: stage.beside, within: horizon) == nil)
+        // Nobody waits any more.
+        try await stage.beside.script(
+            "UPDATE renewald.bucket SET urgent_until = now(), free_at = now()")
+        #expect(try await offer(1, on: stage.beside, within: horizon) != nil)
+    }
+
+    @Test func aBlockHoldsWhoWaitsBackToo() async throws {
+        let stage = try await Stage()
+        try await stage.ledger.block("bucket", for: .seconds(1000))
+        let reservation = try await stage.ledger.reserveCalls(
+            from: "bucket", for: Self.interval, within: .seconds(30), isUrgent: true)
+        guard case .askAgain(let wait) = reservation else {
+            Issue.record("the store has asked for no calls")
+            return
+        }
+        #expect(wait > .seconds(500))
     }
 }

@@ -76,7 +76,8 @@ import Testing
             try await connection.script("SET ROLE renewald_worker")
         }
         try await ledger.requireCurrentSchema()
-        _ = try await ledger.registerLanes([AppKey(store: .apple, id: "com.example.other")])
+        _ = try await ledger.configure(
+            [AppKey(store: .apple, id: "com.example.other")], by: .random())
         let lease = try await stage.takeAll()
         #expect(try await ledger.beat(lease.worker, name: "one", lease: .seconds(60)) == 1)
         #expect(try await ledger.renew(lease, for: .seconds(60)).count == 256)
@@ -89,7 +90,8 @@ import Testing
         _ = try await ledger.claims(ofUser: "ann")
         _ = try await ledger.events(after: 0, limit: 10)
         _ = try await ledger.lastEventID()
-        _ = try await ledger.reserveCalls(from: "bucket", for: .seconds(1))
+        _ = try await ledger.reserveCalls(
+            from: "bucket", for: .seconds(1), within: .seconds(60))
         try await ledger.block("bucket", for: .seconds(1))
         #expect(try await ledger.status().apps.count == 2)
         try await ledger.release(lease)

@@ -74,8 +74,7 @@ package struct Configuration: Sendable, CustomStringConvertible, CustomReflectab
     }
 
     package var description: String {
-        let apps = self.apps.map { "\($0.key.store.rawValue) \($0.key.id)" }
-        return "\(apps.count) apps (\(apps.joined(separator: ", "))), "
+        "\(apps.count) apps (\(apps.map(\.key).summary)), "
             + "products configured: \(productCount), checks in flight: \(engine.inFlight)"
     }
 

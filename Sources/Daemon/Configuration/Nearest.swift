@@ -40,6 +40,15 @@ package enum Nearest {
         words.min { distance(name, $0) < distance(name, $1) }
     }
 
+    /// For an app that is not configured: the one that was probably meant.
+    static func app(_ unknown: AppKey, among known: [AppKey]) -> AppKey? {
+        // Another store is a likelier slip than another name.
+        let candidates = known.map { app in
+            (app, distance(unknown.id.text, app.id.text) + (app.store == unknown.store ? 0 : 1))
+        }
+        return candidates.min { $0.1 < $1.1 }?.0
+    }
+
     private static func suggestion(_ candidates: [(text: String, distance: Int)]) -> String {
         guard let nearest = candidates.min(by: { $0.distance < $1.distance }) else { return "" }
         return "; the nearest known one is \(nearest.text)"

@@ -66,8 +66,7 @@ package struct Doctor: Sendable {
                 "configuration", "it names no app, so that nothing can be asked",
                 do: "add an [[app]] for each app in each store")
         }
-        let apps = configuration.apps.map { "\($0.key.store.rawValue) \($0.key.id)" }
-        return .ok("configuration", apps.joined(separator: ", "))
+        return .ok("configuration", configuration.apps.map(\.key).summary)
     }
 
     private func lookAtNews(_ ledger: PostgresLedger, _ tell: (Finding) -> Void) async {
@@ -100,10 +99,11 @@ package struct Doctor: Sendable {
         if let address = configuration.metrics.listen {
             tell(await MetricsCheck(address: address, client: client).run())
         }
+        if isFit { await lookForUnknownApps(configuration, ledger, tell) }
         let stores = StoreCheck(maker) { app in
             // Without a database there is no quota to draw from, and no daemon that uses it.
             guard isFit else { return }
-            await UserCheck.waitForCall(app, configuration.stores, ledger)
+            _ = try? await UrgentCalls(configuration.stores, ledger).wait(for: app)
         }
         for app in configuration.apps {
             if credentials.usable.contains(app) {
@@ -115,5 +115,31 @@ package struct Doctor: Sendable {
         }
         await ledger.close()
         await client.close()
+    }
+
+    /// A typing error in a backend is the first thing to suspect when purchases are not asked about.
+    private func lookForUnknownApps(
+        _ configuration: Configuration, _ ledger: PostgresLedger, _ tell: (Finding) -> Void
+    ) async {
+        let configured = configuration.apps.map(\.key)
+        do throws(LedgerError) {
+            let apps = try await ledger.appsBeside(configured)
+            guard !apps.isEmpty else {
+                return tell(.ok("apps", "every app that was submitted for is configured"))
+            }
+            for (app, purchases) in apps.prefix(UnknownApp.namedLimit) {
+                let unknown = UnknownApp(app, purchases: purchases, configured: configured)
+                tell(
+                    .note(
+                        "apps", unknown.sentence,
+                        do: "add an [[app]] for it, or mend the name in what calls submit"))
+            }
+            if apps.count > UnknownApp.namedLimit {
+                let others = apps.count - UnknownApp.namedLimit
+                tell(.note("apps", "\(others) more apps or more are not configured"))
+            }
+        } catch {
+            tell(Judgement.failed("apps", error))
+        }
     }
 }

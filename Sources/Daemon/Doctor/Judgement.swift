@@ -51,8 +51,8 @@ enum Judgement {
 
     static func failed(_ subject: String, _ error: LedgerError) -> Finding {
         switch error {
-        case .unavailable: unreachable(error)
-        case .forbidden, .schemaMissing, .schemaVersion, .refused:
+        case .unavailable, .cancelled: unreachable(error)
+        case .forbidden, .schemaMissing, .schemaVersion, .schemaDiffers, .refused:
             .wrong(
                 subject, error.sentence,
                 do: "mend that and run `renewald doctor` again: this could not be looked at")

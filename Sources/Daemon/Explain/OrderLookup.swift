@@ -32,7 +32,7 @@ extension Workshop {
             .compactMap { app in desk.lookUp(app).map { (app: app, door: $0) } }
         guard !asked.isEmpty else { return .failed("nothing is configured to ask it with") }
         for (app, door) in asked {
-            await UserCheck.waitForCall(app, self)
+            _ = try? await UrgentCalls(configuration.stores, ledger).wait(for: app)
             do throws(StoreFailure) {
                 let ids = try await door(id, now)
                 if !ids.isEmpty { return .told(ids: ids) }

@@ -27,6 +27,18 @@ extension CatalogMessage {
         The checks go on at full speed.
 
         Nothing is to be done.
+        == database_refuses b2ee82cb79532edc6ae2a5660656cb0c
+        The database does not let the service do a part of its work
+        A right is missing, or a table, column or function is not as this version needs it. The
+        line says which. Checks that need it wait; all else goes on, and nothing is lost.
+
+        Grant the role renewald_worker to the user, or run "renewald migrate", or undo what was
+        changed by hand. It goes on by itself within seconds.
+        == database_relents 935e804fcba078514dbf97e55c58b933
+        The database lets the service do all of its work again
+        What was missing is there.
+
+        Nothing is to be done.
         == commit_waits a6619a2e26246b270aa3c08cef21901d
         The database does not take what was found out
         Answers of stores wait to be committed. They are kept as long as the leases hold, then

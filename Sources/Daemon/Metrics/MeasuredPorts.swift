@@ -10,52 +10,52 @@ extension Ports {
         measured.ask = { claim in
             await metrics.asking(claim.purchase.app) { await ports.ask(claim) }
         }
-        measured.claim = { lane, places, perShard, limit throws(PortError) in
-            let claims = try await telemetry.counting("claim") { () throws(PortError) in
+        measured.claim = { lane, places, perShard, limit throws(LedgerError) in
+            let claims = try await telemetry.counting("claim") { () throws(LedgerError) in
                 try await ports.claim(lane, places, perShard, limit)
             }
             if let claim = claims.first { telemetry.clock.hears(claim.claimedAt) }
             return claims
         }
-        measured.mark = { inHand, lease throws(PortError) in
-            try await telemetry.counting("mark") { () throws(PortError) in
+        measured.mark = { inHand, lease throws(LedgerError) in
+            try await telemetry.counting("mark") { () throws(LedgerError) in
                 try await ports.mark(inHand, lease)
             }
         }
-        measured.commit = { outcomes, lease, now throws(PortError) in
-            try await telemetry.counting("commit") { () throws(PortError) in
-                try await metrics.committing { () throws(PortError) in
+        measured.commit = { outcomes, lease, now throws(LedgerError) in
+            try await telemetry.counting("commit") { () throws(LedgerError) in
+                try await metrics.committing { () throws(LedgerError) in
                     try await ports.commit(outcomes, lease, now)
                 }
             }
         }
-        measured.beat = { worker, lease throws(PortError) in
-            try await telemetry.counting("beat") { () throws(PortError) in
+        measured.beat = { worker, lease throws(LedgerError) in
+            try await telemetry.counting("beat") { () throws(LedgerError) in
                 try await ports.beat(worker, lease)
             }
         }
-        measured.take = { worker, limit, lease throws(PortError) in
-            let taken = try await telemetry.counting("take") { () throws(PortError) in
+        measured.take = { worker, limit, lease throws(LedgerError) in
+            let taken = try await telemetry.counting("take") { () throws(LedgerError) in
                 try await ports.take(worker, limit, lease)
             }
             metrics.leasesTaken(taken.count)
             return taken
         }
-        measured.release = { lease throws(PortError) in
-            try await telemetry.counting("release") { () throws(PortError) in
+        measured.release = { lease throws(LedgerError) in
+            try await telemetry.counting("release") { () throws(LedgerError) in
                 try await ports.release(lease)
             }
             metrics.leasesTaken(-lease.epochs.count)
         }
-        measured.renew = { lease, duration, idle throws(PortError) in
-            let owned = try await telemetry.counting("renew") { () throws(PortError) in
+        measured.renew = { lease, duration, idle throws(LedgerError) in
+            let owned = try await telemetry.counting("renew") { () throws(LedgerError) in
                 try await ports.renew(lease, duration, idle)
             }
             metrics.leasesRenewed(held: owned.count, lost: lease.epochs.count - owned.count)
             return owned
         }
-        measured.reserve = { app, count, stretch throws(PortError) in
-            try await telemetry.counting("reserve") { () throws(PortError) in
+        measured.reserve = { app, count, stretch throws(LedgerError) in
+            try await telemetry.counting("reserve") { () throws(LedgerError) in
                 try await ports.reserve(app, count, stretch)
             }
         }
@@ -67,8 +67,8 @@ extension Ports {
         }
         for source in ports.hints { metrics.begin(source: source.name) }
         if let take = ports.hintDoors?.take {
-            measured.hintDoors?.take = { page, source, worker, lease, began throws(PortError) in
-                let report = try await telemetry.counting("hints") { () throws(PortError) in
+            measured.hintDoors?.take = { page, source, worker, lease, began throws(LedgerError) in
+                let report = try await telemetry.counting("hints") { () throws(LedgerError) in
                     try await take(page, source, worker, lease, began)
                 }
                 if let report {
@@ -89,9 +89,9 @@ extension Ports {
 extension Telemetry {
     /// Counts a failure of the database, and notes whether it answers.
     fileprivate func counting<Value>(
-        _ operation: String, _ work: () async throws(PortError) -> Value
-    ) async throws(PortError) -> Value {
-        do throws(PortError) {
+        _ operation: String, _ work: () async throws(LedgerError) -> Value
+    ) async throws(LedgerError) -> Value {
+        do throws(LedgerError) {
             let value = try await work()
             health.databaseAnswers(true)
             return value

@@ -33,30 +33,47 @@ struct QueueWatch: Sendable {
     let telemetry: Telemetry
 
     private static let pulse = Duration.seconds(1)
-    /// The queue is looked at once in so many pulses.
+    /// The queue is looked at once in so many pulses, and more rarely where there are many apps: each
+    /// costs a probe for every shard.
     private static let pulsesPerLook = 10
+    private static let appsPerLook = 100
     /// What others are told of an open circuit holds for two looks.
     private static let circuitNote = Duration.seconds(20)
 
     /// Runs until it is cancelled.
     func run() async {
-        var pulses = 0
+        var (pulses, pulsesToLook) = (0, 0)
         while !Task.isCancelled {
             telemetry.health.pulse()
-            if pulses % Self.pulsesPerLook == 0 { await look() }
+            if pulses % Self.pulsesPerLook == 0 { await noteCircuits() }
+            if pulses == pulsesToLook {
+                let apps = await look()
+                pulsesToLook += Self.pulsesPerLook * (1 + apps / Self.appsPerLook)
+            }
             pulses += 1
             try? await Task.sleep(for: Self.pulse)
         }
     }
 
     /// A database that does not answer is told of elsewhere.
-    private func look() async {
+    ///
+    /// - Returns: the number of apps.
+    private func look() async -> Int {
         do {
             let depth = try await ledger.queueDepth()
             for app in depth.apps {
                 telemetry.metrics.queueRead(app.key, due: app.due, oldest: app.oldest)
             }
             telemetry.metrics.queueRead(at: WallClock.now())
+            return depth.apps.count
+        } catch {
+            telemetry.metrics.databaseFailed("watch")
+            return 0
+        }
+    }
+
+    private func noteCircuits() async {
+        do {
             for app in telemetry.appsWithOpenCircuit {
                 try await ledger.block(Quota.circuitBucket(app), for: Self.circuitNote)
             }

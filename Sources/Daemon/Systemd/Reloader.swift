@@ -52,7 +52,7 @@ final class Reloader: Sendable {
         await engine.adapt(to: settings, hints: workshop.desk.hintSources)
         for app in next.apps.map(\.key) {
             workshop.telemetry.metrics.begin(
-                app, rate: Quota.background(next.stores.requestsPerSecond(app.store)))
+                app, rate: next.stores.requestsPerSecond(app.store))
         }
         for source in workshop.desk.hintSources {
             workshop.telemetry.metrics.begin(source: source.name)

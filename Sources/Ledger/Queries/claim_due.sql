@@ -1,7 +1,8 @@
 -- The due purchases of one lane in the given shards, oldest first in each shard. A plain read.
--- $1 int2[], $2 timestamptz[], $3 int8[] (shards, and for each the place after which to go on); $4 int2
+-- $1 int2[], $2 timestamptz[], $3 int8[] (shards, and for each the place after which to go on); $4 int4
 -- (lane); $5 int4 (most of one shard); $6 int4 (most in all); $7 bool (the suspects of a crash, which are
--- never part of the crowd, or all others). One row a purchase.
+-- never part of the crowd, or all others). One row a purchase, also where parts of it are missing: it cannot be
+-- read, and is set aside.
 SELECT
     due.shard, due.lane, due.due_at, due.id, due.attempts, due.crashes, due.checked_at, due.problem,
     due.stated_at AS newest_stated_at, due.in_vain_since, due.in_vain_at,
@@ -45,6 +46,6 @@ CROSS JOIN LATERAL (
     ORDER BY schedule.due_at, schedule.id
     LIMIT $5
 ) AS due
-JOIN renewald.purchase ON purchase.shard = due.shard AND purchase.id = due.id
-JOIN renewald.credential ON credential.shard = due.shard AND credential.id = due.id
+LEFT JOIN renewald.purchase ON purchase.shard = due.shard AND purchase.id = due.id
+LEFT JOIN renewald.credential ON credential.shard = due.shard AND credential.id = due.id
 LIMIT $6

@@ -1,12 +1,12 @@
 -- Hands purchases to other users: all their rows go to the shards of those. Fails (division by zero)
 -- unless each is there.
--- $1 int2[], $2 int2[], $3 timestamptz[], $4 int8[] (shards, lanes, due times, ids), $5 int2[] (new
+-- $1 int2[], $2 int4[], $3 timestamptz[], $4 int8[] (shards, lanes, due times, ids), $5 int2[] (new
 -- shards), $6 text[] (new users). One row.
 WITH handed AS MATERIALIZED (
     SELECT
         hand.*, purchase.user_id AS old_user,
         sha256(convert_to(credential.token, 'UTF8')) AS digest
-    FROM unnest($1::int2[], $2::int2[], $3::timestamptz[], $4::int8[], $5::int2[], $6::text[])
+    FROM unnest($1::int2[], $2::int4[], $3::timestamptz[], $4::int8[], $5::int2[], $6::text[])
         AS hand (shard, lane, due_at, id, new_shard, new_user)
     JOIN renewald.purchase ON purchase.shard = hand.shard AND purchase.id = hand.id
     JOIN renewald.credential ON credential.shard = hand.shard AND credential.id = hand.id

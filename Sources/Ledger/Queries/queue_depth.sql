@@ -1,4 +1,4 @@
--- How much is due now, by app, read from the queue's index: of each shard the first 10,000 rows are
+-- How much is due now, by app that is configured, read from the queue's index: of each shard the first 10,000 rows are
 -- counted, so that a backlog of millions costs no more. No parameters. One row an app.
 SELECT
     app.store, app.app, sum(queue.due)::int8 AS due, min(queue.oldest_due_at) AS oldest_due_at,
@@ -17,5 +17,6 @@ CROSS JOIN LATERAL (
         LIMIT 10000
     ) AS first
 ) AS queue
+WHERE app.configured IS NOT false
 GROUP BY app.store, app.app
 ORDER BY app.store, app.app

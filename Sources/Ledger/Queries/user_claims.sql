@@ -1,7 +1,8 @@
 -- All purchases of one user as claims, due or not, oldest first.
 -- $1 text (user id), $2 bool (those of others as well that the user has handed in). One row a purchase.
 SELECT
-    due.shard, due.lane, due.due_at, due.id, due.attempts, due.crashes, due.checked_at, due.problem,
+    app.store, app.app, due.shard, due.lane, due.due_at, due.id, due.attempts, due.crashes, due.checked_at,
+    renewald.problem_of(app.configured, due.problem) AS problem,
     due.stated_at AS newest_stated_at, due.in_vain_since, due.in_vain_at,
     now() AS claimed_at, purchase.user_id, purchase.product, purchase.created_at,
     purchase.claimed_by_others, purchase.claimed_by, purchase.version, purchase.environment,
@@ -39,6 +40,7 @@ FROM (
     WHERE claimant.user_id = $1 AND claimant.copy_id IS NULL AND $2
 ) AS meant
 JOIN renewald.purchase ON purchase.shard = meant.shard AND purchase.id = meant.id
+JOIN renewald.app ON app.lane = purchase.lane
 JOIN renewald.schedule AS due
     ON due.shard = purchase.shard AND due.lane = purchase.lane AND due.id = purchase.id
 JOIN renewald.credential ON credential.shard = purchase.shard AND credential.id = purchase.id

@@ -1,0 +1,54 @@
+import Logging
+import Renewal
+import Synchronization
+
+/// What the database does not let us do until a person mends something. Each fault is told once,
+/// however many parts of the work meet it, and so is its end.
+final class StandingFaults: Sendable {
+    /// A part of the work that cannot be done.
+    enum Part: Hashable, Sendable {
+        case apps, look, leases, suspects, commits
+        case queue(Int32)
+        case quota(AppKey)
+        case hints
+    }
+
+    private let faults = Mutex<[Part: LedgerError]>([:])
+    private let log: Logger
+    private let mode: RunMode
+
+    init(mode: RunMode, log: Logger) {
+        self.mode = mode
+        self.log = log
+    }
+
+    /// - Returns: whether it is a fault that lasts; another one is left to who has met it.
+    @discardableResult
+    func met(_ error: LedgerError, by part: Part) -> Bool {
+        guard error.isLasting else { return false }
+        let isNew = faults.withLock { faults in
+            defer { faults[part] = error }
+            return !faults.values.contains(error)
+        }
+        // One pass ends with it: it is told then.
+        if isNew, mode == .forever {
+            log.error("\(error.sentence)", metadata: LogField.topic(.databaseRefuses))
+        }
+        return true
+    }
+
+    /// The part of the work can be done.
+    func ended(_ part: Part) {
+        let isMended = faults.withLock { faults in
+            guard let error = faults.removeValue(forKey: part) else { return false }
+            return !faults.values.contains(error)
+        }
+        if isMended {
+            log.notice(
+                "the database lets the work go on", metadata: LogField.topic(.databaseRelents))
+        }
+    }
+
+    /// One of those that last, for who ends with it.
+    var any: LedgerError? { faults.withLock { $0.values.first } }
+}

@@ -1,0 +1,3 @@
+-- The app of a lane.
+-- $1 int4 (lane). One row.
+SELECT store, app FROM renewald.app WHERE lane = $1

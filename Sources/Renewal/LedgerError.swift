@@ -1,0 +1,65 @@
+/// What went wrong with the ledger, by what must be done next. The ledger throws it; the engine, the
+/// commands and doctor see the same.
+package enum LedgerError: Error, Hashable, Sendable {
+    /// Not there, or overloaded: wait and try again. Nothing is lost.
+    case unavailable(reason: String)
+    /// The work was cancelled, or the connection closed by its owner. It says nothing of the
+    /// database.
+    case cancelled
+    /// There is no schema: run `renewald migrate`.
+    case schemaMissing
+    /// The schema is of another version than this program needs.
+    case schemaVersion(found: Int, needed: Int)
+    /// A table, column or function is not there, or not of the kind that this program needs.
+    /// `message` is the server's and names it.
+    case schemaDiffers(sqlState: String, message: String)
+    /// The user that renewald connects as lacks a right. `message` is the server's and names the
+    /// object.
+    case forbidden(message: String, work: Work)
+    /// The database refuses a statement: a fault of ours or of the schema.
+    case refused(sqlState: String, message: String)
+
+    /// What the rights are needed for.
+    package enum Work: Hashable, Sendable { case migration, daily }
+}
+
+extension LedgerError {
+    /// Whether it stays until a person mends something: waiting alone is of no use.
+    package var isLasting: Bool {
+        switch self {
+        case .unavailable, .cancelled: false
+        case .schemaMissing, .schemaVersion, .schemaDiffers, .forbidden, .refused: true
+        }
+    }
+
+    /// What an operator is told.
+    package var sentence: String {
+        switch self {
+        case .unavailable(let reason):
+            "the database is not available: \(reason)"
+        case .cancelled:
+            "the database is not available: cancelled"
+        case .schemaMissing:
+            "the database has no renewald schema: run `renewald migrate`"
+        case .schemaVersion(let found, let needed) where found < needed:
+            "the database's schema is version \(found), this program needs \(needed): "
+                + "run `renewald migrate`"
+        case .schemaVersion(let found, let needed):
+            "the database's schema is version \(found), newer than the \(needed) of this program: "
+                + "install the newer renewald"
+        case .schemaDiffers(let state, let message):
+            "the database's schema is not as this program needs it: \(message) "
+                + "(SQLSTATE \(state)): undo what was changed by hand, or run `renewald migrate`"
+        case .forbidden(let message, .migration):
+            "the database refuses: \(message): migrate as the owner of the database or as a "
+                + "superuser, such as `sudo -u postgres renewald migrate --database "
+                + "postgresql:///NAME`, or let the user do it: "
+                + "GRANT CREATE ON DATABASE name TO user"
+        case .forbidden(let message, .daily):
+            "the database refuses: \(message): the user needs the rights of renewald_worker: "
+                + "GRANT renewald_worker TO user"
+        case .refused(let state, let message):
+            "the database refuses: \(message) (SQLSTATE \(state))"
+        }
+    }
+}

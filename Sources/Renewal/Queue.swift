@@ -1,0 +1,32 @@
+/// The lanes of the apps that a worker has configured.
+package struct ConfiguredLanes: Hashable, Sendable {
+    package let lanes: [Lane]
+    /// The highest number that any app has, configured or not: what is above it is new.
+    package let highest: Int32
+
+    package init(lanes: [Lane], highest: Int32) {
+        self.lanes = lanes
+        self.highest = highest
+    }
+}
+
+/// When the first purchase of each lane is due.
+package struct QueueHeads: Hashable, Sendable {
+    /// The database's time of the look.
+    package let now: Timestamp
+    /// By lane; nil where nothing is scheduled.
+    package let dueAt: [Int32: Timestamp]
+
+    package init(now: Timestamp, dueAt: [Int32: Timestamp]) {
+        self.now = now
+        self.dueAt = dueAt
+    }
+}
+
+/// What came of asking for places in the row of calls that all workers share.
+package enum Reservation: Hashable, Sendable {
+    /// The first place comes after so long.
+    case granted(in: Duration)
+    /// There is none yet.
+    case askAgain(in: Duration)
+}

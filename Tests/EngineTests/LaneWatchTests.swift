@@ -1,0 +1,83 @@
+import Renewal
+import Testing
+
+@testable import Engine
+
+/// Which lanes are looked at, and which are woken.
+@Suite struct LaneWatchTests {
+    private let now = Timestamp(microsecondsSinceEpoch: 1_700_000_000_000_000)
+
+    private func heads(_ dueAt: [Int32: Timestamp]) -> QueueHeads {
+        QueueHeads(now: now, dueAt: dueAt)
+    }
+
+    private func watch(_ lanes: ClosedRange<Int32>) -> LaneWatch {
+        var watch = LaneWatch()
+        watch.follow(lanes)
+        return watch
+    }
+
+    @Test func oneLookServesManyLanesAndTheRestTakeTurns() {
+        var watch = watch(1...1000)
+        var looks = 0
+        while watch.hasUnknown {
+            let lanes = watch.nextLook()
+            #expect(lanes.count <= LaneWatch.lookLimit)
+            watch.learn(heads([:]), of: lanes)
+            looks += 1
+        }
+        #expect(looks == 32)
+        // From now on one look a poll; in a thousand lanes' time each has had its turn.
+        var seen: Set<Int32> = []
+        for _ in 0..<32 {
+            let lanes = watch.nextLook()
+            #expect(lanes.count == LaneWatch.lookLimit)
+            seen.formUnion(lanes)
+            watch.learn(heads([:]), of: lanes)
+        }
+        #expect(seen == Set(1...1000))
+    }
+
+    @Test func aLaneIsWokenWhenItsFirstPurchaseIsDueAndNotBefore() {
+        var watch = watch(1...3)
+        watch.learn(heads([1: now - .seconds(1), 2: now + .seconds(10)]), of: watch.nextLook())
+        #expect(watch.due(at: now) == [1])
+        #expect(watch.due(at: now + .seconds(10)).sorted() == [1, 2])
+        let isNew = watch.start(1)
+        #expect(isNew)
+        #expect(watch.due(at: now) == [])
+    }
+
+    @Test func aLaneAtWorkLooksForItself() {
+        var watch = watch(1...2)
+        let (first, second) = (watch.start(1), watch.start(1))
+        #expect(first && !second)
+        #expect(watch.nextLook() == [2])
+        // What was read before it began is of no meaning any more.
+        watch.learn(heads([1: now]), of: [1])
+        #expect(watch.isAtWork(1))
+        watch.finish(1)
+        #expect(watch.hasUnknown)
+        #expect(watch.nextLook().contains(1))
+    }
+
+    @Test func otherShardsMakeAllUnknownButThoseAtWork() {
+        var watch = watch(1...3)
+        watch.learn(heads([:]), of: watch.nextLook())
+        _ = watch.start(2)
+        watch.forget()
+        #expect(watch.nextLook() == [1, 3])
+    }
+
+    @Test func aLaneThatHasGoneIsNeitherLookedAtNorWoken() {
+        var watch = watch(1...3)
+        watch.learn(heads([2: now, 3: now]), of: watch.nextLook())
+        watch.follow([1, 2])
+        #expect(watch.due(at: now) == [2])
+        #expect(watch.nextLook().sorted() == [1, 2])
+        let isNew = watch.start(3)
+        #expect(!isNew)
+        watch.finish(3)
+        #expect(!watch.hasUnknown)
+    }
+}

@@ -1,0 +1,152 @@
+import Postgres
+import Renewal
+import Testing
+
+@testable import Ledger
+
+/// Apps that nobody has configured, and how many names there may be.
+@Suite(.serialized) struct UnknownAppTests {
+    private static let reader = AppKey(store: .google, id: "com.example.reader")
+    private static let typo = AppKey(store: .google, id: "com.example.raeder")
+
+    private func problems(_ stage: Stage) async throws -> [String] {
+        try await stage.list(
+            """
+            SELECT app || ' ' || coalesce(problem, '-') || ' ' || (next_check_at IS NOT NULL)
+            FROM renewald.purchases ORDER BY app
+            """)
+    }
+
+    private func worker(_ stage: Stage) async throws -> WorkerID {
+        let worker = WorkerID.random()
+        _ = try await stage.ledger.beat(worker, name: "test", lease: .seconds(60))
+        return worker
+    }
+
+    @Test func itsPurchasesSaySoAndAreDueAsSoonAsItIsConfigured() async throws {
+        let stage = try await Stage()
+        try await stage.submit("ann", "1")
+        try await stage.submit("bob", "2", app: Self.typo.id.text)
+        let unjudged = [
+            "com.example.raeder - true", "com.example.reader - true",
+        ]
+        #expect(try await problems(stage) == unjudged)
+        let worker = try await worker(stage)
+        let configured = try await stage.ledger.configure([Self.reader], by: worker)
+        #expect(configured.lanes.map(\.app) == [Self.reader])
+        #expect(
+            try await problems(stage) == [
+                "com.example.raeder unsupported: this app is not configured false",
+                "com.example.reader - true",
+            ])
+        // One that is submitted from now on says so without anybody's doing.
+        try await stage.submit("cid", "3", app: Self.typo.id.text)
+        let unsupported = "problem = 'unsupported: this app is not configured'"
+        #expect(
+            try await stage.number(
+                "SELECT count(*) FROM renewald.purchases WHERE \(unsupported)") == 2)
+        let status = try await stage.ledger.status()
+        #expect(status.apps.map(\.isConfigured) == [false, true])
+        #expect(status.apps[0].problems == ["unsupported": 2])
+        #expect(status.apps[0].due == 0)
+        #expect(try await stage.ledger.queueDepth().apps.map(\.key) == [Self.reader])
+        let strange = try await stage.ledger.appsBeside([Self.reader])
+        #expect(strange.map(\.app) == [Self.typo])
+        #expect(strange.map(\.purchases) == [2])
+        #expect(
+            try await stage.ledger.claims(ofUser: "bob").map(\.problem)
+                == ["unsupported: this app is not configured"])
+
+        let both = try await stage.ledger.configure([Self.typo, Self.reader], by: worker)
+        #expect(both.lanes.count == 2)
+        #expect(try await problems(stage).allSatisfy { $0.hasSuffix(" - true") })
+        let shards = (0..<256).map(Int16.init)
+        let heads = try await stage.ledger.heads(of: both.lanes, in: shards)
+        #expect(both.lanes.allSatisfy { heads.dueAt[$0.number].map { $0 <= heads.now } ?? false })
+    }
+
+    @Test func whatOneWorkerOfSeveralHasConfiguredIsConfigured() async throws {
+        let stage = try await Stage()
+        try await stage.submit("ann", "1")
+        let (one, other) = (try await worker(stage), try await worker(stage))
+        _ = try await stage.ledger.configure([Self.reader], by: one)
+        _ = try await stage.ledger.configure([], by: other)
+        #expect(try await problems(stage) == ["com.example.reader - true"])
+        try await stage.ledger.leave(one)
+        _ = try await stage.ledger.configure([], by: other)
+        #expect(
+            try await problems(stage)
+                == ["com.example.reader unsupported: this app is not configured false"])
+    }
+
+    /// In 0.1 each look at the apps spent a number for each of them.
+    @Test func noNumberIsSpentOnAnAppThatIsKnown() async throws {
+        let stage = try await Stage()
+        let worker = try await worker(stage)
+        let apps = (1...50).map { AppKey(store: .apple, id: "com.example.\($0)") }
+        for _ in 0..<20 { _ = try await stage.ledger.configure(apps, by: worker) }
+        for _ in 0..<20 {
+            _ = try await stage.ledger.take(
+                HintPage(hints: []), from: "google voided", about: apps[0], by: worker,
+                lease: .seconds(1), began: .never)
+            try await stage.submit("ann", "1", store: "apple", app: "com.example.1")
+        }
+        #expect(try await stage.number("SELECT max(lane) FROM renewald.app") == 50)
+        #expect(try await stage.number("SELECT last_value FROM renewald.app_lane_seq") == 50)
+    }
+
+    @Test func aLookThatFindsNothingNewWritesNothing() async throws {
+        let stage = try await Stage()
+        try await stage.beside.script(
+            """
+            INSERT INTO renewald.app (store, app)
+            SELECT 'google', 'name ' || number FROM generate_series(1, 10000) AS number
+            """)
+        let worker = try await worker(stage)
+        _ = try await stage.ledger.configure([Self.reader], by: worker)
+        let versions = "SELECT lane || ' ' || xmin::text FROM renewald.app ORDER BY lane"
+        let before = try await stage.list(versions)
+        #expect(before.count == 10_001)
+        let answer = try await stage.ledger.configure([Self.reader], by: worker)
+        #expect(try await stage.list(versions) == before)
+        #expect(answer.lanes.map(\.number) == [10_001])
+        #expect(answer.highest == 10_001)
+    }
+
+    @Test func appsBeyondTheOldLimitAreServed() async throws {
+        let stage = try await Stage()
+        try await stage.beside.script(
+            "ALTER SEQUENCE renewald.app_lane_seq RESTART WITH 2000000000")
+        let lease = try await stage.takeAll()
+        let claim = try #require(try await stage.claims(of: ["ann"], lease).first)
+        #expect(claim.lane == 2_000_000_000)
+        _ = try await stage.ledger.mark([claim.shard: [claim.purchase.id]], under: lease)
+        let report = try await stage.ledger.commit(
+            [outcome(claim, inForce(claim))], under: lease, at: claim.claimedAt)
+        #expect(report.events.count == 1)
+        // Again, and by another user.
+        try await stage.submit("ann", "token of ann")
+        try await stage.submit("bob", "token of ann")
+        #expect(try await stage.due(lease).count == 1)
+    }
+
+    /// Later migrations must not narrow it again.
+    @Test func nothingHoldsALaneInLess() async throws {
+        let stage = try await Stage()
+        let columns = try await stage.list(
+            """
+            SELECT attrelid::regclass::text FROM pg_attribute
+            JOIN pg_class ON pg_class.oid = attrelid
+            WHERE relnamespace = 'renewald'::regnamespace AND attname LIKE '%lane'
+                AND atttypid = 'int2'::regtype
+            """)
+        let functions = try await stage.list(
+            """
+            SELECT oid::regprocedure::text FROM pg_proc
+            WHERE pronamespace = 'renewald'::regnamespace AND prokind = 'f'
+                AND pg_get_functiondef(oid) ~ 'lane (int2|smallint)\\M'
+            """)
+        #expect(columns == [])
+        #expect(functions == [])
+    }
+}
