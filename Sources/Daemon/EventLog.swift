@@ -51,6 +51,8 @@ final class EventLog: Sendable {
         }
         for outcome in report.committed where outcome.claim.attempts == 0 {
             guard let problem = outcome.decision.problem else { continue }
+            // Said when it begins: while clocks differ, each check says so.
+            if problem.code == .clock, outcome.claim.problemCode == .clock { continue }
             let level = problem.code.level
             if level == .info, !admits("problems (\(problem.code.rawValue))", log) { continue }
             let purchase = outcome.claim.purchase
@@ -93,7 +95,8 @@ extension Problem.Code {
     fileprivate var level: Logger.Level {
         switch self {
         case .unreachable, .throttled, .secondOpinion, .notFound, .rejected: .info
-        case .refused, .malformed, .signature, .mismatch, .unsupported, .unacknowledged: .notice
+        case .refused, .malformed, .signature, .mismatch, .unsupported, .unacknowledged, .clock:
+            .notice
         case .setAside: .error
         }
     }

@@ -86,8 +86,8 @@ package struct UserCheck: Sendable {
     private func check(_ claim: Claim) async throws(LedgerError) -> CheckedPurchase {
         let began = ContinuousClock.now
         let hearing = try await hear(claim)
-        let moment = Moment(
-            now: claim.claimedAt + (ContinuousClock.now - began), jitter: .random(in: 0..<1))
+        let moment = claim.moment(
+            of: hearing, after: ContinuousClock.now - began, jitter: .random(in: 0..<1))
         let decision = decide(claim, hearing: hearing.answer, at: moment, under: workshop.rules)
         return CheckedPurchase(claim: claim, hearing: hearing, decision: decision)
     }

@@ -167,8 +167,8 @@ actor LaneRunner {
             // A check that a stop has cut short, or whose app a reload has just taken away, has not
             // failed: it stays due.
             if !Task.isCancelled, hearing.answer != .failure(.notConfigured) {
-                let moment = Moment(
-                    now: claim.claimedAt + (ContinuousClock.now - began), jitter: jitter)
+                let moment = claim.moment(
+                    of: hearing, after: ContinuousClock.now - began, jitter: jitter)
                 await committer.submit(
                     ports.outcome(of: claim, hearing, at: moment, under: settings.rules))
             } else {

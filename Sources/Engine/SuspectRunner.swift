@@ -53,8 +53,8 @@ struct SuspectRunner {
     private func outcome(of claim: Claim) async -> Outcome {
         let began = ContinuousClock.now
         let hearing = await ports.ask(claim)
-        let moment = Moment(
-            now: claim.claimedAt + (ContinuousClock.now - began), jitter: .random(in: 0..<1))
+        let moment = claim.moment(
+            of: hearing, after: ContinuousClock.now - began, jitter: .random(in: 0..<1))
         return ports.outcome(of: claim, hearing, at: moment, under: settings.rules)
     }
 }

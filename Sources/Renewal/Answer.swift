@@ -103,6 +103,8 @@ package struct Problem: Hashable, Sendable, CustomStringConvertible {
         case notFound = "not_found"
         case secondOpinion = "second_opinion"
         case unsupported, unacknowledged
+        /// The store's time and the database's differ: the earlier one counts (design rule 12).
+        case clock
         /// Checking it has ended the process again and again.
         case setAside = "set_aside"
     }

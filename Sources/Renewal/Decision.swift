@@ -77,19 +77,6 @@ package struct Rules: Hashable, Sendable {
     }
 }
 
-/// The time, and the chance that spreads checks over time.
-package struct Moment: Hashable, Sendable {
-    /// By the database's clock (design rule 12).
-    package let now: Timestamp
-    /// From 0 to 1, drawn anew for each check.
-    package let jitter: Double
-
-    package init(now: Timestamp, jitter: Double) {
-        self.now = now
-        self.jitter = jitter
-    }
-}
-
 /// The rules of judgement (design section 4): a pure function of what was known, what was heard,
 /// the time and the policy.
 package func decide(
@@ -101,6 +88,8 @@ package func decide(
         decision.inVain = claim.inVain(at: moment.now)
     }
     decision.keepsOffers = rules.policy.keepsOffers
+    // What is graver is told first; the verdict stands.
+    decision.problem = decision.problem ?? moment.problem
     return decision
 }
 

@@ -19,10 +19,13 @@ package struct StoreCall: Hashable, Sendable {
 package struct Hearing: Hashable, Sendable {
     package let answer: Answer
     package let calls: [StoreCall]
+    /// What the store has said of the time with its answer; nil where it has said nothing.
+    package let storeNow: Timestamp?
 
-    package init(_ answer: Answer, calls: [StoreCall] = []) {
+    package init(_ answer: Answer, calls: [StoreCall] = [], storeNow: Timestamp? = nil) {
         self.answer = answer
         self.calls = calls
+        self.storeNow = storeNow
     }
 }
 
@@ -97,7 +100,7 @@ extension Outcome {
 
 extension Claim {
     /// What was wrong with the last check.
-    fileprivate var problemCode: Problem.Code? {
+    package var problemCode: Problem.Code? {
         problem.flatMap { Problem.Code(rawValue: String($0.prefix { $0 != ":" })) }
     }
 }

@@ -78,14 +78,17 @@ struct Judgement {
         // so by consuming it, and until then the store's refund protects the user.
         decision.awaitsAcknowledgement =
             facts.access == .granted && observation.awaitsAcknowledgement
-        let rhythm = nextCheck(
-            of: claim.purchase.app.store, facts, observation, at: moment,
-            createdAt: claim.purchase.createdAt)
+        let rhythm = moment.dueAt(
+            nextCheck(
+                of: claim.purchase.app.store, facts, observation, at: moment.atTheStore,
+                createdAt: claim.purchase.createdAt))
         // A long wait of ours still is within the sweep.
         let ours = verdict.askAgainAt.map {
             min($0, sweep(of: claim.purchase.app.store, at: moment))
         }
-        let limit = observation.askAgainBy.map { $0 + .seconds(5 + 25 * moment.jitter) }
+        let limit = observation.askAgainBy.map {
+            moment.dueAt($0) + .seconds(5 + 25 * moment.jitter)
+        }
         decision.nextCheckAt = max(
             min(ours ?? rhythm, limit ?? .never), moment.now + .seconds(1))
         lookForRefunds(&decision)

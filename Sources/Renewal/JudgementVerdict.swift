@@ -73,7 +73,7 @@ extension Judgement {
     }
 
     func activeVerdict() -> Verdict {
-        if facts.kind != .autoRenewable, let end = ownEnd, end <= moment.now {
+        if facts.kind != .autoRenewable, let end = ownEnd, end <= moment.proven {
             return Verdict(
                 state: .expired, givesAccess: false, loss: .expired, at: end,
                 rule: "the configured duration is over")
@@ -135,9 +135,12 @@ extension Judgement {
         let loss = cause.reason
         let lenient = loss == .expired || loss == .cancelled
         let end = min(at ?? facts.expiresAt ?? moment.now, moment.now)
-        if lenient, known.access == .granted, moment.now < end + policy.leniency {
+        if lenient, policy.leniency > .zero, known.access == .granted,
+            moment.proven < end + policy.leniency
+        {
             return Verdict(
-                state: .expired, givesAccess: true, at: end, askAgainAt: end + policy.leniency,
+                state: .expired, givesAccess: true, at: end,
+                askAgainAt: moment.dueAt(end + policy.leniency),
                 rule: "over; the policy's leniency still runs")
         }
         return Verdict(
@@ -147,10 +150,10 @@ extension Judgement {
 
     func refundedVerdict(at: Timestamp?) -> Verdict {
         if policy.refund == .periodEnd, known.access == .granted,
-            let end = facts.paidThrough, moment.now < end
+            let end = facts.paidThrough, moment.proven < end
         {
             return Verdict(
-                state: .refunded, givesAccess: true, at: at, askAgainAt: end,
+                state: .refunded, givesAccess: true, at: at, askAgainAt: moment.dueAt(end),
                 rule: "refunded; the policy lets the paid period run out")
         }
         return Verdict(
@@ -163,9 +166,12 @@ extension Judgement {
         let told = known.doubt?.doubt == .replaced ? known.doubt?.since : nil
         let since = at ?? told ?? moment.now
         let end = since + policy.successorWait
-        if known.access == .granted, moment.now < end {
+        // What began by the store's clock ends by it.
+        let now = at == nil ? moment.now : moment.proven
+        if known.access == .granted, now < end {
             return Verdict(
-                state: known.state, givesAccess: true, at: at, askAgainAt: end,
+                state: known.state, givesAccess: true, at: at,
+                askAgainAt: at == nil ? end : moment.dueAt(end),
                 doubt: PendingDoubt(doubt: .replaced, since: since),
                 rule: "replaced; its successor has not been submitted yet")
         }

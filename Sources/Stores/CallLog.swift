@@ -6,7 +6,12 @@ import Synchronization
 package final class CallLog: Sendable {
     @TaskLocal private static var current: CallLog?
 
-    private let calls = Mutex<[StoreCall]>([])
+    private let state = Mutex(State())
+
+    private struct State {
+        var calls: [StoreCall] = []
+        var storeNow: Timestamp?
+    }
 
     private init() {}
 
@@ -14,13 +19,17 @@ package final class CallLog: Sendable {
     package static func noting(_ check: () async -> Answer) async -> Hearing {
         let log = CallLog()
         let answer = await $current.withValue(log) { await check() }
-        return Hearing(answer, calls: log.calls.withLock(\.self))
+        let heard = log.state.withLock(\.self)
+        return Hearing(answer, calls: heard.calls, storeNow: heard.storeNow)
     }
 
     static func note(_ name: String, _ response: HTTPResponse?) {
         guard let current else { return }
         let call = StoreCall(
             name, status: response.map { Int($0.status) }, body: response?.body ?? [])
-        current.calls.withLock { $0.append(call) }
+        current.state.withLock { state in
+            state.calls.append(call)
+            state.storeNow = response?.storeNow ?? state.storeNow
+        }
     }
 }

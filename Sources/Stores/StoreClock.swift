@@ -2,6 +2,17 @@ import Renewal
 import Curl
 import Synchronization
 
+extension HTTPResponse {
+    /// What the `Date` of the answer says; nil without one that can be read.
+    var storeNow: Timestamp? { date.flatMap(CalendarTime.timestamp(httpDate:)) }
+
+    /// The time up to which an end has passed for certain, by this answer's `Date` and the
+    /// database's clock (design rule 12).
+    func proven(at now: Timestamp) -> Timestamp {
+        Moment(now: now, jitter: 0, storeNow: storeNow).proven
+    }
+}
+
 /// Learns what time it is at a store, from the `Date` of its answers.
 package final class StoreClock: Sendable {
     private let best = Mutex<Sample?>(nil)

@@ -9,7 +9,7 @@ import Stores
 /// `renews 30` (the end of the term, auto-renew on), `off` or `off 30`, and `cancelled=10`,
 /// `reason=2`, `grace=33`, `trial=7`, `term=plus_year` and so on.
 struct AmazonScene: StoreScene {
-    private let wire = Wire()
+    let wire = Wire()
     private let store: AmazonStore
 
     init(_ options: Words) throws {

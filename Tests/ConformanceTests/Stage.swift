@@ -1,10 +1,12 @@
 import Curl
 import Renewal
+import StoreFixtures
 import Stores
 import Synchronization
 
 /// A store with a fake of the wire: it is given the bytes of an answer, and asked.
 protocol StoreScene: Sendable {
+    var wire: Wire { get }
     /// Puts an answer on the wire, as a cell of the table names it.
     func prepare(_ cell: String, at day: Timestamp) throws
     /// Puts these bytes on the wire, with status 200, whatever is asked.
@@ -21,6 +23,11 @@ final class Wire: Sendable {
         var clock = TestCalendar.start
         var calls = 0
     }
+
+    /// How far the database's clock is ahead of the store's; nil where the store sends no `Date`.
+    private let ahead = Mutex<Duration?>(.zero)
+
+    func setAhead(_ duration: Duration?) { ahead.withLock { $0 = duration } }
 
     private let state = Mutex(State())
 
@@ -39,7 +46,17 @@ final class Wire: Sendable {
                     return state.script
                 }
                 guard let script else { throw .unreachable(reason: "nothing is prepared") }
-                return try script(request)
+                let response = try script(request)
+                guard let ahead = ahead.withLock(\.self), response.date == nil else {
+                    return response
+                }
+                let told = state.withLock(\.clock) - ahead
+                return HTTPResponse(
+                    status: response.status, contentType: response.contentType,
+                    retryAfter: response.retryAfter,
+                    date: HTTPDate.text(
+                        secondsSinceEpoch: told.microsecondsSinceEpoch / 1_000_000),
+                    requestID: response.requestID, body: response.body)
             },
             wallClock: { [self] in state.withLock { $0.clock } })
     }
@@ -78,6 +95,8 @@ struct Stage {
         case "google": (store, scene) = (.google, try GoogleScene(item.options))
         default: (store, scene) = (.apple, try AppleScene(item.options))
         }
+        scene.wire.setAhead(
+            item.options.has("undated") ? nil : try Self.ahead(of: item.options))
         app = AppKey(store: store, id: Shop.bundle)
         rules = Rules(policy: try Self.policy(item.options), catalog: Shop.catalog)
         clues[1] = try Self.clues(item.options)
@@ -100,6 +119,12 @@ struct Stage {
         book = Book(
             userID: "ada", version: 1, purchases: purchases.map { .init(purchase: $0, version: 1) },
             entitlements: [])
+    }
+
+    /// `ahead=60m` and `behind=60m`: the database's clock, seen from the store.
+    private static func ahead(of words: Words) throws -> Duration {
+        if let behind = words["behind"] { return .zero - (try TestCalendar.duration(behind)) }
+        return try words["ahead"].map { try TestCalendar.duration($0) } ?? .zero
     }
 
     private static func policy(_ words: Words) throws -> Policy {
@@ -148,14 +173,17 @@ struct Stage {
         }
         purchase.cluesHeardAt = (clues[id] ?? [:]).filter { $0.value <= now }
         purchase.clues = Set(purchase.cluesHeardAt.keys)
-        let answer = await scene.ask(purchase, at: now)
+        let (scene, asked) = (scene, purchase)
+        let hearing = await CallLog.noting { await scene.ask(asked, at: now) }
+        let answer = hearing.answer
         var claim = Claim(
             purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1,
             attempts: attempts[id] ?? 0, crashes: 0, checkedAt: checkedAt[id], claimedAt: now)
         claim.statedAt = statedAt[id]
         claim.inVain = inVain[id]
         let decision = decide(
-            claim, hearing: answer, at: Moment(now: now, jitter: jitter), under: rules)
+            claim, hearing: answer, at: claim.moment(of: hearing, after: .zero, jitter: jitter),
+            under: rules)
         attempts[id] = decision.attempts
         if decision.isVerdict { checkedAt[id] = now }
         for clue in decision.settledClues { clues[id]?[clue] = nil }

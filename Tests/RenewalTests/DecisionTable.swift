@@ -5,7 +5,7 @@ enum DecisionTable {
         firstSight, running, ending, otherKinds,
         troubleWithPayment, pause, refunds, comingBack,
         chains, severalPurchases, sharing, durations,
-        noVerdict, doubts, substitutes, contested, environments, staleAnswers, choices,
+        noVerdict, doubts, substitutes, contested, environments, staleAnswers, clocks, choices,
     ]
 
     static let stories = sections.flatMap(\.stories)

@@ -62,8 +62,10 @@ struct Stage {
             heard.dropFirst(isSecond ? 3 : 0), about: purchase.facts
         ).answer()
         let claim = claim(purchase, at: now)
-        var decision = decide(
-            claim, hearing: answer, at: Moment(now: now, jitter: jitter), under: rules)
+        let moment = Moment(
+            now: now, jitter: jitter,
+            storeNow: try Self.storeNow(heard.dropFirst(isSecond ? 3 : 0), at: now))
+        var decision = decide(claim, hearing: answer, at: moment, under: rules)
         if let successor = successors[purchase.token],
             let late = Outcome(claim: claim, decision: decision).superseded(by: successor)
         {
@@ -78,6 +80,16 @@ struct Stage {
         let settlement = settle(purchase, decision, at: now)
         if let next = decision.nextToken { book.rename(id, next) }
         return (decision, settlement)
+    }
+
+    /// What the store says of the time, where a cell says `ahead=60m`, `behind=60m` or `undated`.
+    private static func storeNow(
+        _ cell: some StringProtocol, at now: Timestamp
+    ) throws -> Timestamp? {
+        let words = Words(cell)
+        if words.has("undated") { return nil }
+        if let behind = words["behind"] { return now + (try TestCalendar.duration(behind)) }
+        return try words["ahead"].map { now - (try TestCalendar.duration($0)) } ?? now
     }
 
     /// What is told to both users, in the order in which it is told.

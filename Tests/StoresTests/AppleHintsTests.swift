@@ -3,6 +3,7 @@ import Curl
 import Foundation
 import Renewal
 import StoreFixtures
+import Synchronization
 import Testing
 
 @testable import Stores
@@ -182,12 +183,52 @@ struct AppleHintsTests {
                 == #"{"endDate":1774008060000,"startDate":1774007700000}"#)
     }
 
+    /// Windows follow Apple's clock: what it dates is in them, whatever the database's says.
+    @Test(arguments: [3600, -3600, 0])
+    func readsByApplesClock(ahead: Int64) async throws {
+        let apple = Mutex(Self.now)
+        let windows = Mutex<[AppleHintWindow]>([])
+        let world = FakeWorld(clock: Self.now) { request async throws(CurlError) in
+            let now = apple.withLock(\.self)
+            guard request.url.hasPrefix("https://apple.example"), let body = request.body,
+                let asked = try? JSON.decode(Asked.self, from: body)
+            else { return .json(#"{"hasMore":false}"#).dated(now) }
+            let end = min(asked.endDate, now.microsecondsSinceEpoch / 1000)
+            guard asked.startDate < end else {
+                return .json(#"{"errorCode":4000013}"#, status: 400).dated(now)
+            }
+            windows.withLock { $0.append(AppleHintWindow(start: asked.startDate, end: end)) }
+            return .json(Self.page([])).dated(now)
+        }
+        let store = try store(world)
+        var position: String?
+        for _ in 0..<6 {
+            let now = apple.withLock(\.self) + .seconds(ahead)
+            position = try await store.hints(after: position, at: now).position
+            apple.withLock { $0 = $0 + .minutes(1) }
+        }
+        // From the second pull on nothing is left out between two windows, and none is late.
+        let read = windows.withLock(\.self)
+        #expect(read.count >= 4)
+        for (before, after) in zip(read.dropFirst(), read.dropFirst(2)) {
+            #expect(after.start <= before.end)
+        }
+        let last = apple.withLock(\.self).microsecondsSinceEpoch / 1000
+        #expect(try #require(read.last).end >= last - 120_000)
+    }
+
+    private struct Asked: Decodable {
+        let startDate: Int64
+        let endDate: Int64
+    }
+
     /// After a long silence it reads day by day, and no further back than Apple remembers.
     @Test func makesUpForALongSilenceInStretches() async throws {
         let world = world { _ in .json(Self.page([])) }
         let store = try store(world)
         var page = try await store.hints(after: nil, at: Self.now)
         let later = Self.now + .days(400)
+        world.advance(.days(400))
         var calls = 0
         repeat {
             page = try await store.hints(after: page.position, at: later)

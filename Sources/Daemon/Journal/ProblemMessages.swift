@@ -64,6 +64,12 @@ extension CatalogMessage {
         Google refunds a purchase that was not acknowledged within three days.
 
         Look whether the app's backend acknowledges purchases.
+        == problem_clock 3f9d2c61a7e84b05b1c8e6d47a90f2ce
+        The database's clock and a store's differ
+        By the time that @RENEWALD_STORE@ sends with its answers the database's clock is more than
+        a minute off. No access ends early by that: the earlier of the two counts.
+
+        See that the database server follows a time server, such as chrony.
         == problem_set_aside e7e867766bd77384f0afb1e64f64326b
         A purchase was set aside: checking it has ended the process again and again
         The process ended three times while it checked this purchase, alone. It is not checked

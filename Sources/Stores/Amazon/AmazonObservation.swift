@@ -7,6 +7,7 @@ struct AmazonObservation: Sendable {
     private let environment: StoreEnvironment
     private let facts: Facts
     private let now: Timestamp
+    private let proven: Timestamp
     private let kind: ProductKind
     private let product: ProductID
     private let receiptID: OrderID
@@ -16,12 +17,14 @@ struct AmazonObservation: Sendable {
     private let grace: Timestamp?
     private let trialEnd: Timestamp?
 
+    /// `proven` is the time up to which an end has passed for certain; nil is `now`.
+    ///
     /// Fails with `.mismatch` when the answer is not about the receipt that was asked about, and
     /// with `.malformed` and the wrong field.
     /// `host` is where the answer comes from: production knows testers' receipts too.
     init(
         _ receipt: AmazonReceipt, asked: StoreToken, from host: StoreEnvironment, facts: Facts,
-        at now: Timestamp
+        at now: Timestamp, provenUpTo proven: Timestamp? = nil
     ) throws(StoreFailure) {
         guard let receiptID = receipt.receiptId else { throw .malformed(field: "receiptId") }
         guard receiptID == OrderID(asked.text) else { throw .mismatch(what: "receipt") }
@@ -35,6 +38,7 @@ struct AmazonObservation: Sendable {
         environment = receipt.isTest ? .sandbox : host
         self.facts = facts
         self.now = now
+        self.proven = proven ?? now
         self.kind = kind
         self.product = product
         self.receiptID = receiptID
@@ -68,7 +72,7 @@ struct AmazonObservation: Sendable {
             return isInGrace ? .grace(expiryMovedUnpaid: false) : .active
         }
         // An end to come: in force until then.
-        guard cancelled <= now else { return .active }
+        guard cancelled <= proven else { return .active }
         guard kind == .autoRenewable else { return .refunded(at: cancelled) }
         if receipt.cancelReason == 4 { return .replaced(at: cancelled) }
         // There is no word for a refund: a term that ended more than a day early was taken back. A
@@ -87,7 +91,7 @@ struct AmazonObservation: Sendable {
     /// that alone says that it was paid.
     private var isInGrace: Bool {
         guard kind == .autoRenewable else { return false }
-        if let grace, grace > now { return true }
+        if let grace, grace > proven { return true }
         return facts.state == .grace && (isRenewalDue || renewal == nil)
     }
 
@@ -138,7 +142,7 @@ struct AmazonObservation: Sendable {
     /// in later.
     private var askAgainBy: Timestamp? {
         guard let cancelled else { return nil }
-        guard cancelled <= now else { return kind == .autoRenewable ? nil : cancelled }
+        guard cancelled <= proven else { return kind == .autoRenewable ? nil : cancelled }
         let isReasonPending = receipt.cancelReason == 0 && now - cancelled < .days(2)
         return isReasonPending ? now + .hours(6) : nil
     }

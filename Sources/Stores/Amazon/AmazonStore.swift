@@ -34,7 +34,7 @@ package final class AmazonStore: Sendable {
         var hosts = hosts(for: purchase)
         let first = hosts.removeFirst()
         let reply = try await reply(about: purchase, from: first, at: now)
-        guard reply == .unknownReceipt, let second = hosts.first else {
+        guard reply.reply == .unknownReceipt, let second = hosts.first else {
             return try answer(reply, from: first, about: purchase, at: now)
         }
         await transport.beforeExtraCall()
@@ -56,14 +56,13 @@ package final class AmazonStore: Sendable {
 
     private func reply(
         about purchase: Purchase, from environment: StoreEnvironment, at now: Timestamp
-    ) async throws(StoreFailure) -> AmazonReply {
+    ) async throws(StoreFailure) -> (reply: AmazonReply, proven: Timestamp) {
         let request = try AmazonRequest.verification(
             of: try AmazonIdentifier(purchase), in: environment, at: try host(environment),
             secret: credentials.sharedSecret)
-        return AmazonReply(
-            try await transport.response(
-                to: request, calling: "verifyReceiptId, \(environment.rawValue)"),
-            at: now)
+        let response = try await transport.response(
+            to: request, calling: "verifyReceiptId, \(environment.rawValue)")
+        return (AmazonReply(response, at: now), response.proven(at: now))
     }
 
     private func host(_ environment: StoreEnvironment) throws(StoreFailure) -> StoreHost {
@@ -78,16 +77,17 @@ package final class AmazonStore: Sendable {
     }
 
     private func answer(
-        _ reply: AmazonReply, from environment: StoreEnvironment, about purchase: Purchase,
+        _ heard: (reply: AmazonReply, proven: Timestamp), from environment: StoreEnvironment,
+        about purchase: Purchase,
         at now: Timestamp
     ) throws(StoreFailure) -> Answer {
-        switch reply {
+        switch heard.reply {
         case .answer(let body):
             let receipt = try JSON.decode(AmazonReceipt.self, from: body)
             return .verdict(
                 try AmazonObservation(
                     receipt, asked: purchase.token, from: environment, facts: purchase.facts,
-                    at: now
+                    at: now, provenUpTo: heard.proven
                 ).observation)
         case .gone: return .doubt(.noLongerValid)
         case .unknownReceipt:

@@ -18,6 +18,8 @@ struct AppleHintPosition: Codable, Hashable, Sendable {
         var window: AppleHintWindow?
         /// What was read of the last minutes, which are read again.
         var seen: [String] = []
+        /// What Apple's clock is ahead of the database's, in milliseconds, by its last answer.
+        var skew: Int64?
     }
 
     var production: Place?
@@ -92,7 +94,9 @@ struct AppleHints: Sendable {
     private func page(
         of environment: StoreEnvironment, at place: AppleHintPosition.Place?
     ) async throws(StoreFailure) -> Page {
-        let present = now.microsecondsSinceEpoch / 1000
+        let database = now.microsecondsSinceEpoch / 1000
+        // By Apple's clock, which dates the news.
+        let present = database + (place?.skew ?? 0)
         var place = place ?? AppleHintPosition.Place(readUpTo: present)
         let window = place.window ?? window(after: place.readUpTo, environment, present)
         var calls = AppleCalls(api, at: now, isFirst: false)
@@ -106,15 +110,18 @@ struct AppleHints: Sendable {
             let (news, skipped) = try await news(in: body, reader, besides: place.seen)
             place.seen = Array((place.seen + news.map(\.uuid.prefixForMemory)).suffix(memory))
             place.advance(past: window, to: body.hasMore == true ? body.paginationToken : nil)
+            place.learn(response.storeNow, at: now, hasRead: place.window == nil)
             // A stretch ends well before the present when much is to be made up for.
             if place.window == nil, window.end < present - overlap {
                 place.window = self.window(after: place.readUpTo, environment, present)
             }
             return Page(place: place, news: news, skipped: skipped)
         case .failed where Self.isStale(response.status, AppleReply.errorCode(response)):
-            // The page's token or the beginning is too old: the stretch is begun again.
+            // The page's token or the beginning is too old, or, by a clock that is off, of the
+            // future: the stretch is begun again.
             place.window = nil
             place.readUpTo = max(place.readUpTo, present - memoryOfApple(environment))
+            place.learn(response.storeNow, at: now, hasRead: false)
             return Page(place: place)
         case .failed(let failure): throw failure
         case .unauthorized: throw .refused(reason: "status 401")
@@ -161,7 +168,7 @@ struct AppleHints: Sendable {
 
     /// <https://developer.apple.com/documentation/appstoreserverapi/error-codes>
     private static func isStale(_ status: Int, _ code: Int64?) -> Bool {
-        status == 400 && [4_000_012, 4_000_014, 4_000_017].contains(code)
+        status == 400 && [4_000_012, 4_000_013, 4_000_014, 4_000_017].contains(code)
     }
 
     private func memoryOfApple(_ environment: StoreEnvironment) -> Int64 {
@@ -187,6 +194,20 @@ extension AppleHintPosition.Place {
             self.window = nil
             readUpTo = window.end
         }
+    }
+}
+
+extension AppleHintPosition.Place {
+    /// Takes the time from an answer. What is dated later than that was not read, whatever our own
+    /// clock says; where an answer does not say it, the last hour is read again.
+    fileprivate mutating func learn(_ told: Timestamp?, at now: Timestamp, hasRead: Bool) {
+        let moment = Moment(now: now, jitter: 0, storeNow: told)
+        guard moment.proven != moment.unproven, let told else {
+            if hasRead { readUpTo -= 3_600_000 }
+            return
+        }
+        skew = moment.problem == nil ? nil : (told - now).microseconds / 1000
+        readUpTo = min(readUpTo, told.microsecondsSinceEpoch / 1000)
     }
 }
 

@@ -12,6 +12,13 @@ struct GoogleClient: Sendable {
     func get(
         _ path: String, calling name: String, at now: Timestamp
     ) async throws(StoreFailure) -> GoogleReply {
+        try await dated(path, calling: name, at: now).reply
+    }
+
+    /// The same, and up to when an end has passed for certain, by the answer's `Date`.
+    func dated(
+        _ path: String, calling name: String, at now: Timestamp
+    ) async throws(StoreFailure) -> (reply: GoogleReply, proven: Timestamp) {
         try await reply(to: host.request(path: path), calling: name, at: now)
     }
 
@@ -25,28 +32,29 @@ struct GoogleClient: Sendable {
         request.method = .post
         request.body = JSON.encode(body)
         request.deadline = deadline
-        return try await reply(to: request, calling: name, at: now)
+        return try await reply(to: request, calling: name, at: now).reply
     }
 
     private func reply(
         to request: HTTPRequest, calling name: String, at now: Timestamp
-    ) async throws(StoreFailure) -> GoogleReply {
+    ) async throws(StoreFailure) -> (reply: GoogleReply, proven: Timestamp) {
         let token = try await tokens.token()
-        let reply = try await send(request, token, calling: name, at: now)
-        guard reply == .staleToken else { return reply }
+        let first = try await send(request, token, calling: name, at: now)
+        guard first.reply == .staleToken else { return first }
         let renewed = try await tokens.token(replacing: token)
         await transport.beforeExtraCall()
         let again = try await send(request, renewed, calling: name, at: now)
-        guard again != .staleToken else { throw .refused(reason: "status 401") }
+        guard again.reply != .staleToken else { throw .refused(reason: "status 401") }
         return again
     }
 
     private func send(
         _ request: HTTPRequest, _ token: String, calling name: String, at now: Timestamp
-    ) async throws(StoreFailure) -> GoogleReply {
+    ) async throws(StoreFailure) -> (reply: GoogleReply, proven: Timestamp) {
         var request = request
         request.headers.append(HTTPHeader("Authorization", "Bearer " + token))
-        return GoogleReply(try await transport.response(to: request, calling: name), at: now)
+        let response = try await transport.response(to: request, calling: name)
+        return (GoogleReply(response, at: now), response.proven(at: now))
     }
 }
 

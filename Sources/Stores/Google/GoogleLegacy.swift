@@ -43,9 +43,13 @@ struct GoogleLegacySubscription: Decodable, Sendable {
 }
 
 extension GoogleLegacySubscription {
+    /// `proven` is the time up to which an end has passed for certain; nil is `now`.
+    ///
     /// - Throws: `.malformed` with the field that is missing or makes no sense; `.mismatch` for the
     ///   answer to another question.
-    func snapshot(of facts: Facts, at now: Timestamp) throws(StoreFailure) -> GoogleSnapshot {
+    func snapshot(
+        of facts: Facts, at now: Timestamp, provenUpTo proven: Timestamp? = nil
+    ) throws(StoreFailure) -> GoogleSnapshot {
         try GoogleKind.legacySubscription.require(kind?.value)
         let window = DateWindow(now: now)
         let expires = try window.date(
@@ -54,7 +58,8 @@ extension GoogleLegacySubscription {
             milliseconds: autoResumeTimeMillis?.value, field: "autoResumeTimeMillis")
         let renews = try self.renews()
         let state = try state(
-            of: facts, until: expires, resumes: resumes, renews: renews, at: now)
+            of: facts, until: expires, resumes: resumes, renews: renews, at: now,
+            provenUpTo: proven ?? now)
         var item = GoogleItem(
             product: facts.product, expires: state.isPending ? nil : expires,
             paidOrder: isLatestOrderPaid ? orderId : nil, renews: renews)
@@ -91,14 +96,14 @@ extension GoogleLegacySubscription {
 
     private func state(
         of facts: Facts, until expires: Timestamp?, resumes: Timestamp?, renews: Bool,
-        at now: Timestamp
+        at now: Timestamp, provenUpTo proven: Timestamp
     ) throws(StoreFailure) -> GoogleState {
         let isPending = paymentState?.value == 0
         if isPending, !hasBeenPaid(facts) {
             return cancelReason == nil ? .pending : .pendingPurchaseCanceled
         }
         guard let expires else { throw .malformed(field: "expiryTimeMillis") }
-        let isOver = expires <= now
+        let isOver = expires <= proven
         guard renews else {
             return isOver || cancellation == .replacement ? .expired : .canceled
         }

@@ -16,17 +16,19 @@ struct GoogleObservation: Sendable {
     ///   - snapshot: what the answer shows.
     ///   - facts: what is known.
     ///   - clues: of the purchase, which no check has looked into yet.
-    ///   - now: the time that ends are compared with.
+    ///   - now: the database's time.
+    ///   - proven: up to when an end has passed for certain; nil is `now`.
     /// - Throws: `.malformed` with the field that is missing, `.mismatch` for an older answer.
     init(
-        _ snapshot: GoogleSnapshot, facts: Facts, clues: Set<Clue> = [], at now: Timestamp
+        _ snapshot: GoogleSnapshot, facts: Facts, clues: Set<Clue> = [], at now: Timestamp,
+        provenUpTo proven: Timestamp? = nil
     ) throws(StoreFailure) {
         self.snapshot = snapshot
         self.facts = facts
         self.clues = clues
         self.now = now
         let items = snapshot.items
-        inForce = GoogleItem.inForce(items, state: snapshot.state, at: now)
+        inForce = GoogleItem.inForce(items, state: snapshot.state, at: proven ?? now)
         main = GoogleItem.main(inForce.isEmpty ? items : inForce, preferring: facts.product)
         try requireExpiry()
         guard !isFromBeforePayment else { throw .mismatch(what: "time, before it was paid") }

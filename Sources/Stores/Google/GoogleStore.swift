@@ -48,11 +48,12 @@ package final class GoogleStore: Sendable {
     ) async throws(StoreFailure) -> Answer {
         let kind = kind(of: purchase)
         let question = GoogleQuestion(about: kind, with: api)
-        switch try await client.get(
+        let heard = try await client.dated(
             try paths.purchase(question, purchase), calling: question.callName, at: now)
-        {
+        switch heard.reply {
         case .answer(let body):
-            let reading = try reading(body, of: purchase, kind, question, at: now)
+            let reading = try reading(
+                body, of: purchase, kind, question, at: now, provenUpTo: heard.proven)
             var observation = reading.observation
             let isTest = observation.environment == .sandbox
             guard !purchase.facts.isOtherEnvironment(isTest: isTest) else {
@@ -116,7 +117,7 @@ package final class GoogleStore: Sendable {
 
     private func reading(
         _ body: [UInt8], of purchase: Purchase, _ kind: ProductKind, _ question: GoogleQuestion,
-        at now: Timestamp
+        at now: Timestamp, provenUpTo proven: Timestamp
     ) throws(StoreFailure) -> Reading {
         let facts = purchase.facts
         switch question {
@@ -125,9 +126,9 @@ package final class GoogleStore: Sendable {
                 question == .subscription
                 ? try GoogleSubscription(body, at: now).snapshot
                 : try JSON.decode(GoogleLegacySubscription.self, from: body)
-                    .snapshot(of: facts, at: now)
+                    .snapshot(of: facts, at: now, provenUpTo: proven)
             let read = try GoogleObservation(
-                snapshot, facts: facts, clues: purchase.clues, at: now)
+                snapshot, facts: facts, clues: purchase.clues, at: now, provenUpTo: proven)
             return Reading(
                 observation: read.observation, proof: read.proof, isContested: read.isContested)
         case .product, .legacyProduct:

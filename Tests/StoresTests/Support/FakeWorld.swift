@@ -1,5 +1,6 @@
 import Curl
 import Renewal
+import StoreFixtures
 import Synchronization
 
 @testable import Stores
@@ -26,7 +27,9 @@ final class FakeWorld: Sendable {
         StoreTransport(
             send: { [self] request async throws(CurlError) in
                 state.withLock { $0.requests.append(request) }
-                return try await script(request)
+                let response = try await script(request)
+                guard response.status == 200, response.date == nil else { return response }
+                return response.dated(state.withLock(\.clock))
             },
             wallClock: { [self] in state.withLock { $0.clock } },
             beforeExtraCall: { [self] in state.withLock { $0.extraCalls += 1 } })
@@ -41,6 +44,17 @@ final class FakeWorld: Sendable {
 }
 
 extension HTTPResponse {
+    /// The same, made at that time by the store's clock.
+    func dated(_ instant: Timestamp) -> HTTPResponse {
+        dated(HTTPDate.text(secondsSinceEpoch: instant.microsecondsSinceEpoch / 1_000_000))
+    }
+
+    func dated(_ text: String?) -> HTTPResponse {
+        HTTPResponse(
+            status: status, contentType: contentType, retryAfter: retryAfter, date: text,
+            requestID: requestID, body: body)
+    }
+
     static func json(_ text: String, status: Int = 200) -> HTTPResponse {
         HTTPResponse(status: status, contentType: "application/json", body: Array(text.utf8))
     }
