@@ -172,10 +172,12 @@ struct Oracle {
             try demand(told.contains(reason), "told when due: \(reason.rawValue)", "\(told)")
         }
         let isActive = link.standing == .active
-        try owe(.renewed, when: isActive && before.state == .active)
+        // A change of the product that was not seen coming is told as that.
+        let isSameProduct = before.product == facts.product
+        try owe(.renewed, when: isActive && before.state == .active && isSameProduct)
         try owe(.paymentPending, when: link.plain == .grace && before.state == .active)
         try owe(.paymentRecovered, when: isActive && before.state == .grace)
-        try owe(.trialConverted, when: isActive && before.phase == .trial)
+        try owe(.trialConverted, when: isActive && before.phase == .trial && isSameProduct)
         try owe(.autoRenewOff, when: before.autoRenew == true && !link.renews && isActive)
         try owe(.autoRenewOn, when: before.autoRenew == false && link.renews && isActive)
         let isSamePeriod = before.period == facts.period
