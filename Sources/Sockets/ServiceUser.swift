@@ -17,6 +17,7 @@ package enum ServiceUser {
     ///     that only the user can read, for as long as the command runs.
     ///   - arguments: of the command.
     /// - Returns: its exit code; nil where this is not root or there is no such user.
+    /// - Throws: the step that failed, in words.
     package static func run(
         as name: String, credentials: String, arguments: [String]
     ) throws(Failure) -> Int32? {

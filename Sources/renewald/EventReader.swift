@@ -1,4 +1,5 @@
 import Ledger
+import Renewal
 
 /// Reads the events one after the other, and goes on over a database that is away for a while:
 /// none is left out, none comes twice.

@@ -47,7 +47,7 @@ import Testing
                 "SELECT count(*) FROM renewald.purchases WHERE \(unsupported)") == 2)
         let status = try await stage.ledger.status()
         #expect(status.apps.map(\.isConfigured) == [false, true])
-        #expect(status.apps[0].problems == ["unsupported": 2])
+        #expect(status.apps[0].problems == [.unsupported: 2])
         #expect(status.apps[0].due == 0)
         #expect(try await stage.ledger.queueDepth().apps.map(\.key) == [Self.reader])
         let strange = try await stage.ledger.appsBeside([Self.reader])

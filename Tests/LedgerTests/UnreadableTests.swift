@@ -38,7 +38,8 @@ import Testing
                 ])
         #expect(
             try await stage.list(
-                "SELECT user_id FROM renewald.entitlements WHERE active ORDER BY user_id, entitlement")
+                "SELECT user_id FROM renewald.entitlements WHERE active ORDER BY user_id, entitlement"
+            )
                 == ["ann", "bob", "bob"])
     }
 
