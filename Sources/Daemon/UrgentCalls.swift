@@ -2,8 +2,8 @@ import Engine
 import Ledger
 import Renewal
 
-/// The calls of somebody who waits at a terminal: each takes the next free place in the app's row, before
-/// all that the background has not reserved yet, and within the quota.
+/// The calls of somebody who waits at a terminal: each takes the next free place in the app's row,
+/// before all that the background has not reserved yet, and within the quota.
 struct UrgentCalls: Sendable {
     private let stores: StoreSettings
     private let ledger: PostgresLedger

@@ -16,8 +16,8 @@ package struct PermitRow {
     /// of the database's clock. Follows the time that a reservation takes.
     private(set) var margin = leastMargin
 
-    /// The background reserves nothing that begins later: who waits at a terminal finds no more than
-    /// a second of the row taken.
+    /// The background reserves nothing that begins later: who waits at a terminal finds no more
+    /// than a second of the row taken.
     package static let horizon = Duration.milliseconds(100)
     static let leastMargin = Duration.milliseconds(20)
     private static let mostMargin = Duration.seconds(1)

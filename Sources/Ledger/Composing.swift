@@ -7,7 +7,8 @@ private struct Books {
     var shards: [UserID: Int16] = [:]
     /// Users who have no account yet: they get what another has submitted.
     var newcomers: [UserID: Int16] = [:]
-    /// Users of whom a row cannot be read: nothing is decided of them, as what they hold is not known.
+    /// Users of whom a row cannot be read: nothing is decided of them, as what they hold is not
+    /// known.
     var unreadable: Set<UserID> = []
 }
 

@@ -1,8 +1,8 @@
 import Postgres
 package import Renewal
 
-/// A purchase whose rows hold what this program has no word for, or lack what may not be missing. It
-/// is set aside by itself; its neighbours go on.
+/// A purchase whose rows hold what this program has no word for, or lack what may not be missing.
+/// It is set aside by itself; its neighbours go on.
 package struct UnreadablePurchase: Hashable, Sendable {
     package let id: Int64
     let shard: Int16

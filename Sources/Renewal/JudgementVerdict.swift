@@ -93,8 +93,9 @@ extension Judgement {
         if let period = observation.period, let before = known.period, period != before {
             return false
         }
-        guard let paid = observation.paidThrough, let before = known.paidThrough ?? known.expiresAt
-        else { return true }
+        guard let paid = observation.paidThrough else { return true }
+        // Nothing was known to be paid, as of what was first seen in trouble.
+        guard let before = known.paidThrough else { return observation.willRenew == false }
         return paid <= before || observation.period != nil && observation.willRenew == false
     }
 

@@ -1,5 +1,5 @@
-/// What went wrong with the ledger, by what must be done next. The ledger throws it; the engine, the
-/// commands and doctor see the same.
+/// What went wrong with the ledger, by what must be done next. The ledger throws it; the engine,
+/// the commands and doctor see the same.
 package enum LedgerError: Error, Hashable, Sendable {
     /// Not there, or overloaded: wait and try again. Nothing is lost.
     case unavailable(reason: String)

@@ -24,6 +24,8 @@ extension Moment {
     private static let sensible = Duration.days(366)
     /// What a network's delay and whole seconds can explain.
     private static let unnoticed = Duration.minutes(1)
+    /// A `Date` has whole seconds: the store's clock was up to one further.
+    private static let wholeSecond = Duration.seconds(1)
 
     private var witness: Timestamp? {
         storeNow.flatMap { apart($0) <= Self.sensible ? $0 : nil }
@@ -37,7 +39,7 @@ extension Moment {
     /// this, the earlier of the two clocks. Where the store has not told the time, nothing has
     /// passed for certain.
     package var proven: Timestamp {
-        witness.map { min($0, now) } ?? unproven
+        witness.map { min($0 + Self.wholeSecond, now) } ?? unproven
     }
 
     /// Before everything: nothing has passed for certain.

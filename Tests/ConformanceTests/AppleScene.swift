@@ -177,7 +177,8 @@ struct AppleEntry {
             ]).union(AppleSigning.faults.keys),
             keys: [
                 "product", "original", "tx", "line", "revoked", "reason", "grace", "intent", "next",
-                "price", "group", "signed", "app", "environment", "bought", "share", "type",
+                "price", "group", "signed", "app", "environment", "bought", "began", "share",
+                "type",
                 "entry", "account", "renewal",
             ])
     }
@@ -218,7 +219,8 @@ struct AppleEntry {
         json["environment"] = words["environment"] ?? environment
         json["storefront"] = "DEU"
         json["quantity"] = 1
-        json["purchaseDate"] = (try words.time("bought") ?? TestCalendar.start).milliseconds
+        json["purchaseDate"] =
+            (try words.time("began") ?? words.time("bought") ?? TestCalendar.start).milliseconds
         json["originalPurchaseDate"] =
             (try words.time("bought") ?? TestCalendar.start).milliseconds
         json["signedDate"] = try signedDate.milliseconds

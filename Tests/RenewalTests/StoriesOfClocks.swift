@@ -12,17 +12,17 @@ extension DecisionTable {
         31-30m  ended 30 behind=60m    expired  granted  !clock                pro 30  30m
         31      ended 30 behind=60m    expired  none     -expired !clock       -       1d
         # A refunded period runs out by the store's clock | active 30 | policy refund=period_end
-        25      refunded 25            refunded  granted  -                    pro 30  5d
+        25      refunded 25            refunded  granted  refunded             pro 30  5d
         30+30m  refunded 25 ahead=60m  refunded  granted  !clock               pro 30  30m
         30+61m  refunded 25 ahead=60m  refunded  none     -refunded !clock     -       1d
         # An answer that does not say its time ends no refunded period | active 30 \
         | policy refund=period_end
-        25      refunded 25            refunded  granted  -                    pro 30  5d
+        25      refunded 25            refunded  granted  refunded             pro 30  5d
         40      refunded 25 undated    refunded  granted  -                    pro 30  15m
         # A replaced link waits by the store's clock for what began by it | active 30
         10      replaced 10            active   granted  -                     pro 30  1h
         10+90m  replaced 10 ahead=60m  active   granted  !clock                pro 30  30m
-        10+121m  replaced 10 ahead=60m  superseded  none  -product_changed !clock  -   never
+        10+121m  replaced 10 ahead=60m  superseded  none  -product_changed !clock  -   1h
         # A configured duration ends by the earlier clock | new product=pass30
         2       active bought=2         active   granted  +purchased            pro 32  7d
         32+30m  active bought=2 ahead=60m  active  granted  !clock              pro 32  30m18s
@@ -37,7 +37,7 @@ extension DecisionTable {
         # Half a minute is no difference | active 30
         10      active 30 ahead=30s    active   granted  -                     pro 30  7d
         # A store whose clock is years off is not believed | active 30 | policy refund=period_end
-        25      refunded 25            refunded  granted  -                    pro 30  5d
+        25      refunded 25            refunded  granted  refunded             pro 30  5d
         40      refunded 25 ahead=900d  refunded  granted  !clock              pro 30  15m
         """)
 }

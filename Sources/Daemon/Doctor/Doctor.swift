@@ -117,7 +117,8 @@ package struct Doctor: Sendable {
         await client.close()
     }
 
-    /// A typing error in a backend is the first thing to suspect when purchases are not asked about.
+    /// A typing error in a backend is the first thing to suspect when purchases are not asked
+    /// about.
     private func lookForUnknownApps(
         _ configuration: Configuration, _ ledger: PostgresLedger, _ tell: (Finding) -> Void
     ) async {

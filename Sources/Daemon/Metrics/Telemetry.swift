@@ -33,8 +33,8 @@ struct QueueWatch: Sendable {
     let telemetry: Telemetry
 
     private static let pulse = Duration.seconds(1)
-    /// The queue is looked at once in so many pulses, and more rarely where there are many apps: each
-    /// costs a probe for every shard.
+    /// The queue is looked at once in so many pulses, and more rarely where there are many apps:
+    /// each costs a probe for every shard.
     private static let pulsesPerLook = 10
     private static let appsPerLook = 100
     /// What others are told of an open circuit holds for two looks.

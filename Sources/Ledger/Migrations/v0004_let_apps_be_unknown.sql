@@ -66,7 +66,10 @@ CREATE VIEW renewald.purchases AS
             WHEN app.configured IS NOT false AND schedule.due_at < '9999-12-31 00:00+00'
             THEN schedule.due_at
         END AS next_check_at,
-        renewald.problem_of(app.configured, schedule.problem) AS problem, purchase.created_at,
+        CASE
+            WHEN app.configured IS NOT false THEN schedule.problem
+            ELSE 'unsupported: this app is not configured'
+        END AS problem, purchase.created_at,
         purchase.account_token, purchase.ownership
     FROM renewald.purchase
     JOIN renewald.app USING (lane)
@@ -74,5 +77,4 @@ CREATE VIEW renewald.purchases AS
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA renewald FROM PUBLIC;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA renewald TO renewald_worker;
-GRANT EXECUTE ON FUNCTION renewald.problem_of(boolean, text) TO renewald_app;
 GRANT SELECT ON renewald.purchases TO renewald_app, renewald_worker;

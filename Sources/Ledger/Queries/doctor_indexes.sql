@@ -8,7 +8,7 @@ SELECT
     ), false) AS is_partitioned
 FROM (VALUES
     ('account_pkey', 'account (shard, user_id)'),
-    ('app_configured', 'app (lane) WHERE configured IS NOT false'),
+    ('app_configured', 'app (lane) WHERE (configured IS NOT FALSE)'),
     ('app_pkey', 'app (lane)'),
     ('app_store_app_key', 'app (store, app)'),
     ('bucket_pkey', 'bucket (bucket)'),

@@ -59,18 +59,7 @@ import Testing
 
     /// Found, and not mended yet.
     private static func isBeingMended(_ kind: String) -> Bool { beingMended.contains(kind) }
-    private static let beingMended: Set<String> = [
-        "apple: told is true: refund_of_past_period", "receipts: lost for its reason: expired",
-        "receipts: told is true: refund_of_past_period",
-        "receipts: told when due: refund_of_past_period",
-        "amazon: what was paid stays paid", "amazon: no grant without a true verdict",
-        "amazon: told is true: renewed", "amazon: told is true: auto_renew_on",
-        "amazon: told is true: product_change_scheduled", "amazon: an older answer is dropped",
-        "apple: lost for its reason: unverifiable", "receipts: lost for its reason: unverifiable",
-        "google v1: lost for its reason: unverifiable",
-        "google v2: lost for its reason: unverifiable",
-        "amazon: lost for its reason: unverifiable",
-    ]
+    private static let beingMended: Set<String> = []
 
     /// Without it a printed seed would be of no use.
     @Test func areRepeatedByTheirSeed() async throws {

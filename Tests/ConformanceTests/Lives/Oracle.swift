@@ -51,7 +51,16 @@ struct Oracle {
             left.append(.told(.refundOfPastPeriod))
         }
         // What was lost and came back between two looks goes on, as far as anybody can see.
-        if hasGap { left += [.told(.renewed), .told(.paymentRecovered), .told(.trialConverted)] }
+        if hasGap {
+            left += [
+                .told(.renewed), .told(.paymentRecovered), .told(.trialConverted),
+                .told(.autoRenewOn),
+            ]
+        }
+        // The first payment after a trial, however late.
+        if before.phase == .trial, left.contains(.gained(.recovered)) {
+            left.append(.told(.trialConverted))
+        }
         if before.product != facts.product { left.append(.told(.renewed)) }
         for reason in told {
             guard let place = left.firstIndex(of: .told(reason)) else {
@@ -78,8 +87,9 @@ struct Oracle {
 
     private func judgeReasons() throws {
         var what = Set(marks.map(\.what))
-        // Amazon has no word for a refund: a term that was never seen cannot be cut short.
-        if truth.realm == .amazon, before.paidThrough != link.end {
+        // Amazon has no word for a refund: a term that was never seen, or that was free, cannot be
+        // cut short.
+        if truth.realm == .amazon, before.paidThrough != link.end || before.phase == .trial {
             what.formUnion([.lost(.cancelled), .lost(.refunded)])
         }
         for event in heard.settlement.events {
@@ -137,7 +147,8 @@ struct Oracle {
         try demand(
             (facts.access == .granted) == link.grants, "access is the truth's",
             "\(facts.access), \(link.standing)")
-        let isUnseen = truth.realm == .amazon && before.paidThrough != link.end
+        let isUnseen =
+            truth.realm == .amazon && (before.paidThrough != link.end || before.phase == .trial)
         try demand(
             facts.state == link.state || isUnseen && !link.grants, "state is the truth's",
             "\(facts.state), \(link.state)")

@@ -102,7 +102,7 @@ extension Telling {
     private func names(_ period: Truth.Period) -> String {
         "original=\(link.number) tx=\(Self.transaction(period.index, of: link))"
             + " line=7\(link.number)\(100 + period.index) product=\(period.product)"
-            + " bought=\(day(link.periods[0].start))"
+            + " bought=\(day(link.periods[0].start)) began=\(day(period.start))"
     }
 }
 

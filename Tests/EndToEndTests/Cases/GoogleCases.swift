@@ -124,7 +124,7 @@ extension LifeCase {
             > grant monthly purchased
             > grant maps product_changed
             > notice renewed
-            > revoke maps product_changed
+            > revoke maps refunded
             > notice renewed
             > notice renewed
         a higher price is agreed to
