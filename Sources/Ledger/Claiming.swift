@@ -110,6 +110,7 @@ extension PostgresLedger {
     ///   - horizon: nothing is reserved that would begin later than that.
     ///   - isUrgent: somebody waits at a terminal. The background stands back until a moment after
     ///     their last call.
+    /// - Returns: when the reserved calls may begin.
     /// - Throws: `.unavailable` without a database: there is no quota then.
     package func reserveCalls(
         from bucket: BucketID, for stretch: Duration, within horizon: Duration,

@@ -42,6 +42,8 @@ package final class PostgresLedger: Sendable {
     /// - Parameters:
     ///   - apps: all of them; no other one is served by this worker.
     ///   - worker: one that has said that it is alive.
+    /// - Returns: the lane of each, and the highest number that any app has.
+    /// - Throws: what went wrong with the database.
     package func configure(
         _ apps: [AppKey], by worker: WorkerID
     ) async throws(LedgerError) -> ConfiguredLanes {

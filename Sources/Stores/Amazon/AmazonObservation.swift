@@ -76,8 +76,11 @@ struct AmazonObservation: Sendable {
         guard kind == .autoRenewable else { return .refunded(at: cancelled) }
         if receipt.cancelReason == 4 { return .replaced(at: cancelled) }
         // There is no word for a refund: a term that ended more than a day early was taken back. A
-        // trial is free.
-        if facts.phase != .trial, let known = facts.paidThrough, cancelled < known - .days(1) {
+        // trial is free, and what was told to have ended then stays so.
+        let isKnown = facts.state == .expired && facts.expiresAt == cancelled
+        if facts.phase != .trial, !isKnown, let known = facts.paidThrough,
+            cancelled < known - .days(1)
+        {
             return .refunded(at: cancelled)
         }
         return switch receipt.cancelReason {

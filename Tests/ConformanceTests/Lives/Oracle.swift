@@ -148,7 +148,8 @@ struct Oracle {
             (facts.access == .granted) == link.grants, "access is the truth's",
             "\(facts.access), \(link.standing)")
         let isUnseen =
-            truth.realm == .amazon && (before.paidThrough != link.end || before.phase == .trial)
+            truth.realm == .amazon
+            && (before.paidThrough != link.end || link.current.phase == .trial)
         try demand(
             facts.state == link.state || isUnseen && !link.grants, "state is the truth's",
             "\(facts.state), \(link.state)")
