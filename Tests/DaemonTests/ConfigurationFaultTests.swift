@@ -259,84 +259,7 @@ import Testing
         let lines = block.split(separator: "\n", omittingEmptySubsequences: false)
         let written = lines.filter { !$0.hasPrefix("=> ") }.joined(separator: "\n")
         let expected = lines.filter { $0.hasPrefix("=> ") }.map { "f.toml:" + $0.dropFirst(3) }
-        #expect(faults(of: written) == expected)
-    }
-
-    /// The parser tells no lines, so they are found in the text: in every way to write a key.
-    static let places = #"""
-        # [engine]
-        engine . in_flight = 0
-        => 2: engine.in_flight
-        ---
-        "engine".'in_flight' = 0
-        => 1: engine.in_flight
-        ---
-        engine = { poll = "PT1S", in_flight = 0 }
-        => 1: engine.in_flight
-        ---
-        [database]
-        url = """
-        [engine]
-        in_flight = \"""" # """
-        [ engine ] # [policy]
-          in_flight = 0
-        => 2: database.url
-        => 6: engine.in_flight
-        ---
-        [database]
-        url = "it's \"not\" the end"
-        [engine]
-        in_flight = 0
-        => 4: engine.in_flight
-        ---
-        [database]
-        url = 'C:\'
-        [engine]
-        in_flight = 0
-        => 4: engine.in_flight
-        ---
-        [[product]]
-        id = "a"
-        entitlements = [
-          "x", # ]
-          "]",
-        ]
-        kind = "x"
-        [engine]
-        in_flight = 0
-        [[product]]
-        id = "b"
-        kind = "x"
-        => 7: product.kind
-        => 9: engine.in_flight
-        => 12: product.kind
-        ---
-        product = [
-          { id = "a" },
-          { id = "b", kind = "x" },
-        ]
-        [store]
-        amazon.requests_per_second = 0
-        apple = { requests_per_second = 0 }
-        => 1: product.kind
-        => 6: store.amazon.requests_per_second
-        => 7: store.apple.requests_per_second
-        ---
-        [[app]]
-        store = "google"
-        id = "a"
-        [app.service_account]
-        file = "/x"
-        => 4: app.service_account
-        """#
-
-    @Test(arguments: places.split(separator: "\n---\n").map(String.init))
-    func findsTheLine(_ block: String) {
-        let lines = block.split(separator: "\n", omittingEmptySubsequences: false)
-        let written = lines.filter { !$0.hasPrefix("=> ") }.joined(separator: "\n")
-        let expected = lines.filter { $0.hasPrefix("=> ") }.map { $0.dropFirst(3) }
-        let told = faults(of: written).map { $0.split(separator: ": ").prefix(2) }
-        #expect(told.map { $0.joined(separator: ": ").dropFirst("f.toml:".count) } == expected)
+        #expect(Configuration.faults(of: written) == expected)
     }
 
     @Test func reportsAFaultOfEveryTableTogether() {
@@ -357,7 +280,7 @@ import Testing
             in_flight = 0
             """
         #expect(
-            faults(of: text).map { $0.split(separator: ": ")[1] } == [
+            Configuration.faults(of: text).map { $0.split(separator: ": ")[1] } == [
                 "database.url", "app.id", "app.service_account", "product.id", "product.kind",
                 "policy.grace", "safety.breaker", "store.apple.api", "engine.in_flight",
             ])
@@ -380,13 +303,13 @@ import Testing
         "[store.apple]\nroot_certificate = \"fhunter2\"",
     ])
     func neverRepeatsASecret(_ text: String) {
-        let told = faults(of: text)
+        let told = Configuration.faults(of: text)
         #expect(!told.isEmpty)
         for fault in told { #expect(!fault.contains("hunter2")) }
     }
 
     @Test func neverRepeatsALongNumber() {
-        let told = faults(of: "a = 99999999999999999999999999")
+        let told = Configuration.faults(of: "a = 99999999999999999999999999")
         #expect(told.count == 1)
         #expect(!told.joined().contains("9999"))
     }
@@ -415,8 +338,11 @@ import Testing
             }
         }
     }
+}
 
-    private func faults(of text: String) -> [String] {
+extension Configuration {
+    /// What is wrong with a text, as it is told.
+    static func faults(of text: String) -> [String] {
         do {
             _ = try Configuration.parse(text: text, file: "f.toml", environment: [:])
             return []
