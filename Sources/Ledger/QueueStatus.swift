@@ -32,6 +32,19 @@ package struct QueueStatus: Hashable, Sendable {
         package let shards: Int64
     }
 
+    /// How many purchases of an app have a problem.
+    package struct ProblemCount: Hashable, Sendable {
+        package let app: AppKey
+        package let code: Problem.Code
+        package let purchases: Int64
+
+        package init(app: AppKey, code: Problem.Code, purchases: Int64) {
+            self.app = app
+            self.code = code
+            self.purchases = purchases
+        }
+    }
+
     package struct Bucket: Hashable, Sendable {
         package let name: BucketID
         /// How far ahead of now calls are reserved.
@@ -88,11 +101,10 @@ extension PostgresLedger {
                         lastVerdictAt: try row.optionalInstant("last_verdict_at"),
                         setAside: try row.int64("set_aside")))
             }
-            for row in results[1].rows {
-                let key = try row.app()
-                guard let index = status.apps.firstIndex(where: { $0.key == key }) else { continue }
-                guard let code = Problem.Code(rawValue: try row.text("code")) else { continue }
-                status.apps[index].problems[code] = try row.int64("purchases")
+            for problem in try results[1].rows.compactMap(QueueStatus.ProblemCount.init) {
+                guard let index = status.apps.firstIndex(where: { $0.key == problem.app })
+                else { continue }
+                status.apps[index].problems[problem.code] = problem.purchases
             }
             status.workers = try results[2].rows.map { row in
                 QueueStatus.Worker(
@@ -121,6 +133,14 @@ extension PostgresLedger {
                 try results[0].rows.map(QueueStatus.Source.init),
                 now: try results[1][0].instant("now")
             )
+        }
+    }
+
+    /// Reads which problems purchases have: for people, not for the hot path.
+    package func problems() async throws(LedgerError) -> [QueueStatus.ProblemCount] {
+        try await attempt {
+            try await self.reads.query(SQL.statusProblems()).rows.compactMap(
+                QueueStatus.ProblemCount.init)
         }
     }
 
@@ -173,6 +193,14 @@ package struct QueueDepth: Hashable, Sendable {
     }
 
     package let apps: [App]
+}
+
+extension QueueStatus.ProblemCount {
+    /// Nil for a code that this program does not know.
+    fileprivate init?(_ row: PostgresRow) throws(PostgresError) {
+        guard let code = Problem.Code(rawValue: try row.text("code")) else { return nil }
+        self.init(app: try row.app(), code: code, purchases: try row.int64("purchases"))
+    }
 }
 
 extension QueueStatus.Source {

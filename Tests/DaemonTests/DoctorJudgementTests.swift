@@ -107,6 +107,20 @@ import Testing
         #expect(finding.sentence.contains(row[2]))
     }
 
+    @Test func countsThePurchasesThatMetTheProblemClock() {
+        func met(_ store: Store, _ code: Problem.Code, _ count: Int64) -> QueueStatus.ProblemCount {
+            .init(app: AppKey(store: store, id: "a"), code: code, purchases: count)
+        }
+        let well = ClockCheck.finding([met(.apple, .throttled, 9)])
+        #expect(well.level == .ok)
+        let finding = ClockCheck.finding([
+            met(.apple, .clock, 3), met(.apple, .throttled, 9), met(.google, .clock, 40),
+        ])
+        #expect(finding.level == .note && finding.exitReason == .done)
+        #expect(finding.sentence.contains("`clock`: apple a: 3, google a: 40: "))
+        #expect(finding.advice?.contains("timedatectl") == true)
+    }
+
     // MARK: The database
 
     /// What differs from a good server, and the worst that is said of it.

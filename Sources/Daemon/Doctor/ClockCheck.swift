@@ -1,3 +1,6 @@
+import Ledger
+import Renewal
+
 /// Judges how far two clocks are apart.
 enum ClockCheck {
     /// What a network's delay and whole seconds cannot explain.
@@ -21,5 +24,20 @@ enum ClockCheck {
             + "systemd-timesyncd keep it"
         return apart > harmful
             ? .wrong("clock", sentence, do: advice) : .note("clock", sentence, do: advice)
+    }
+
+    /// What purchases tell whose last answer came from a store with another time than the
+    /// database's (design rule 12): their ends wait for both clocks, and nothing stands still.
+    static func finding(_ problems: [QueueStatus.ProblemCount]) -> Finding {
+        let met = problems.filter { $0.code == .clock }
+        guard !met.isEmpty else { return .ok("clock", "no purchase has the problem `clock`") }
+        let apps = met.map { "\($0.app.store.rawValue) \($0.app.id): \($0.purchases)" }
+        return .note(
+            "clock",
+            "purchases with the problem `clock`: \(apps.joined(separator: ", ")): when they were "
+                + "last asked about, the database's time was more than a minute off the store's, "
+                + "so that what ends waits for both clocks",
+            do: "set the clock of the database's machine right (`timedatectl` shows it there); the "
+                + "number falls as they are asked about again")
     }
 }

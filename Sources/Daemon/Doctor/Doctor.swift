@@ -69,6 +69,14 @@ package struct Doctor: Sendable {
         return .ok("configuration", configuration.apps.map(\.key).summary)
     }
 
+    private func lookForClocks(_ ledger: PostgresLedger, _ tell: (Finding) -> Void) async {
+        do throws(LedgerError) {
+            tell(ClockCheck.finding(try await ledger.problems()))
+        } catch {
+            tell(Judgement.failed("clock", error))
+        }
+    }
+
     private func lookAtNews(_ ledger: PostgresLedger, _ tell: (Finding) -> Void) async {
         do throws(LedgerError) {
             let (sources, now) = try await ledger.newsSources()
@@ -95,7 +103,10 @@ package struct Doctor: Sendable {
         credentials.findings.forEach(tell)
         let isFit = await DatabaseCheck(configuration).run(tell)
         let ledger = PostgresLedger(PostgresSettings(conninfo: configuration.database.url))
-        if isFit { await lookAtNews(ledger, tell) }
+        if isFit {
+            await lookForClocks(ledger, tell)
+            await lookAtNews(ledger, tell)
+        }
         if let address = configuration.metrics.listen {
             tell(await MetricsCheck(address: address, client: client).run())
         }
