@@ -69,7 +69,7 @@ struct AppleFuzzTests {
             let reader = AppleReceiptReader(
                 bundleID: "com.example.reader", environment: .production,
                 facts: Facts(product: "plus"), local: nil, hasExpired: hasExpired,
-                isSecretRefused: false, now: Self.now, date: nil)
+                isSecretRefused: false, time: AppleTime(now: Self.now, told: nil))
             guard case .verdict(let observation)? = try? reader.answer(response) else { continue }
             verdicts += 1
             #expect(response.status == 0 || response.status == 21_006)
@@ -82,7 +82,7 @@ struct AppleFuzzTests {
         let verifier = try AppleFixture.verifier()
         let reader = AppleReader(
             verifier: verifier, bundleID: "com.example.reader", environment: .production,
-            now: Self.now)
+            time: AppleTime(now: Self.now, told: nil))
         var mutator = Mutator(seed: FuzzTests.seed, of: try AppleFixture.page(["{}"], next: "r"))
         for _ in 0..<FuzzTests.inputs {
             guard let page = try? await reader.page(mutator.next()) else { continue }

@@ -302,6 +302,38 @@ struct AppleVerifyReceiptTests {
         latest: {"expires_date_ms":"1776417300"}
         hear: malformed expires_date_ms
 
+        case: says no time: nothing ends by our clock, also where renewal is off
+        undated: yes
+        latest: {"expires_date_ms":"1773937200000"}
+        pending: {"auto_renew_status":"0"}
+        hear: malformed receipt.request_date_ms, and no Date
+
+        case: says no time, and a grace has passed by our clock
+        undated: yes
+        latest: {"expires_date_ms":"1773937200000"}
+        pending: {"expiration_intent":"2","is_in_billing_retry_period":"1",
+            "grace_period_expires_date_ms":"1773999000000"}
+        hear: malformed receipt.request_date_ms, and no Date
+
+        case: says no time, and its own word that it is over
+        undated: yes
+        latest: {"expires_date_ms":"1773937200000"}
+        pending: {"auto_renew_status":"0","expiration_intent":"1"}
+        hear: ended userCancelled 26-03-19T16, production, plus 26-03-19T16, paid 26-03-19T16,
+            until 26-03-19T16, renews no, regular
+
+        case: says no time, and a refund
+        undated: yes
+        latest: {"cancellation_date_ms":"1773999000000"}
+        hear: refunded 26-03-20T09, production, plus 26-04-17T09, paid 26-04-17T09,
+            until 26-04-17T09, renews yes, regular
+
+        case: says no time, and runs
+        undated: yes
+        latest: {}
+        hear: active, production, plus 26-04-17T09, paid 26-04-17T09, until 26-04-17T09,
+            renews yes, regular
+
         case: a status that is no number
         answer: {"status":true}
         hear: malformed status
@@ -314,7 +346,10 @@ struct AppleVerifyReceiptTests {
     @Test(arguments: cases)
     func hears(_ row: Case) async throws {
         let body = try row["answer"].map { $0.replacing("OLD", with: Self.old) } ?? Self.answer(row)
-        let world = FakeWorld(clock: Self.now) { _ async throws(CurlError) in .json(body) }
+        let date = row["undated"].map { _ in "not told" }
+        let world = FakeWorld(clock: Self.now) { _ async throws(CurlError) in
+            .json(body).dated(date)
+        }
         let answer = try await Self.store(world).ask(Self.receipt(), at: Self.now)
         #expect(summary(answer) == row["hear"])
         #expect(world.requests.count == 1)
@@ -329,7 +364,7 @@ struct AppleVerifyReceiptTests {
         return #"""
             {"status":0,"environment":"Production","receipt":{"receipt_type":"Production",
             "bundle_id":"com.example.reader","download_id":null,"app_item_id":"1",
-            "request_date_ms":"1774008000417","in_app":[\#(try list(row["inApp"], over: month))]},
+            \#(row["undated"] == nil ? #""request_date_ms":"1774008000417","# : "")"in_app":[\#(try list(row["inApp"], over: month))]},
             "latest_receipt_info":[\#(try list(row["latest"], over: month))],
             "latest_receipt":"AAAA",
             "pending_renewal_info":[\#(try list(row["pending"] ?? "{}", over: renewal))]}

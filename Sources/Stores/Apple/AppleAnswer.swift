@@ -7,12 +7,9 @@ struct AppleReader: Sendable {
     let bundleID: AppID
     /// The environment whose host has answered.
     let environment: StoreEnvironment
-    let now: Timestamp
-    /// What time it was at the store, as the answer says.
-    var date: Timestamp?
+    let time: AppleTime
 
-    /// By which bad news is measured (rule 12): a clock that is ahead ends nothing early.
-    var instant: Timestamp { date.map { min($0, now) } ?? now }
+    var now: Timestamp { time.now }
 
     func statuses(_ body: [UInt8]) throws(StoreFailure) -> AppleStatuses {
         let response = try JSON.decode(AppleStatusResponse.self, from: body)
@@ -61,11 +58,8 @@ struct AppleReader: Sendable {
     /// that comes later (rule 11). The store's own clock counts, where it says what it shows.
     func refuseFuture(_ signed: LenientInteger?, _ field: String) throws(StoreFailure) {
         guard let signed else { return }
-        let present = date ?? now
         guard
-            Timestamp(millisecondsSinceEpoch: signed.value).map({
-                $0 <= present + Self.clockMargin
-            }) ?? false
+            Timestamp(millisecondsSinceEpoch: signed.value).map({ $0 <= time.latest }) ?? false
         else { throw .malformed(field: "\(field) is in the future") }
     }
 
@@ -117,8 +111,11 @@ struct AppleReader: Sendable {
         _ status: Int, _ transaction: AppleTransaction, _ renewal: AppleRenewal?
     ) -> AppleSubscription {
         AppleSubscription(
-            status: status, transaction: transaction, renewal: renewal, now: now,
-            instant: instant, date: date)
+            status: status, transaction: transaction, renewal: renewal,
+            time: time.told(
+                atLeast: transaction.signedDate.flatMap {
+                    Timestamp(millisecondsSinceEpoch: $0.value)
+                }))
     }
 
     private func check(bundleID other: AppID?) throws(StoreFailure) {
@@ -130,8 +127,6 @@ struct AppleReader: Sendable {
     }
 
     private static let entryLimit = 64
-    /// Clocks of one store's machines differ a little.
-    private static let clockMargin = Duration.minutes(5)
 }
 
 /// The subscriptions of one customer, of which only those that matter are verified.

@@ -155,7 +155,7 @@ struct AppleEnquiry: Sendable {
         guard !statuses.isEmpty, facts.state != .new else { return nil }
         // An answer about something else says nothing of this one while it is paid. Later, what
         // has stood in for it may have ended.
-        guard let end = facts.expiresAt ?? facts.paidThrough, end <= reader.instant else {
+        guard let end = facts.expiresAt ?? facts.paidThrough, end <= reader.time.instant else {
             throw .mismatch(what: "purchase")
         }
         return .doubt(.unproven)
@@ -188,7 +188,7 @@ struct AppleEnquiry: Sendable {
         of own: AppleTransaction, _ reader: AppleReader
     ) async -> AppleTransaction? {
         guard let group = own.subscriptionGroupIdentifier else { return nil }
-        let instant = reader.instant
+        let instant = reader.time.instant
         return try? await history(.group(group), reader) { other in
             other.originalTransactionId == own.originalTransactionId
                 && other.isInForce(at: instant)
@@ -228,7 +228,7 @@ struct AppleEnquiry: Sendable {
         if transaction.revocationDate != nil, transaction.isUpgraded != true, isLatest {
             return .own(reader.subscription(5, transaction, nil))
         }
-        guard transaction.isInForce(at: reader.instant) else { return nil }
+        guard transaction.isInForce(at: reader.time.instant) else { return nil }
         return .own(reader.subscription(1, transaction, nil))
     }
 
@@ -288,7 +288,8 @@ struct AppleEnquiry: Sendable {
 
     private func reader(_ environment: StoreEnvironment, _ date: Timestamp?) -> AppleReader {
         AppleReader(
-            verifier: verifier, bundleID: bundleID, environment: environment, now: now, date: date)
+            verifier: verifier, bundleID: bundleID, environment: environment,
+            time: AppleTime(now: now, told: date))
     }
 
     private static let refused = StoreFailure.refused(reason: "status 401")

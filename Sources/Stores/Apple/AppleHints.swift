@@ -105,8 +105,8 @@ struct AppleHints: Sendable {
         case .answer(let answer):
             let body = try JSON.decode(AppleNotificationPage.self, from: answer.bytes)
             let reader = AppleReader(
-                verifier: verifier, bundleID: bundleID, environment: environment, now: now,
-                date: answer.date)
+                verifier: verifier, bundleID: bundleID, environment: environment,
+                time: AppleTime(now: now, told: answer.date))
             let (news, skipped) = try await news(in: body, reader, besides: place.seen)
             place.seen = Array((place.seen + news.map(\.uuid.prefixForMemory)).suffix(memory))
             place.advance(past: window, to: body.hasMore == true ? body.paginationToken : nil)

@@ -5,11 +5,8 @@ struct AppleSubscription: Sendable {
     let status: Int
     let transaction: AppleTransaction
     var renewal: AppleRenewal?
-    let now: Timestamp
-    /// By which bad news is measured.
-    let instant: Timestamp
-    /// What time it was at the store, as the answer says.
-    let date: Timestamp?
+    /// Of the answer, or of the transaction's signature.
+    let time: AppleTime
 }
 
 /// What a subscription comes to in our words.
@@ -34,7 +31,7 @@ extension AppleSubscription {
 
     /// Whether status and signed dates together say that it is in force.
     var isRunning: Bool {
-        guard let dates = try? Dates(self, window: DateWindow(now: now)),
+        guard let dates = try? Dates(self, window: DateWindow(now: time.now)),
             let verdict = stands(dates), !verdict.isContested
         else { return false }
         return switch verdict.standing {
@@ -77,7 +74,7 @@ extension AppleSubscription {
     ///
     /// - Throws: `.malformed` for a status that is not known and for what is no date.
     func reading(in environment: StoreEnvironment) throws(StoreFailure) -> AppleReading {
-        let dates = try Dates(self, window: DateWindow(now: now))
+        let dates = try Dates(self, window: DateWindow(now: time.now))
         guard let (standing, isContested) = stands(dates) else {
             throw .malformed(field: "status")
         }
@@ -111,16 +108,18 @@ extension AppleSubscription {
         // An upgrade takes the old period back as well.
         if isUpgraded { return (.replaced(at: nil), false) }
         if let revoked = dates.revoked { return (takenBack(revoked), ![2, 3, 5].contains(status)) }
-        let runs = dates.expires.map { $0 > instant + Self.tolerance } ?? false
-        let graceRuns = dates.grace.map { $0 > instant } ?? false
+        let runs = dates.expires.map { $0 > time.instant + Self.tolerance } ?? false
+        let graceRuns = dates.grace.map { $0 > time.instant } ?? false
         switch status {
         case 1 where runs, 4 where runs: return (.active, false)
         case 1: return lateStands(dates, graceRuns: graceRuns)
         case 2: return (.ended(endCause, at: dates.expires), runs || graceRuns)
         case 3: return (.hold, runs || graceRuns)
         case 4:
-            let end = dates.grace ?? dates.expires.map { $0 + Self.longestGrace } ?? instant
-            guard end + Self.lateness >= instant else { return (.hold, true) }
+            let end = dates.grace ?? dates.expires.map { $0 + Self.longestGrace } ?? time.instant
+            guard !time.isProven || end + Self.lateness >= time.instant else {
+                return (.hold, true)
+            }
             return (.grace(expiryMovedUnpaid: false), false)
         case 5: return (takenBack(nil), true)
         default: return nil
@@ -132,7 +131,8 @@ extension AppleSubscription {
         _ dates: Dates, graceRuns: Bool
     ) -> (standing: Standing, isContested: Bool) {
         let isRetrying = renewal?.isInBillingRetryPeriod == true
-        let isLate = dates.expires.map { $0 + Self.lateness < instant } ?? true
+        let isLate =
+            time.isProven && dates.expires.map { $0 + Self.lateness < time.instant } ?? true
         if graceRuns || isRetrying && !isLate { return (.grace(expiryMovedUnpaid: false), false) }
         guard isLate else { return (.active, false) }
         return (isRetrying ? .hold : .ended(endCause, at: dates.expires), true)
@@ -214,7 +214,8 @@ private struct Dates {
         // The transaction is what access hangs on: a renewal that is newer makes it no newer.
         let signed = transaction.signedDate ?? subscription.renewal?.signedDate
         stated =
-            try window.date(milliseconds: signed?.value, field: "signedDate") ?? subscription.date
+            try window.date(milliseconds: signed?.value, field: "signedDate")
+            ?? subscription.time.told
         guard expires != nil || revoked != nil else {
             throw .malformed(field: "\(outer).expiresDate")
         }

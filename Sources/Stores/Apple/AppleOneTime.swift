@@ -14,7 +14,7 @@ extension AppleTransaction {
     ///
     /// - Throws: `.malformed` for what cannot be.
     func oneTimeObservation(by reader: AppleReader) throws(StoreFailure) -> Observation {
-        let window = DateWindow(now: reader.now)
+        let window = DateWindow(now: reader.time.now)
         let outer = "signedTransactionInfo"
         let revoked = try window.date(
             milliseconds: revocationDate?.value, field: "\(outer).revocationDate")
@@ -33,7 +33,7 @@ extension AppleTransaction {
             orderID: transactionId, period: oneTimePeriod, willRenew: false, phase: .regular,
             purchasedAt: purchased,
             statedAt: try window.date(
-                milliseconds: signedDate?.value, field: "\(outer).signedDate") ?? reader.date,
+                milliseconds: signedDate?.value, field: "\(outer).signedDate") ?? reader.time.told,
             words: oneTimeWords(purchased, revoked))
         observation.accountToken = appAccountToken.map(UserID.init)
         observation.ownership = Ownership(appleName: inAppOwnershipType)

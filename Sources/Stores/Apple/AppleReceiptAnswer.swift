@@ -14,18 +14,17 @@ struct AppleReceiptReader: Sendable {
     let hasExpired: Bool
     /// It was answered without our secret, which was refused.
     let isSecretRefused: Bool
-    let now: Timestamp
-    /// What time it was at the store, as the answer says.
-    let date: Timestamp?
+    /// By the `Date` of the answer.
+    let time: AppleTime
 
     func answer(_ response: AppleReceiptResponse) throws(StoreFailure) -> Answer {
         let lists = Lists(response)
         try checkApp(response, lists.pool)
         try environment.check(appleName: response.environment)
-        let stated = try stated(response) ?? date
+        let time = AppleTime(now: time.now, told: try requested(response) ?? time.told)
         let scene = AppleReceiptScene(
             response: response, hasExpired: hasExpired, facts: facts,
-            instant: min(now, stated ?? now), stated: stated, window: DateWindow(now: now))
+            time: time, window: DateWindow(now: time.now))
         guard let id = ownID(lists.pool, scene) else {
             guard !hasExpired || !lists.pool.isEmpty else { throw .malformed(field: "receipt") }
             return try answerWithoutLatest(nil, lists, scene)
@@ -80,7 +79,7 @@ struct AppleReceiptReader: Sendable {
             field: "receipt.receipt_creation_date_ms")
         if let old, old.isRunning {
             var observation = try told(old, .autoRenewable, scene)
-            observation.statedAt = created ?? old.boughtAt ?? scene.stated
+            observation.statedAt = created ?? old.boughtAt ?? scene.time.told
             let isOlder = facts.statedAt.map { created ?? $0 < $0 } ?? false
             guard isSecretRefused, isOlder else { return observation.asSubstitute() }
         }
@@ -161,18 +160,18 @@ struct AppleReceiptReader: Sendable {
         }
     }
 
-    /// When the answer was made.
+    /// When the answer was made, as it says.
     ///
     /// - Throws: `.malformed` for a time to come: it would silence all that comes later.
-    private func stated(_ response: AppleReceiptResponse) throws(StoreFailure) -> Timestamp? {
+    private func requested(_ response: AppleReceiptResponse) throws(StoreFailure) -> Timestamp? {
         let field = "receipt.request_date_ms"
-        let stated = try DateWindow(now: now).date(
+        let requested = try DateWindow(now: time.now).date(
             milliseconds: response.receipt?.requestedAt.map { Int64($0.value) ?? 0 },
             field: field)
-        if let stated, stated > (date ?? now) + Self.clockMargin {
+        if let requested, requested > time.latest {
             throw .malformed(field: "\(field) is in the future")
         }
-        return stated
+        return requested
     }
 
     /// Apple compares the app with nothing: a receipt of any other is as authentic.
@@ -195,7 +194,7 @@ struct AppleReceiptReader: Sendable {
             return named?.chainID ?? (facts.group == nil ? nil : id)
         }
         let own = pool.filter { $0.productID == facts.product }
-        let running = own.filter { $0.isRunning(at: scene.instant) }
+        let running = own.filter { $0.isRunning(at: scene.time.instant) }
         if let best = Self.newest(running.isEmpty ? own : running) { return best.chainID }
         let ids = Set(pool.compactMap(\.chainID))
         return scene.isOld && ids.count == 1 ? ids.first : nil
@@ -229,9 +228,6 @@ struct AppleReceiptReader: Sendable {
         }
         return StoreToken(file.base64)
     }
-
-    /// Clocks of one store's machines differ a little.
-    private static let clockMargin = Duration.minutes(5)
 }
 
 extension AppleReceiptTransaction {

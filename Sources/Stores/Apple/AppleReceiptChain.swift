@@ -6,10 +6,8 @@ struct AppleReceiptScene: Sendable {
     /// Status 21006.
     let hasExpired: Bool
     let facts: Facts
-    /// By which ends are measured: the time of the answer, or ours where that is earlier.
-    let instant: Timestamp
     /// When the answer was made.
-    let stated: Timestamp?
+    let time: AppleTime
     let window: DateWindow
 
     /// A receipt of iOS 6, which is a transaction itself: of such ones alone Apple says when they
@@ -66,7 +64,7 @@ struct AppleReceiptChain: Sendable {
         for wire in transactions where (wire.expires != nil) == renews {
             members.append(try Self.member(wire, scene.window))
         }
-        let running = members.filter { $0.runs(at: scene.instant) }.max {
+        let running = members.filter { $0.runs(at: scene.time.instant) }.max {
             ($0.expires ?? .never, $0.boughtAt ?? .never)
                 < ($1.expires ?? .never, $1.boughtAt ?? .never)
         }
@@ -105,7 +103,7 @@ struct AppleReceiptChain: Sendable {
     }
 
     var isSubscription: Bool { shown.expires != nil }
-    var isRunning: Bool { shown.runs(at: scene.instant) }
+    var isRunning: Bool { shown.runs(at: scene.time.instant) }
     var isFamilyShared: Bool { shown.wire.ownership == "FAMILY_SHARED" }
     var group: GroupID? { shown.wire.group }
     var boughtAt: Timestamp? { shown.boughtAt }
@@ -127,7 +125,7 @@ struct AppleReceiptChain: Sendable {
         guard let product = shown.wire.productID, !product.isEmpty else {
             throw .malformed(field: "product_id")
         }
-        let (standing, isContested) = stands()
+        let (standing, isContested) = try stands()
         let end = standing == .grace(expiryMovedUnpaid: false) ? graceEnd : shown.expires
         let refunds = pastRefunds
         var observation = Observation(
@@ -138,7 +136,7 @@ struct AppleReceiptChain: Sendable {
             expiresAt: end,
             willRenew: isSubscription ? pending?.autoRenewStatus?.isSet : false,
             phase: shown.phase, purchasedAt: shown.firstBought, signals: signals,
-            group: shown.wire.group, usedIntroductory: usedIntroductory, statedAt: scene.stated,
+            group: shown.wire.group, usedIntroductory: usedIntroductory, statedAt: scene.time.told,
             words: words)
         if !refunds.isEmpty { observation.signals.insert(.pastPeriodRefunded) }
         observation.pastRefunds = refunds
@@ -148,7 +146,9 @@ struct AppleReceiptChain: Sendable {
     }
 
     /// Where it stands, and whether its bad news needs a second opinion.
-    private func stands() -> (standing: Standing, isContested: Bool) {
+    ///
+    /// - Throws: `.malformed` where it would have ended by our clock alone.
+    private func stands() throws(StoreFailure) -> (standing: Standing, isContested: Bool) {
         // An end that is still to come contradicts 21006.
         if isRunning {
             return scene.hasExpired ? (.ended(endCause, at: nil), true) : (.active, false)
@@ -159,9 +159,11 @@ struct AppleReceiptChain: Sendable {
                 isFamilyShared ? .removedFromFamily(at: cancelled) : .refunded(at: cancelled), false
             )
         }
-        let isRetrying = pending?.isInBillingRetry?.isSet == true
-        if let graceEnd, graceEnd > scene.instant {
+        if let graceEnd, graceEnd > scene.time.instant {
             return (.grace(expiryMovedUnpaid: false), false)
+        }
+        guard scene.time.isProven || isSaidToBeOver else {
+            throw .malformed(field: "receipt.request_date_ms, and no Date")
         }
         if isRetrying {
             // Of iOS 6 no end of grace is told; status 0 says that it has not expired.
@@ -175,11 +177,18 @@ struct AppleReceiptChain: Sendable {
         // trouble with payment that is no sign of a payment either.
         let isInTrouble = scene.facts.state == .grace || scene.facts.state == .hold
         if !scene.hasExpired, !isInTrouble, let expires = shown.expires,
-            scene.instant < expires + Self.renewalLag
+            scene.time.instant < expires + Self.renewalLag
         {
             return (.active, false)
         }
         return (.ended(endCause, at: shown.expires), true)
+    }
+
+    private var isRetrying: Bool { pending?.isInBillingRetry?.isSet == true }
+
+    /// The store's own word, besides dates. In grace it speaks of the failed payment as well.
+    private var isSaidToBeOver: Bool {
+        scene.hasExpired || graceEnd == nil && (isRetrying || pending?.expirationIntent != nil)
     }
 
     private var isTurnedOff: Bool { pending?.autoRenewStatus?.isSet == false }

@@ -23,7 +23,7 @@ enum AppleReceiptReply: Sendable {
                     try JSON.decode(
                         AppleReceiptResponse.self,
                         from: response.body.map { $0 < 0x20 ? 0x20 : $0 }),
-                    date: response.date.flatMap(CalendarTime.timestamp(httpDate:)))
+                    date: response.storeNow)
             } catch {
                 self = .failed(error)
             }

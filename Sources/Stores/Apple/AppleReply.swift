@@ -9,7 +9,7 @@ struct AppleBody: Hashable, Sendable {
 
     init(_ response: HTTPResponse) {
         bytes = response.body
-        date = response.date.flatMap(CalendarTime.timestamp(httpDate:))
+        date = response.storeNow
     }
 }
 

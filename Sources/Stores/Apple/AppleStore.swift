@@ -91,8 +91,8 @@ package final class AppleStore: Sendable {
         switch try await calls.reply(to: .order(orderID), from: .production) {
         case .answer(let body):
             return try await AppleReader(
-                verifier: verifier, bundleID: bundleID, environment: .production, now: now,
-                date: body.date
+                verifier: verifier, bundleID: bundleID, environment: .production,
+                time: AppleTime(now: now, told: body.date)
             ).order(body.bytes)
         case .notFound, .invalidIdentifier: return []
         case .unauthorized: throw .refused(reason: "status 401")

@@ -51,8 +51,8 @@ struct AppleVerifyReceipt: Sendable {
         case .answer(let response, let hasExpired, let date):
             let reader = AppleReceiptReader(
                 bundleID: bundleID, environment: environment, facts: facts, local: receipt,
-                hasExpired: hasExpired, isSecretRefused: calls.isSecretRefused, now: now,
-                date: date)
+                hasExpired: hasExpired, isSecretRefused: calls.isSecretRefused,
+                time: AppleTime(now: now, told: date))
             return try reader.answer(response)
         case .misdirected:
             throw .unreachable(reason: "each environment says that it is the other's")

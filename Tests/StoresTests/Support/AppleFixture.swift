@@ -79,7 +79,7 @@ enum AppleFixture {
     static func read(_ body: String, with verifier: AppleVerifier? = nil) async throws -> Answer {
         let reader = AppleReader(
             verifier: try verifier ?? Self.verifier(), bundleID: "com.example.reader",
-            environment: .production, now: now)
+            environment: .production, time: AppleTime(now: now, told: nil))
         do throws(StoreFailure) {
             var statuses = try reader.statuses(Array(body.utf8))
             var found = try await statuses.own(named: ["420001010101001"])
