@@ -24,6 +24,8 @@ extension Moment {
     private static let sensible = Duration.days(366)
     /// What a network's delay and whole seconds can explain.
     private static let unnoticed = Duration.minutes(1)
+    /// How far the clocks of one store's machines may differ.
+    private static let tolerance = Duration.minutes(10)
     /// A `Date` has whole seconds: the store's clock was up to one further.
     private static let wholeSecond = Duration.seconds(1)
 
@@ -45,9 +47,10 @@ extension Moment {
     /// Before everything: nothing has passed for certain.
     package var unproven: Timestamp { Timestamp(microsecondsSinceEpoch: 0) }
 
-    /// Whether what came from the store is dated after both clocks.
+    /// Whether what came from the store is dated after both clocks: nonsense. A database that is
+    /// behind makes nothing of what a store says now.
     package func isFuture(_ instant: Timestamp) -> Bool {
-        instant > max(now, witness ?? now) + Self.unnoticed
+        instant > max(now, witness ?? now) + Self.tolerance
     }
 
     /// How far the database's clock is ahead of the store's; zero where that is not known.

@@ -85,19 +85,16 @@ struct Age {
         return max(stated, known)
     }
 
-    /// How far a store's clock and the database's may differ.
-    private static let tolerance = Duration.minutes(10)
-
     /// Said at a time that has not come: nonsense, which must not silence what comes later.
     var isFromTheFuture: Bool {
-        observation.statedAt.map { $0 > moment.now + Self.tolerance } ?? false
+        observation.statedAt.map(moment.isFuture) ?? false
     }
 
     var isOlderThanKnown: Bool {
         if isUnpaidAgain { return true }
         if let stated = observation.statedAt {
             // What was stored from the future silences nothing.
-            return newestKnown.map { stated < $0 && $0 <= moment.now + Self.tolerance } ?? false
+            return newestKnown.map { stated < $0 && !moment.isFuture($0) } ?? false
         }
         return isReopenedWithoutAPeriod || isAnEarlierPeriod
     }

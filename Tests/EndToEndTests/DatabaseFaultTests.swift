@@ -211,7 +211,7 @@ struct DatabaseFaultTests {
             let daemon = try stage.daemon()
             try await grant(50, "a", stage)
             for (index, time) in ["2026-01-01T01:00:00Z", "2026-01-01T00:00:30Z"].enumerated() {
-                try await stage.control("clock", #"{"set":"\#(time)"}"#)
+                try await stage.set(to: time)
                 try await grant(50, time, stage, after: 50 * (index + 1))
             }
             daemon.send(SIGTERM)

@@ -36,6 +36,14 @@ extension DecisionTable {
         10      mismatch ahead=60m     active   granted  !mismatch             pro 30  8s
         # Half a minute is no difference | active 30
         10      active 30 ahead=30s    active   granted  -                     pro 30  7d
+        # A database that is behind makes nonsense of no answer | active 30
+        10      active 30 stated=10+1h behind=60m  active  granted  !clock           pro 30  7d
+        11      refunded 11 stated=11+1h behind=60m  refunded  none  -refunded !clock  -     1d
+        # Older is older also where the database is behind | active 30
+        10      active 30 stated=10+1h behind=60m  active  granted  !clock           pro 30  7d
+        10+10m  ended 10 stated=10+30m behind=60m  active  granted  !clock           pro 30  8s
+        # What no clock has come to is nonsense | active 30
+        10      refunded 10 stated=10+2h behind=60m  active  granted  !malformed     pro 30  8s
         # A store whose clock is years off is not believed | active 30 | policy refund=period_end
         25      refunded 25            refunded  granted  refunded             pro 30  5d
         40      refunded 25 ahead=900d  refunded  granted  !clock              pro 30  15m
