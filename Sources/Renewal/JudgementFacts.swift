@@ -19,12 +19,19 @@ extension Judgement {
         facts.accountToken = observation.accountToken?.usable ?? known.accountToken
         facts.ownership = observation.ownership ?? known.ownership
         facts.statedAt = observation.statedAt ?? known.statedAt
-        facts.signals = observation.signals.union(
-            known.signals.intersection([
-                .environmentChanged, .pastPeriodRefunded, .sharedReceipt,
-            ]))
+        facts.signals = observation.signals.union(known.signals.intersection(keptSignals))
         if facts.environment != observation.environment {
             facts.signals.insert(.environmentChanged)
+        }
+    }
+
+    /// What was told and no answer takes back. While access waits for payment or for the end of a
+    /// pause, stores do not say whether what was announced still holds.
+    private var keptSignals: Set<Signal> {
+        let always: Set<Signal> = [.environmentChanged, .pastPeriodRefunded, .sharedReceipt]
+        return switch observation.standing {
+        case .hold, .paused: always.union([.priceIncreasePending, .productChangeScheduled])
+        case .pending, .active, .grace, .ended, .refunded, .removedFromFamily, .replaced: always
         }
     }
 

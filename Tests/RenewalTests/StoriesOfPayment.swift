@@ -69,6 +69,11 @@ extension DecisionTable {
         30+1m  paused 60          paused   none     -paused                -       7d
         40     paused 60          paused   none     -                      -       7d
         60+1m  active 90          active   granted  +resumed               pro 90  7d
+        # A higher price was told before the pause: it is not told again after it | active 30
+        20     active 30 signals=price_increase_pending  active  granted  \
+        price_increase_pending  pro 30  7d
+        30+1m  paused 60          paused   none     -paused                -       7d
+        60+1m  active 90 signals=price_increase_pending  active  granted  +resumed  pro 90  7d
         # The payment fails when it should resume, and comes later | paused 30
         60     hold               hold     none     -                      -       12h
         62     active 92          active   granted  +recovered             pro 92  7d
