@@ -26,8 +26,8 @@ extension Moment {
     private static let unnoticed = Duration.minutes(1)
     /// How far the clocks of one store's machines may differ.
     private static let tolerance = Duration.minutes(10)
-    /// A `Date` has whole seconds: the store's clock was up to one further.
-    private static let wholeSecond = Duration.seconds(1)
+    /// A `Date` has whole seconds: the store's clock was up to so much further.
+    private static let restOfSecond = Duration.milliseconds(999)
 
     private var witness: Timestamp? {
         storeNow.flatMap { apart($0) <= Self.sensible ? $0 : nil }
@@ -41,7 +41,7 @@ extension Moment {
     /// this, the earlier of the two clocks. Where the store has not told the time, nothing has
     /// passed for certain.
     package var proven: Timestamp {
-        witness.map { min($0 + Self.wholeSecond, now) } ?? unproven
+        witness.map { min($0 + Self.restOfSecond, now) } ?? unproven
     }
 
     /// Before everything: nothing has passed for certain.
