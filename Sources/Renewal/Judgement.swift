@@ -48,10 +48,11 @@ struct Judgement {
         // A consumable never is an entitlement, and an ignored sandbox purchase gives none.
         if facts.holdings.isEmpty, facts.access == .granted { facts.access = .none }
         noteClaim()
-        // That the same was stated again, later, is nothing to store.
+        // That the same was stated again, later, is nothing to store; up to when refunds have been
+        // told is.
         var restated = facts
         restated.statedAt = known.statedAt
-        if restated == known { facts = known }
+        if restated == known, observation.pastRefunds.isEmpty { facts = known }
         var detail = Detail(heard: observation.words.isEmpty ? nil : observation.words)
         if known.product != facts.product, known.wasGranted {
             detail.previousProduct = known.product

@@ -27,9 +27,9 @@ enum AppleReceiptWire {
         if let flag = head["retryable"] { json["is_retryable"] = flag == "true" }
         guard status == 0 || status == 21006 else { return try json.text }
         let rows = try parts.dropFirst().filter { !$0.has("pending") }.map(transaction)
-        let pending = parts.first { $0.has("pending") }
+        let pending = parts.filter { $0.has("pending") }
         if head.has("ios6") {
-            try putOld(rows, pending, head, into: &json)
+            try putOld(rows, pending.first, head, into: &json)
             return try json.text
         }
         json["environment"] = head["environment"] ?? environment
@@ -42,7 +42,7 @@ enum AppleReceiptWire {
         receipt["in_app"] = head.has("in_app") ? rows : rows.prefix(1).map { $0 }
         json["receipt"] = receipt
         if !head.has("in_app") { json["latest_receipt_info"] = rows }
-        if let pending { json["pending_renewal_info"] = [try renewal(pending)] }
+        if !pending.isEmpty { json["pending_renewal_info"] = try pending.map(renewal) }
         return try json.text
     }
 

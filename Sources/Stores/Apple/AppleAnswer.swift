@@ -182,6 +182,25 @@ struct AppleStatuses: Sendable {
         }.min(by: AppleSubscription.precedes)
     }
 
+    /// What a purchase was in force by after its own subscription had ended: how that ended is how
+    /// the purchase has.
+    mutating func followed(
+        by facts: Facts, after own: AppleTransaction
+    ) async -> AppleSubscription? {
+        guard let group = own.subscriptionGroupIdentifier else { return nil }
+        let ownEnd = own.expiresDate.flatMap { Timestamp(millisecondsSinceEpoch: $0.value) }
+        let wasPaidLater = facts.paidThrough ?? .never > ownEnd ?? .never
+        return await all().filter { other in
+            guard other.transaction.subscriptionGroupIdentifier == group, !other.isFamilyShared,
+                other.transaction.originalTransactionId != own.originalTransactionId,
+                !other.isOfAnotherUser(than: own)
+            else { return false }
+            let isLater =
+                other.transaction.purchaseDate?.value ?? 0 > own.purchaseDate?.value ?? 0
+            return other.transaction.transactionId == facts.orderID || wasPaidLater && isLater
+        }.min(by: AppleSubscription.precedes)
+    }
+
     /// The family's copy by which a purchase was in force (it names the transaction of that), when
     /// the sharing has ended.
     mutating func lostCopy(

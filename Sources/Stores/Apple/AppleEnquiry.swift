@@ -38,7 +38,7 @@ struct AppleEnquiry: Sendable {
     private enum Found {
         /// The purchase's own subscription.
         case own(AppleSubscription)
-        /// What runs in its group, where its own record says that it has ended.
+        /// What runs in its group, or has run since, where its own record says that it has ended.
         case heir(AppleSubscription, of: AppleSubscription)
         /// What runs in its group, where its own record is not shown, or contradicts itself.
         case substitute(AppleSubscription, of: AppleTransaction?)
@@ -178,6 +178,11 @@ struct AppleEnquiry: Sendable {
             let copy = await statuses.lostCopy(for: own.transaction, heldBy: facts.orderID)
         {
             return .lostCopy(copy, of: own)
+        }
+        if !isContested, facts.wasGranted,
+            let heir = await statuses.followed(by: facts, after: own.transaction)
+        {
+            return .heir(heir, of: own)
         }
         return .own(own)
     }

@@ -58,6 +58,10 @@ struct AppleReceiptReader: Sendable {
             let at = try lostCopy(besides: own, lists, scene)
         {
             reading.observation.observed = .own(.removedFromFamily(at: at))
+        } else if !reading.isContested, reading.observation.hasEnded,
+            let heir = try followed(after: own, lists, scene)
+        {
+            reading = try heir.reading(in: environment, kind: .autoRenewable)
         }
         reading.observation.originalID = facts.originalID ?? own.id
         reading.observation.nextToken = nextToken(scene.response)
@@ -109,6 +113,21 @@ struct AppleReceiptReader: Sendable {
             best = chain
         }
         return best
+    }
+
+    /// What a purchase was in force by after its own subscription had ended: how that ended is how
+    /// the purchase has.
+    private func followed(
+        after own: AppleReceiptChain, _ lists: Lists, _ scene: AppleReceiptScene
+    ) throws(StoreFailure) -> AppleReceiptChain? {
+        let followed = lists.latest.first {
+            $0.transactionID == facts.orderID && $0.group == own.group && $0.chainID != own.id
+        }
+        guard facts.wasGranted, let id = followed?.chainID, own.group != nil,
+            let heir = try chain(of: id, in: lists.latest, scene), !heir.isFamilyShared,
+            !heir.isOfAnotherUser(than: own)
+        else { return nil }
+        return heir
     }
 
     /// When the sharing ended of the family's copy by which the purchase was in force.
