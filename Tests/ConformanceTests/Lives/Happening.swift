@@ -10,6 +10,8 @@ enum Happening: Hashable, Sendable {
     case upgrade(to: String)
     case change(to: String)
     case resubscribe
+    /// The same again, under another original id.
+    case buyAnew
     case familyRemoved, familyReturned
     case pause(days: Int)
     case resume
@@ -46,6 +48,7 @@ extension Truth {
         case .upgrade(let product): return upgrade(number, to: product)
         case .change(let product): return change(number, to: product)
         case .resubscribe: return resubscribe(number)
+        case .buyAnew: return buyAnew(number)
         case .familyRemoved: return removeFromFamily(number)
         case .familyReturned: return returnToFamily(number)
         case .pause(let days): return pause(number, days: days)
@@ -157,7 +160,8 @@ extension Truth {
         self[number].renews = false
         self[number].asksForPrice = false
         self[number].next = nil
-        mark(number, link.isConsumable ? .told(.refunded) : .lost(.refunded))
+        let order = Telling.order(link.current, of: link, in: realm)
+        mark(number, link.isConsumable ? .told(.refunded) : .lost(.refunded), order: order)
         return true
     }
 
@@ -256,6 +260,18 @@ extension Truth {
             mark(number + 1, .gained(.resubscribed))
             mark(number + 1, .gained(.purchased))
         }
+        return true
+    }
+
+    private mutating func buyAnew(_ number: Int) -> Bool {
+        let link = self[number]
+        guard realm.isApple, !link.isFamily, links.count < 4, !link.isOpen, !link.isReplaced else {
+            return false
+        }
+        cardIsGood = true
+        add(link.product, phase: .regular, from: nil)
+        mark(number + 1, .gained(.resubscribed))
+        mark(number + 1, .gained(.purchased))
         return true
     }
 

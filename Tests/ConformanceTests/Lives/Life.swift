@@ -131,7 +131,7 @@ extension Life {
 
     private static func happening(_ chance: inout SeededGenerator) -> Happening {
         let products = ["plus", "plus_year", "gold"]
-        return switch Int.random(in: 0..<40, using: &chance) {
+        return switch Int.random(in: 0..<42, using: &chance) {
         case 0..<5: .cardFails
         case 5..<10: .cardMended
         case 10..<13: .cancel
@@ -150,6 +150,7 @@ extension Life {
         case 35: .acceptPrice
         case 36: .withdrawn
         case 37, 38: .extend(days: chance.any([1, 3, 14]))
+        case 39, 40: .buyAnew
         default: .pay
         }
     }

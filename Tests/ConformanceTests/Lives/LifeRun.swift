@@ -18,6 +18,12 @@ struct LifeRun {
     private var all: [Truth.Mark] = []
     /// When a true answer was heard last, and what it was about.
     private var heardTruth: [Int: Truth] = [:]
+    /// Refunds of which news has come.
+    private var hintedRefunds: Set<Int> = []
+    private var reversed: Set<Int> = []
+    private var checkedAt: [Int: Timestamp] = [:]
+    /// Up to which end of a period nobody can see what it is.
+    private var disputedUntil: [Int: Timestamp] = [:]
     /// A purchase of which a false doubt was heard and no verdict since.
     private var doubted: Set<Int> = []
     private(set) var counts: [String: Int] = [:]
@@ -61,28 +67,30 @@ struct LifeRun {
         weather = nil
         downUntil = clock
         say("the world is well again")
-        for link in truth.links where stage.book.purchases[Int64(link.number)] == nil {
+        for link in truth.links where due[life.realm.purchase(of: link.number)] == nil {
             try submit(link.number)
         }
+        let start = clock
         try await pass(to: clock + .days(9))
-        try compare("within the bounds of the schedule")
-        for link in truth.links { due[link.number] = clock }
+        try compare("within the bounds of the schedule", askedSince: start)
+        for number in due.keys { due[number] = clock }
         try await pass(to: clock + .seconds(1))
-        try compare("after a look")
+        try compare("after a look", askedSince: clock - .seconds(1))
     }
 
-    private func compare(_ when: String) throws {
-        for link in truth.links {
-            guard let facts = stage.book.purchases[Int64(link.number)]?.purchase.facts else {
+    private func compare(_ when: String, askedSince start: Timestamp) throws {
+        for number in due.keys.sorted() {
+            guard let facts = stage.book.purchases[Int64(number)]?.purchase.facts else {
                 continue
             }
-            // What never is asked again may have come back unheard.
-            if due[link.number] == .never, when != "after a look" { continue }
             let isGranted = facts.access == .granted
-            guard isGranted == link.grants else {
+            // What is over may have come back unheard, where it is asked about seldom or never.
+            if !isGranted, checkedAt[number] ?? start < start { continue }
+            let bearer = truth.bearer(of: number)
+            guard isGranted == bearer.grants else {
                 throw Broken(
                     rule: "access is the truth's \(when)",
-                    detail: "link \(link.number) \(facts.access), \(link.standing)")
+                    detail: "link \(number) \(facts.access), \(bearer.standing)")
             }
         }
     }
@@ -112,6 +120,9 @@ extension LifeRun {
     }
 
     private static let checkLimit = 4000
+
+    /// The database's time.
+    private var here: Timestamp { clock + life.terms.ahead }
 
     private mutating func advance(to target: Timestamp) {
         while let name = truth.step(to: target) {
@@ -144,17 +155,21 @@ extension LifeRun {
         if mail.isSubmit { return try submit(mail.link) }
         guard due[mail.link] != nil else { return }
         say("hint about \(mail.link)")
-        if let clue = mail.clue { stage.keep(clue, of: Int64(mail.link), at: clock) }
+        if let clue = mail.clue { stage.keep(clue, of: Int64(mail.link), at: here) }
+        // The same refund by other news, after it was reversed, is no news.
+        let wasReversed = reversed.contains(mail.link)
+        if case .refund = mail.clue, !wasReversed { hintedRefunds.insert(mail.link) }
         due[mail.link] = min(due[mail.link] ?? clock, clock)
     }
 
-    private mutating func submit(_ number: Int) throws {
+    private mutating func submit(_ link: Int) throws {
+        let number = life.realm.purchase(of: link)
         if stage.book.purchases[Int64(number)] == nil {
             say("submitted: \(number)")
             stage.submit(
                 Int64(number), try life.realm.token(of: number),
                 of: ProductID(truth[number].product),
-                at: clock)
+                at: here)
         }
         due[number] = clock
     }
@@ -168,6 +183,10 @@ extension LifeRun {
             let before = truth.links.count
             guard truth.happen(happening) else { return }
             count(step.what.name)
+            if happening == .refundReversed {
+                reversed.insert(truth.links.count)
+                hintedRefunds.remove(truth.links.count)
+            }
             let marks = truth.marks
             note()
             if truth.links.count > before {
@@ -222,6 +241,8 @@ extension LifeRun {
         case truth
         case trouble(String)
         case behind(Truth)
+        /// A refund is not shown yet.
+        case late(Truth)
         case elsewhere(String)
     }
 
@@ -233,16 +254,22 @@ extension LifeRun {
             case .truth: (Telling(truth, about: number).cell, clock)
             case .trouble(let words), .elsewhere(let words): (words, clock)
             case .behind(let then): (Telling(then, about: number).cell, then.now)
+            case .late(let then): (Telling(then, about: number).cell, clock)
             }
         let jitter = Double.random(in: 0..<1, using: &chance)
         let heard = try await stage.hear(
-            cell, of: Int64(number), made: made, at: clock, jitter: jitter)
+            cell, of: Int64(number), made: made, at: here, jitter: jitter)
         let next = heard.decision.nextCheckAt
-        due[number] = next == .never ? next : Self.wholeSecond(next)
+        due[number] = next == .never ? next : Self.wholeSecond(next - life.terms.ahead)
+        checkedAt[number] = clock
         say("\(number): \(cell)  ->  \(heard.cells.joined(separator: "  "))")
         let oracle = Oracle(
             truth: truth, number: number, heard: heard,
-            marks: (unheard[number] ?? []) + all.filter { $0.link != number }, book: stage.book)
+            marks: (unheard[number] ?? []) + all.filter { $0.link != number },
+            seen: heardTruth[number],
+            isDisputed: clock <= disputedUntil[number] ?? TestCalendar.start,
+            book: stage.book)
+        if oracle.isAmbiguous { disputedUntil[number] = truth[number].end }
         try oracle.judgeAny()
         for notice in heard.decision.notices {
             if let place = unheard[number]?.firstIndex(where: { $0.what == .told(notice.reason) }) {
@@ -250,14 +277,18 @@ extension LifeRun {
             }
         }
         switch delivery {
+        case .truth where oracle.isTooFresh: break
         case .truth:
-            try oracle.judgeTrue()
+            if !oracle.isAmbiguous { try oracle.judgeTrue() }
             heardTruth[number] = truth
             doubted.remove(number)
-            // What only a hint shows may be told later.
-            unheard[number]?.removeAll { $0.what != .told(.refundOfPastPeriod) }
+            // What only a hint shows, and what waits for a successor, may be told later.
+            unheard[number]?.removeAll {
+                $0.what != .told(.refundOfPastPeriod) && $0.what != .lost(.productChanged)
+            }
         case .trouble: try oracle.judgeTrouble()
         case .behind: try oracle.judgeBehind()
+        case .late: if hintedRefunds.contains(number) { try oracle.judgeLate() }
         case .elsewhere: try oracle.judgeUntrue()
         }
     }
@@ -268,7 +299,7 @@ extension LifeRun {
     }
 
     private mutating func delivery(about number: Int) -> Delivery {
-        guard let (kind, until) = weather else { return .truth }
+        guard let (kind, until) = weather else { return truthOrLate(about: number) }
         if clock >= until { weather = nil }
         let isOnce = clock >= until
         let isKnown = heardTruth[number]?[number].grants ?? false
@@ -294,6 +325,16 @@ extension LifeRun {
         }
     }
 
+    /// Answers show a refund some time after the store's news of it.
+    private mutating func truthOrLate(about number: Int) -> Delivery {
+        guard case .refunded(let at) = truth[number].standing,
+            clock < at + life.terms.refundShownAfter,
+            let then = past.last(where: { $0.now < at && $0.links.count >= number })
+        else { return .truth }
+        count("heard before a refund")
+        return .late(then)
+    }
+
     /// A truth of before the last one heard, that an adapter can know for one.
     private mutating func earlier(_ number: Int) -> Truth? {
         guard let last = heardTruth[number] else { return nil }
@@ -306,65 +347,5 @@ extension LifeRun {
                 && old.current.index < new.current.index
         }
         return others.isEmpty ? nil : chance.any(others)
-    }
-}
-
-extension Realm {
-    fileprivate var notFound: String {
-        switch self {
-        case .apple, .appleProducts: "4040010"
-        case .receipts: "verify 21010"
-        case .googleV2, .googleV1, .googleProducts, .googleProductsV1, .amazon, .amazonProducts:
-            "410"
-        }
-    }
-}
-
-extension Telling {
-    /// An answer about something else, or without a piece.
-    func elsewhere(_ chance: inout SeededGenerator) -> String {
-        let other = "original=8 tx=8 product=other group=21000009"
-        let copy = "original=8 tx=8 product=plus"
-        let end = Self.day(truth.now + .days(20))
-        let over = Self.day(max(truth.now - .days(20), TestCalendar.start))
-        switch truth.realm {
-        case .apple:
-            return chance.any([
-                "none", "1:\(end) \(other)", "2:\(over) \(other) intent=1 off",
-                "2:\(over) \(copy) intent=1 off", "5:\(over) \(copy) family revoked=\(over)",
-            ])
-        case .receipts:
-            return chance.any([
-                "verify 0", "verify 0 + \(over) \(other)", "verify 0 + \(over) \(copy)",
-                "verify 0 empty",
-            ])
-        case .googleV2:
-            return chance.any([
-                "EXPIRED \(over) by=user order=7", "EXPIRED \(over) by=user order=-",
-                "ACTIVE \(end) order=7", "ON_HOLD \(over) order=-",
-            ])
-        case .googleV1:
-            return chance.any([
-                "v1 \(over) cancel=0 order=7", "v1 \(end) renews pay=1 order=7",
-                "v1 \(over) renews pay=0 order=7",
-            ])
-        case .appleProducts:
-            return chance.any([
-                "4040010 / info \(link.product) original=8 tx=8 revoked=\(over)",
-                "none / info \(link.product) original=8 tx=8 revoked=\(over)",
-            ])
-        case .googleProducts, .googleProductsV1:
-            let old = truth.realm == .googleProductsV1 ? " old" : ""
-            return chance.any([
-                "product CANCELLED product=\(link.product) bought=\(over) order=7\(old)",
-                "product PENDING product=\(link.product) order=7\(old)",
-            ])
-        case .amazonProducts:
-            return "ENTITLED product=\(link.product) cancelled=\(over) receipt=another"
-        case .amazon:
-            return chance.any([
-                "off cancelled=\(over) reason=1 receipt=another", "renews \(end) receipt=another",
-            ])
-        }
     }
 }

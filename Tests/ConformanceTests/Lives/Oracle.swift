@@ -16,9 +16,15 @@ struct Oracle {
     let heard: Stage.Heard
     /// What has happened since the last true answer about this link, and to the ones before it.
     let marks: [Truth.Mark]
+    /// As it was when a true answer about this link was heard last.
+    let seen: Truth?
+    /// Whether it was ambiguous before, in a period that goes on.
+    let isDisputed: Bool
     let book: Book
 
-    private var link: Truth.Link { truth[number] }
+    private var link: Truth.Link { truth.bearer(of: number) }
+    /// Another link of the same subscription has come later.
+    private var hasHeir: Bool { truth.realm.isApple && truth.links.count > number }
     private var facts: Facts { heard.decision.facts }
     private var before: Facts { heard.before }
     private var told: [NoticeReason] { heard.decision.notices.map(\.reason) }
@@ -30,6 +36,23 @@ struct Oracle {
         throw Broken(rule: rule, detail: detail())
     }
 
+    /// Whether the database's clock, which is behind, has not come to the last change yet: bad news
+    /// may wait for it.
+    var isTooFresh: Bool {
+        let behind = .zero - truth.terms.ahead
+        return behind > .zero && marks.contains { truth.now < $0.at + behind }
+    }
+
+    /// Google moves the end for an extension and in a silent grace alike: where no payment follows,
+    /// nobody can see what it was.
+    var isAmbiguous: Bool {
+        let own = marks.filter { $0.link == number }.map(\.what)
+        let isPaid = link.standing == .active && link.renews
+        return isDisputed
+            || truth.realm.isGoogle && own.contains(.told(.extended)) && !isPaid
+                && before.paidThrough.map { truth.now >= $0 } ?? false
+    }
+
     /// Whatever was answered.
     func judgeAny() throws {
         let given = Set(
@@ -38,24 +61,36 @@ struct Oracle {
         let active = Set(book.entitlements.values.filter(\.active).map(\.entitlement))
         try demand(given == active, "the union is what the purchases give", "\(given), \(active)")
         try demand(heard.decision.nextCheckAt > heard.at, "the next check is later")
+        guard !isAmbiguous else { return }
         try judgeReasons()
         try judgeOnce()
     }
 
     /// Each notice once, and only when it is true.
     private func judgeOnce() throws {
-        var left = marks.filter { $0.link == number }.map(\.what)
+        var left = marks.filter { $0.link == number || hasHeir && $0.link > number }.map(\.what)
+        let refunds = left.filter { $0 == .lost(.refunded) }.count
         // Of a period that was never seen, or not seen again before another one began, the notice
         // that it was taken back is all there is to tell.
-        if facts.state != .refunded || before.access != .granted, left.contains(.lost(.refunded)) {
-            left.append(.told(.refundOfPastPeriod))
-        }
+        let isEnd = facts.state == .refunded && before.access == .granted
+        left += Array(
+            repeating: .told(.refundOfPastPeriod), count: max(refunds - (isEnd ? 1 : 0), 0))
         // What was lost and came back between two looks goes on, as far as anybody can see.
-        if hasGap {
+        if hasGap || hasHeir {
             left += [
                 .told(.renewed), .told(.paymentRecovered), .told(.trialConverted),
-                .told(.autoRenewOn),
+                .told(.autoRenewOn), .told(.autoRenewOff),
             ]
+        }
+        // What is taken back at a time that has not come, by our clock, is turned off till then.
+        if isTooFresh { left.append(.told(.autoRenewOff)) }
+        // Up and down again between two looks: another period of the same product.
+        if wasUpgradedUnseen { left.append(.told(.renewed)) }
+        // The store did not know it from the beginning.
+        if facts.state == .invalid, !before.wasGranted { left.append(.told(.rejected)) }
+        // Of trouble that came and went between two looks nothing is left but the payment.
+        if left.contains(.told(.paymentPending)), left.contains(.told(.paymentRecovered)) {
+            left.append(.told(.renewed))
         }
         // The first payment after a trial, however late.
         if before.phase == .trial, left.contains(.gained(.recovered)) {
@@ -80,6 +115,11 @@ struct Oracle {
         }
     }
 
+    private var wasUpgradedUnseen: Bool {
+        guard let seen, seen.links.count >= number else { return false }
+        return link.periods.dropFirst(seen[number].periods.count).contains(where: \.isUpgraded)
+    }
+
     private var hasGap: Bool {
         marks.contains { $0.link == number && $0.what.isLoss }
             && marks.contains { $0.link == number && $0.what.isGain }
@@ -92,6 +132,19 @@ struct Oracle {
         if truth.realm == .amazon, before.paidThrough != link.end || before.phase == .trial {
             what.formUnion([.lost(.cancelled), .lost(.refunded)])
         }
+        // Google's word for a refund is an end before its time; of a period that was never seen
+        // nobody knows the time.
+        if truth.realm.isGoogle, before.paidThrough != link.end {
+            what.insert(.lost(.expired))
+        }
+        // What was given up and bought again between two looks was paid, as far as anybody can see.
+        if before.state == .hold, what.contains(.gained(.resubscribed)) {
+            what.insert(.gained(.recovered))
+        }
+        if before.state == .paused, what.contains(.gained(.recovered)) {
+            what.insert(.gained(.resumed))
+        }
+        if case .ended(let cause, _) = link.standing { what.insert(.lost(cause.loss)) }
         for event in heard.settlement.events {
             switch event.told {
             case .grant(let reason):
@@ -141,6 +194,12 @@ struct Oracle {
             "\(heard.settlement.events.map(\.told))")
     }
 
+    /// News of a refund has come, and the answer does not show it.
+    func judgeLate() throws {
+        let wait = heard.decision.nextCheckAt - heard.at
+        try demand(wait <= .minutes(61), "a refund that was heard of is looked for", "\(wait)")
+    }
+
     /// The truth was told.
     func judgeTrue() throws {
         if link.isReplaced { return try judgeReplaced() }
@@ -148,8 +207,9 @@ struct Oracle {
             (facts.access == .granted) == link.grants, "access is the truth's",
             "\(facts.access), \(link.standing)")
         let isUnseen =
-            truth.realm == .amazon
-            && (before.paidThrough != link.end || link.current.phase == .trial)
+            before.paidThrough != link.end && (truth.realm == .amazon || truth.realm.isGoogle)
+            || truth.realm == .amazon && link.current.phase == .trial
+        if hasHeir { return try judgeRhythm() }
         try demand(
             facts.state == link.state || isUnseen && !link.grants, "state is the truth's",
             "\(facts.state), \(link.state)")
@@ -159,7 +219,8 @@ struct Oracle {
     }
 
     private func judgeReplaced() throws {
-        guard case .replaced(let at) = link.standing, heard.at > at + .hours(1) else { return }
+        let wait = Duration.hours(1) + max(truth.terms.ahead, .zero - truth.terms.ahead)
+        guard case .replaced(let at) = link.standing, truth.now > at + wait else { return }
         try demand(facts.access != .granted, "what is replaced gives nothing")
     }
 
@@ -180,6 +241,8 @@ struct Oracle {
         let wasLost = own.contains { $0.isLoss || $0.isGain }
         guard before.access == .granted, link.grants, !wasLost else { return }
         func owe(_ reason: NoticeReason, when isDue: Bool) throws {
+            // Taken back and scheduled again between two looks: it has been told.
+            guard !before.signals.contains(where: { $0.notice == reason }) else { return }
             guard isDue, own.contains(.told(reason)) else { return }
             try demand(told.contains(reason), "told when due: \(reason.rawValue)", "\(told)")
         }
@@ -208,10 +271,12 @@ struct Oracle {
             return
         }
         try demand(wait <= .days(8), "in force is asked within a week", "\(wait)")
-        if link.standing == .active, link.end > heard.at {
+        // Amazon does not show the end of what was cancelled before it was seen.
+        if link.standing == .active, link.end > truth.now, facts.paidThrough != nil {
+            // By the store's clock where ours is ahead, by ours where it is behind.
+            let slack = max(truth.terms.ahead, .zero - truth.terms.ahead)
             try demand(
-                heard.decision.nextCheckAt <= link.end + .minutes(1),
-                "asked at its end", "\(wait)")
+                truth.now + wait <= link.end + .minutes(1) + slack, "asked at its end", "\(wait)")
         }
     }
 }

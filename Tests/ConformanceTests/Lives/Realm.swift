@@ -38,12 +38,16 @@ enum Realm: String, Hashable, Sendable, CaseIterable {
     func token(of link: Int) throws -> StoreToken {
         switch self {
         case .apple, .appleProducts: "42000101010100\(link)"
+        // A receipt has all of its customer's subscriptions.
         case .receipts: StoreToken(try AppleTokens.token("receipt"))
         case .googleV2, .googleV1, .googleProducts, .googleProductsV1:
             "token-\(Realm.letter(of: link))"
         case .amazon, .amazonProducts: "Zk3v\(Realm.letter(of: link))=:3:11"
         }
     }
+
+    /// Which purchase a link is submitted as.
+    func purchase(of link: Int) -> Int { self == .receipts ? 1 : link }
 
     static func letter(of link: Int) -> String {
         String(UnicodeScalar(UInt8(64 + link)))
@@ -68,6 +72,10 @@ struct Terms: Hashable, Sendable {
     var offKeepsDate: Bool
     /// Apple: whether turning renewal off in grace ends it at once.
     var cancelEndsGrace: Bool
+    /// The database's clock goes so far ahead of the store's.
+    var ahead: Duration
+    /// The store's news of a refund comes so long before its answers show it.
+    var refundShownAfter: Duration
 
     /// What is bought first.
     var product: String
@@ -91,6 +99,8 @@ struct Terms: Hashable, Sendable {
         namesLatest = chance.any([true, false])
         offKeepsDate = chance.any([true, false])
         cancelEndsGrace = chance.any([true, false])
+        ahead = chance.any([.zero, .zero, .zero, .zero, .minutes(10), .hours(1), .zero - .hours(1)])
+        refundShownAfter = chance.any([.zero, .zero, .zero, .minutes(20), .hours(3)])
     }
 }
 

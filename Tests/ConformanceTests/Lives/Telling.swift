@@ -114,6 +114,11 @@ extension Telling {
         for link in truth.links {
             parts += link.periods.map { row($0, of: link) }
         }
+        let pending = truth.links.map { Telling(truth, about: $0.number).pending }
+        return (parts + pending).joined(separator: " + ")
+    }
+
+    private var pending: String {
         var pending = ["pending", "original=\(link.number)", "product=\(link.product)"]
         if !link.renews { pending.append("off") }
         if let next = link.next { pending.append("next=\(next)") }
@@ -125,7 +130,7 @@ extension Telling {
         case .ended(let cause, _): pending.append("intent=\(cause.intent)")
         case .pending, .active, .silent, .paused, .refunded, .removed, .replaced: break
         }
-        return (parts + [pending.joined(separator: " ")]).joined(separator: " + ")
+        return pending.joined(separator: " ")
     }
 
     private func row(_ period: Truth.Period, of link: Truth.Link) -> String {
@@ -159,7 +164,7 @@ extension Telling {
 
     /// What order management says of the orders that a hint has named.
     private var orders: [String] {
-        link.periods.dropLast().contains { $0.refundedAt != nil } ? ["orders=REFUNDED"] : []
+        link.periods.contains { $0.refundedAt != nil } ? ["orders=REFUNDED"] : []
     }
 
     private var google: String {

@@ -87,6 +87,13 @@ struct Truth: Sendable {
         set { links[link - 1] = newValue }
     }
 
+    /// What gives access to whoever has bought a link. A customer holds one subscription of a group
+    /// of Apple's at a time, whatever its original id.
+    func bearer(of number: Int) -> Link {
+        guard realm.isApple, !self[number].grants else { return self[number] }
+        return links.dropFirst(number).last(where: \.grants) ?? self[number]
+    }
+
     mutating func mark(_ link: Int, _ what: Mark.What, order: String? = nil) {
         marks.append(Mark(link: link, at: now, what: what, order: order))
     }
