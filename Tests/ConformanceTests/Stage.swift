@@ -69,7 +69,7 @@ struct Stage {
     private let app: AppKey
     private(set) var book: Book
     /// What was looked into: the same is no news any more.
-    private var settledClues: Set<Clue> = []
+    private var settledClues: [Int64: Set<Clue>] = [:]
     private var attempts: [Int64: Int] = [:]
     private var checkedAt: [Int64: Timestamp] = [:]
     /// What hints name of a purchase, and when they are heard.
@@ -187,7 +187,7 @@ struct Stage {
         attempts[id] = decision.attempts
         if decision.isVerdict { checkedAt[id] = now }
         for clue in decision.settledClues { clues[id]?[clue] = nil }
-        settledClues.formUnion(decision.settledClues)
+        settledClues[id, default: []].formUnion(decision.settledClues)
         statedAt[id] = decision.statedAt
         inVain[id] = decision.inVain
         let settlement = book.settle(
@@ -229,7 +229,7 @@ extension Stage {
 
     /// Keeps what a hint has named until a check has looked into it.
     mutating func keep(_ clue: Clue, of id: Int64, at now: Timestamp) {
-        guard !settledClues.contains(clue) else { return }
+        guard settledClues[id]?.contains(clue) != true else { return }
         clues[id, default: [:]][clue] = clues[id]?[clue] ?? now
     }
 

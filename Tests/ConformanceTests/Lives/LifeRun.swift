@@ -22,8 +22,8 @@ struct LifeRun {
     private var hintedRefunds: Set<Int> = []
     private var reversed: Set<Int> = []
     private var checkedAt: [Int: Timestamp] = [:]
-    /// Up to which end of a period nobody can see what it is.
-    private var disputedUntil: [Int: Timestamp] = [:]
+    /// A period of which nobody can see what it is.
+    private var disputed: [Int: Int] = [:]
     /// A purchase of which a false doubt was heard and no verdict since.
     private var doubted: Set<Int> = []
     private(set) var counts: [String: Int] = [:]
@@ -158,7 +158,11 @@ extension LifeRun {
         if let clue = mail.clue { stage.keep(clue, of: Int64(mail.link), at: here) }
         // The same refund by other news, after it was reversed, is no news.
         let wasReversed = reversed.contains(mail.link)
-        if case .refund = mail.clue, !wasReversed { hintedRefunds.insert(mail.link) }
+        let link = truth[mail.link]
+        let order = Telling.order(link.current, of: link, in: life.realm)
+        if mail.clue == .refund(of: OrderID(order)), !wasReversed {
+            hintedRefunds.insert(mail.link)
+        }
         due[mail.link] = min(due[mail.link] ?? clock, clock)
     }
 
@@ -267,9 +271,9 @@ extension LifeRun {
             truth: truth, number: number, heard: heard,
             marks: (unheard[number] ?? []) + all.filter { $0.link != number },
             seen: heardTruth[number],
-            isDisputed: clock <= disputedUntil[number] ?? TestCalendar.start,
+            isDisputed: disputed[number] == truth[number].current.index,
             book: stage.book)
-        if oracle.isAmbiguous { disputedUntil[number] = truth[number].end }
+        if oracle.isAmbiguous { disputed[number] = truth[number].current.index }
         try oracle.judgeAny()
         for notice in heard.decision.notices {
             if let place = unheard[number]?.firstIndex(where: { $0.what == .told(notice.reason) }) {
