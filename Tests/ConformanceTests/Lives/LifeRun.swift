@@ -315,15 +315,19 @@ extension LifeRun {
             return .trouble(
                 life.realm == .appleProducts ? "\(words) / info \(words)" : words)
         case .behind:
-            guard let then = earlier(number) else { return .truth }
+            guard let then = earlier(number) else { return truthOrLate(about: number) }
             count("heard what was")
             return .behind(then)
         case .notFound:
-            guard isOnce, isKnown, doubted.insert(number).inserted else { return .truth }
+            guard isOnce, isKnown, doubted.insert(number).inserted else {
+                return truthOrLate(about: number)
+            }
             count("heard not found")
             return .elsewhere(life.realm.notFound)
         case .elsewhere:
-            guard isKnown, doubted.insert(number).inserted else { return .truth }
+            guard isKnown, doubted.insert(number).inserted else {
+                return truthOrLate(about: number)
+            }
             count("heard of something else")
             return .elsewhere(telling.elsewhere(&chance))
         }
