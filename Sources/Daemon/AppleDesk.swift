@@ -15,7 +15,7 @@ extension StoreMaker {
             doors.hintSources.append(
                 HintSource(
                     name: "apple \(app.id) notifications", app: key,
-                    interval: Self.historyInterval
+                    endpoint: "apple notifications", interval: Self.historyInterval
                 ) { position, now throws(StoreFailure) in
                     try await store.hints(after: position, at: now)
                 })

@@ -15,8 +15,10 @@ extension StoreMaker {
             return [order?.token.map { OrderID($0.text) }, order?.baseID].compactMap { $0 }
         }
         doors.hintSources.append(
-            HintSource(name: "google \(app.id) voided", app: key, interval: Self.voidedInterval) {
-                position, now throws(StoreFailure) in
+            HintSource(
+                name: "google \(app.id) voided", app: key, endpoint: "google voided",
+                interval: Self.voidedInterval
+            ) { position, now throws(StoreFailure) in
                 try await store.voidedHints(after: position, at: now)
             })
         if let subscription = app.pubsubSubscription {
@@ -77,7 +79,8 @@ extension StoreMaker {
     ) throws(ConfigurationFault) -> HintSource {
         let pubsub = try googlePubSub(subscription, app, credentials, transport)
         return HintSource(
-            name: "google \(app.id) notifications", app: key, interval: Self.notificationInterval,
+            name: "google \(app.id) notifications", app: key, endpoint: "google notifications",
+            interval: Self.notificationInterval,
             pull: { _, now throws(StoreFailure) in
                 try await pubsub.pull(isWaiting: false, at: now)
             },

@@ -65,19 +65,14 @@ extension HintDoors {
     /// The doors to where hints are stored.
     package init(_ ledger: PostgresLedger) {
         self.init(
-            begin: { source, worker, lease, isEarly throws(LedgerError) in
-                try await ledger.beginPull(
-                    of: source.name, by: worker, lease: lease, isEarly: isEarly)
+            round: { round, worker throws(LedgerError) in
+                try await ledger.hintRound(round, by: worker)
             },
             take: { page, source, worker, lease, began throws(LedgerError) in
                 try await ledger.take(
                     page, from: source.name, about: source.app, by: worker, lease: lease,
                     began: began)
             },
-            end: { source, worker, next, failures, failure throws(LedgerError) in
-                try await ledger.endPull(
-                    of: source.name, by: worker, next: next, failures: failures,
-                    problem: failure?.problem)
-            })
+            forget: { () throws(LedgerError) in try await ledger.forgetOldHints() })
     }
 }

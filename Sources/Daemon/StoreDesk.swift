@@ -71,8 +71,8 @@ package final class StoreDesk: Sendable {
     package var hintSources: [HintSource] {
         apps.flatMap { doors(of: $0)?.hintSources ?? [] }.map { source in
             HintSource(
-                name: source.name, app: source.app, interval: source.interval,
-                patience: source.patience,
+                name: source.name, app: source.app, endpoint: source.endpoint,
+                interval: source.interval, patience: source.patience,
                 pull: { [self] position, now throws(StoreFailure) in
                     try await current(source).pull(position, now)
                 },

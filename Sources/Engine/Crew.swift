@@ -254,6 +254,12 @@ final class Crew: Sendable {
         }
     }
 
+    /// Something of the app was made due by news of its store.
+    func hear(of app: AppKey) {
+        guard mode == .forever else { return }
+        if let number = state.withLock({ $0.numbers[app] }) { start(number) }
+    }
+
     /// An app that nobody has configured costs one look at the apps when it is first heard of, and
     /// nothing from then on.
     private func hear(of number: Int32?) {

@@ -17,6 +17,8 @@ package final class Heartbeat: Sendable {
         case commits
         /// Clearing what a crash has left.
         case suspects
+        /// Looking which sources of hints are due, and telling what was read.
+        case news
         /// Reading a source of hints, by its name.
         case hints(SourceID)
         /// Telling a store that a purchase has arrived, by its id.
@@ -67,6 +69,7 @@ extension Heartbeat.Part {
         case .leases: "the leases"
         case .commits: "the commits"
         case .suspects: "the checks that a crash left"
+        case .news: "the look for news"
         case .hints(let source): "the hints of \(source)"
         case .acknowledgement(let purchase): "the acknowledgement of purchase \(purchase)"
         }

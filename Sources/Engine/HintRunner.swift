@@ -2,266 +2,191 @@ import Logging
 import Renewal
 import Synchronization
 
-/// Reads the sources of hints, each at its own pace and by one worker at a time. A hint makes a
-/// purchase due and does nothing else; receipts go back to a source only when that is stored.
+/// Looks after all sources of hints: acts for `HintWatch`, which decides. One round with the
+/// database serves them all; each reading is a task of its own.
 final class HintRunner: Sendable {
+    private struct State {
+        var sources: [SourceID: HintSource] = [:]
+        var watch: HintWatch
+        /// Cuts a reading short.
+        var signs: [SourceID: StopSign] = [:]
+        /// What has come and gone since the sources were last told.
+        var changes: [String] = []
+    }
+
     private let controls: Controls
-    private let given: Mutex<[HintSource]>
     private let doors: HintDoors
     private let worker: WorkerID
+    private let mode: RunMode
     private let faults: StandingFaults
+    private let reader: HintReader
     private let log: Logger
-    /// What has been told of a source already.
-    private let told = Mutex(Told())
-    private let stopSign = StopSign()
-    private let changeBell = Doorbell()
+    private let state: Mutex<State>
+    private let bell = Doorbell()
 
-    private struct Told {
-        var failing: Set<SourceID> = []
-        var skipping: Set<SourceID> = []
-    }
+    /// The longest that one pass reads news.
+    private static let passLimit = Duration.seconds(15)
+    /// One pass begins a round as soon as there is something to tell.
+    private static let passPace = Duration.milliseconds(5)
+    private static let forgetInterval = Duration.minutes(10)
 
-    /// Pages of one turn: then the source rests, however much more there is.
-    static let pageLimit = 1000
-    /// The longest rest between two looks at a source.
-    private static let longestRest = Duration.minutes(1)
-    private static let longestBackoff = Duration.minutes(15)
-
+    /// Nil where hints cannot be stored. `woken` is told when something of an app was made due.
     init?(
-        _ controls: Controls, _ ports: Ports, worker: WorkerID, faults: StandingFaults? = nil,
-        log: Logger
+        _ controls: Controls, _ ports: Ports, worker: WorkerID, mode: RunMode,
+        faults: StandingFaults? = nil, log: Logger,
+        woken: @escaping @Sendable (AppKey) -> Void = { _ in }
     ) {
         guard let doors = ports.hintDoors else { return nil }
+        let faults = faults ?? StandingFaults(mode: mode, log: log)
         self.controls = controls
-        given = Mutex(ports.hints)
         self.doors = doors
         self.worker = worker
-        self.faults = faults ?? StandingFaults(mode: .forever, log: log)
+        self.mode = mode
+        self.faults = faults
         self.log = log
-    }
-
-    private var sources: [HintSource] {
-        let wanted = controls.settings.stores
-        return given.withLock { $0 }.filter { wanted.isEmpty || wanted.contains($0.app.store) }
+        reader = HintReader(
+            controls: controls, doors: doors, worker: worker, faults: faults,
+            telling: HintTelling(log), log: log, woken: woken)
+        state = Mutex(State(watch: HintWatch(isOnePass: mode != .forever)))
+        follow(ports.hints)
+        state.withLock { $0.changes = [] }
     }
 
     /// Reads other sources from now on: those that have come are begun with, those that have gone
     /// are let go of.
     func adapt(to sources: [HintSource]) {
-        given.withLock { $0 = sources }
-        changeBell.ring()
+        follow(sources)
+        bell.ring()
     }
 
-    /// Reads every source once, also before it is due; what another worker reads is left to it. A
-    /// long backlog of news must not hold up a pass: what is left is read by the next one.
-    func runOnce() async {
-        await stopSign.cutting {
-            await withTaskGroup(of: Void.self) { race in
-                race.addTask { await self.readEachOnce() }
-                race.addTask { try? await Task.sleep(for: Self.passLimit) }
-                await race.next()
-                race.cancelAll()
-            }
-        }
-    }
-
-    /// The longest that one pass reads news.
-    private static let passLimit = Duration.seconds(15)
-
-    private func readEachOnce() async {
-        await withDiscardingTaskGroup { group in
-            for source in sources {
-                group.addTask {
-                    _ = await self.turn(source, isEarly: true)
-                    self.controls.heartbeat.rest(.hints(source.name))
-                }
-            }
+    private func follow(_ sources: [HintSource]) {
+        let stores = controls.settings.stores
+        let wanted = sources.filter { stores.isEmpty || stores.contains($0.app.store) }
+        state.withLock { state in
+            for source in wanted { state.sources[source.name] = source }
+            let (come, gone) = state.watch.follow(
+                wanted.map { ($0.name, $0.endpoint) }, at: .now)
+            state.changes += come.map { "+ \($0)" } + gone.map { "- \($0)" }
         }
     }
 
     /// Cuts short what is under way: it is read again later.
-    func stop() { stopSign.raise() }
-
-    /// Reads until `stop`.
-    func run() async {
-        await stopSign.cutting { await self.readAll() }
+    func stop() {
+        state.withLock { $0.watch.stop(at: .now) }
+        bell.ring()
     }
 
-    /// Each source is read by a task of its own, which ends when the source has gone.
-    private func readAll() async {
+    /// The reading waits for its turn to call, or goes on.
+    func waits(_ part: Heartbeat.Part?, _ waits: Bool) {
+        guard case .hints(let name)? = part else { return }
+        state.withLock { $0.watch.waits(name, waits) }
+        bell.ring()
+    }
+
+    /// Reads until `stop`; in one pass every source once, also before it is due. What another
+    /// worker reads is left to it. A long backlog of news must not hold up a pass: what is left is
+    /// read by the next one.
+    func run() async {
+        let end = mode == .forever ? nil : ContinuousClock.now + Self.passLimit
+        var forgetsAt = ContinuousClock.now
+        defer { controls.heartbeat.rest(.news) }
         await withDiscardingTaskGroup { group in
-            var readers: [SourceID: StopSign] = [:]
-            var isFirst = true
             while !Task.isCancelled {
-                let sources = sources
-                let gone = Set(readers.keys).subtracting(sources.map(\.name))
-                for name in gone { readers.removeValue(forKey: name)?.raise() }
-                let come = sources.filter { readers[$0.name] == nil }
-                for source in come {
-                    let sign = StopSign()
-                    readers[source.name] = sign
-                    group.addTask { await sign.cutting { await self.readOn(source) } }
+                if let end, end <= .now { stop() }
+                for (source, start, sign) in starts() {
+                    group.addTask { await sign.cutting { await self.read(source, start) } }
                 }
-                if !isFirst { tell(come: come.map(\.name), gone: gone.sorted()) }
-                isFirst = false
-                await changeBell.wait(upTo: .seconds(60))
+                await makeRound()
+                if state.withLock({ $0.watch.isOver }) { break }
+                if forgetsAt <= .now {
+                    forgetsAt = .now + Self.forgetInterval
+                    await forget()
+                }
+                await rest(until: end)
             }
         }
     }
 
-    private func readOn(_ source: HintSource) async {
-        while !Task.isCancelled {
-            let rest = await turn(source, isEarly: false)
-                .clamped(.milliseconds(10), Self.longestRest)
-            controls.heartbeat.expect(
-                .hints(source.name), within: rest + controls.settings.stallLimit)
-            try? await Task.sleep(for: rest)
+    // MARK: Reading
+
+    /// What may begin now; what shall not go on is cut short.
+    private func starts() -> [(HintSource, HintWatch.Start, StopSign)] {
+        let (starts, cut, changes) = state.withLock { state in
+            let starts = state.watch.starts(at: .now).compactMap { start in
+                state.sources[start.source].map { ($0, start, StopSign()) }
+            }
+            for (source, _, sign) in starts { state.signs[source.name] = sign }
+            defer { state.changes = [] }
+            return (starts, state.watch.toCut.compactMap { state.signs[$0] }, state.changes)
+        }
+        for sign in cut { sign.raise() }
+        if !changes.isEmpty {
+            log.notice(
+                "hints have other sources now: \(changes.joined(separator: ", "))",
+                metadata: LogField.topic(.hintSourcesChanged))
+        }
+        return starts
+    }
+
+    private func read(_ source: HintSource, _ start: HintWatch.Start) async {
+        let reading = await Heartbeat.$part.withValue(.hints(source.name)) {
+            await reader.read(source, start)
         }
         controls.heartbeat.rest(.hints(source.name))
-    }
-
-    /// - Returns: how long to leave the source alone.
-    private func turn(_ source: HintSource, isEarly: Bool) async -> Duration {
-        await Heartbeat.$part.withValue(.hints(source.name)) {
-            await take(source, isEarly: isEarly)
+        state.withLock { state in
+            state.signs[source.name] = nil
+            state.watch.ended(reading, at: .now)
         }
+        bell.ring()
     }
 
-    /// A pull may take long by itself where the store waits for news.
-    private func beat(_ source: HintSource) {
-        controls.heartbeat.expect(
-            .hints(source.name), within: source.patience + controls.settings.stallLimit)
+    // MARK: The database
+
+    private var pace: Duration {
+        mode == .forever ? controls.settings.poll : Self.passPace
     }
 
-    private func take(_ source: HintSource, isEarly: Bool) async -> Duration {
-        let lease = source.patience + .seconds(30)
-        beat(source)
+    private func makeRound() async {
+        let (pace, settings) = (pace, controls.settings)
+        let sent = ContinuousClock.now
+        let round = state.withLock { $0.watch.round(at: sent, pace: pace, lease: settings.lease) }
+        guard let round else { return }
+        controls.heartbeat.expect(.news, within: settings.stallLimit)
         do throws(LedgerError) {
-            switch try await doors.begin(source, worker, lease, isEarly) {
-            case .wait(let rest):
-                return max(rest, .milliseconds(100))
-            case .mayPull(let position, let failures, let now):
-                let pulled = try await pull(source, from: position, lease, began: now)
-                guard !Task.isCancelled else {
-                    // Cut short is no failure: the next one may read on at once.
-                    await letGo(source, failures)
-                    return .zero
-                }
-                let failure = pulled.failure
-                let rest = rest(of: source, failures + 1, failure)
-                tell(source, pulled)
-                beat(source)
-                try await doors.end(
-                    source, worker, rest, failure == nil ? 0 : failures + 1, failure)
-                faults.ended(.hints)
-                return rest
+            let turns = try await doors.round(round, worker)
+            faults.ended(.hints)
+            let lost = state.withLock { state in
+                let lost = state.watch.learn(turns, of: round, sent: sent, at: .now)
+                for name in lost { state.signs[name]?.raise() }
+                return lost.compactMap { state.sources[$0] }
             }
+            for source in lost { reader.telling.elsewhere(source) }
         } catch {
             faults.met(error, by: .hints)
-            log.debug("hints of \(source.name) wait for the database: \(error.sentence)")
-            return min(source.interval, .seconds(5))
+            log.debug("hints wait for the database: \(error.sentence)")
+            state.withLock { $0.watch.failed(round, at: .now) }
+        }
+        bell.ring()
+    }
+
+    private func forget() async {
+        do throws(LedgerError) {
+            try await doors.forget()
+        } catch {
+            faults.met(error, by: .hints)
+            log.debug("old hints are not forgotten: \(error.sentence)")
         }
     }
 
-    /// In a task of its own, as this one is cancelled.
-    private func letGo(_ source: HintSource, _ failures: Int) async {
-        let (doors, worker) = (self.doors, self.worker)
-        _ = await Task { try? await doors.end(source, worker, .zero, failures, nil) }.value
-    }
-
-    /// What the pulls of one turn came to.
-    private struct Pulled {
-        /// The failure that ended it.
-        var failure: StoreFailure?
-        /// Pieces of news that could not be read.
-        var skipped = 0
-    }
-
-    /// Pulls until there is no more.
-    private func pull(
-        _ source: HintSource, from start: String?, _ lease: Duration, began: Timestamp
-    ) async throws(LedgerError) -> Pulled {
-        var pulled = Pulled()
-        var position = start
-        let clock = ContinuousClock.now
-        for _ in 0..<Self.pageLimit {
-            let now = began + (ContinuousClock.now - clock)
-            let page: HintPage
-            beat(source)
-            do throws(StoreFailure) {
-                page = try await source.pull(position, now)
-            } catch {
-                pulled.failure = error
-                return pulled
-            }
-            beat(source)
-            guard let report = try await doors.take(page, source, worker, lease, now) else {
-                log.notice(
-                    "hints of \(source.name) are read by another worker meanwhile",
-                    metadata: LogField.topic(.hintsElsewhere, of: source.app))
-                return pulled
-            }
-            if report.fresh > 0 {
-                log.debug(
-                    "hints of \(source.name): \(report.fresh) new, \(report.woken) made due")
-            }
-            pulled.skipped += page.skipped
-            position = page.position ?? position
-            if !page.receipts.isEmpty {
-                beat(source)
-                do throws(StoreFailure) {
-                    try await source.acknowledge(page.receipts, now)
-                } catch {
-                    // They come again, and are known then.
-                    pulled.failure = error
-                    return pulled
-                }
-            }
-            if !page.hasMore || Task.isCancelled { break }
+    private func rest(until end: ContinuousClock.Instant?) async {
+        let now = ContinuousClock.now
+        var wakesAt = now + .minutes(1)
+        if let next = state.withLock({ $0.watch.wakesAt(pace: pace, after: now) }) {
+            wakesAt = min(wakesAt, next)
         }
-        return pulled
-    }
-
-    private func rest(
-        of source: HintSource, _ failures: Int, _ failure: StoreFailure?
-    ) -> Duration {
-        guard let failure else { return source.interval }
-        var rest = max(
-            source.interval, retryDelay(attempts: failures, jitter: .random(in: 0..<1)))
-        rest = min(rest, max(Self.longestBackoff, source.interval))
-        if case .throttled(let retryAfter?) = failure { rest = max(rest, retryAfter) }
-        return rest
-    }
-
-    /// A failure and its end are told once each, and so are pieces that cannot be read.
-    private func tell(_ source: HintSource, _ pulled: Pulled) {
-        let name = source.name
-        if let failure = pulled.failure {
-            guard told.withLock({ $0.failing.insert(name).inserted }) else { return }
-            var fields = LogField.topic(.hintsWait, of: source.app)
-            fields[LogField.problem] = "\(failure.problem.code.rawValue)"
-            log.warning(
-                "hints of \(name): \(failure.problem.sentence); tried again ever more rarely",
-                metadata: fields)
-        } else if told.withLock({ $0.failing.remove(name) }) != nil {
-            log.notice(
-                "hints of \(name) are read again",
-                metadata: LogField.topic(.hintsGoOn, of: source.app))
-        }
-        if pulled.skipped == 0 {
-            if pulled.failure == nil { told.withLock { _ = $0.skipping.remove(name) } }
-        } else if told.withLock({ $0.skipping.insert(name).inserted }) {
-            log.notice(
-                "hints of \(name): \(pulled.skipped) skipped: not to be read, or not of this app",
-                metadata: LogField.topic(.hintsSkipped, of: source.app))
-        }
-    }
-
-    private func tell(come: [SourceID], gone: [SourceID]) {
-        guard !come.isEmpty || !gone.isEmpty else { return }
-        let changes = come.map { "+ \($0)" } + gone.map { "- \($0)" }
-        log.notice(
-            "hints have other sources now: \(changes.joined(separator: ", "))",
-            metadata: LogField.topic(.hintSourcesChanged))
+        if let end { wakesAt = min(wakesAt, end) }
+        let rest = max(wakesAt - now, .zero)
+        controls.heartbeat.expect(.news, within: rest + controls.settings.stallLimit)
+        await bell.wait(upTo: rest)
     }
 }

@@ -5,6 +5,8 @@ package struct HintSource: Sendable {
     /// Names it in the database: it stays the same for as long as its place is to be kept.
     package let name: SourceID
     package let app: AppKey
+    /// What answers: where it hangs, the sources of other endpoints are read all the same.
+    package let endpoint: EndpointID
     /// From the end of one pull to the next.
     package let interval: Duration
     /// The longest that one pull may take, the store's own waiting for news included.
@@ -16,13 +18,15 @@ package struct HintSource: Sendable {
     package let acknowledge: @Sendable ([String], Timestamp) async throws(StoreFailure) -> Void
 
     package init(
-        name: SourceID, app: AppKey, interval: Duration, patience: Duration = .seconds(30),
+        name: SourceID, app: AppKey, endpoint: EndpointID, interval: Duration,
+        patience: Duration = .seconds(30),
         pull: @escaping @Sendable (String?, Timestamp) async throws(StoreFailure) -> HintPage,
         acknowledge: @escaping @Sendable ([String], Timestamp) async throws(StoreFailure) -> Void =
             { _, _ in }
     ) {
         self.name = name
         self.app = app
+        self.endpoint = endpoint
         self.interval = interval
         self.patience = patience
         self.pull = pull
@@ -30,34 +34,27 @@ package struct HintSource: Sendable {
     }
 }
 
-/// The doors to where hints are stored. The source is held by one worker at a time.
+/// The doors to where hints are stored. A source is held by one worker at a time.
 package struct HintDoors: Sendable {
-    /// Takes a source for so long; also before it is due where the last one says so.
-    package var begin:
-        @Sendable (HintSource, WorkerID, Duration, Bool) async throws(LedgerError) -> HintTurn
+    /// Tells and asks about all sources, in one transaction.
+    package var round: @Sendable (HintRound, WorkerID) async throws(LedgerError) -> HintTurns
     /// Stores a page, in one transaction, and keeps the source for so long; the time is when the
     /// pull began. Nil when another has the source.
     package var take:
         @Sendable (HintPage, HintSource, WorkerID, Duration, Timestamp) async throws(LedgerError) ->
             HintReport?
-    /// Lets go of the source for so long; with the failures in a row, and the last one.
-    package var end:
-        @Sendable (HintSource, WorkerID, Duration, Int, StoreFailure?) async throws(LedgerError) ->
-            Void
+    /// Forgets what is old of the hints that were taken in.
+    package var forget: @Sendable () async throws(LedgerError) -> Void
 
     package init(
-        begin:
-            @escaping @Sendable (HintSource, WorkerID, Duration, Bool) async throws(LedgerError) ->
-            HintTurn,
+        round: @escaping @Sendable (HintRound, WorkerID) async throws(LedgerError) -> HintTurns,
         take:
             @escaping @Sendable (HintPage, HintSource, WorkerID, Duration, Timestamp)
             async throws(LedgerError) -> HintReport?,
-        end:
-            @escaping @Sendable (HintSource, WorkerID, Duration, Int, StoreFailure?)
-            async throws(LedgerError) -> Void
+        forget: @escaping @Sendable () async throws(LedgerError) -> Void
     ) {
-        self.begin = begin
+        self.round = round
         self.take = take
-        self.end = end
+        self.forget = forget
     }
 }

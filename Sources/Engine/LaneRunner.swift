@@ -100,10 +100,8 @@ actor LaneRunner {
     func endSession() {
         hirer?.finish()
         hirer = nil
-        if hasEnded || Task.isCancelled {
-            for caller in callers { caller.resume() }
-            callers = []
-        }
+        for caller in callers { caller.resume() }
+        callers = []
         refillBell.ring()
         paceBell.ring()
     }
@@ -128,9 +126,13 @@ actor LaneRunner {
     /// Something may be due.
     nonisolated func wake() { refillBell.ring() }
 
-    /// Waits for a place in the row of calls, for a call beyond the first of a check.
+    /// Waits for a place in the row of calls, for a call beyond the first of a check, or for news.
+    /// Between two sessions nothing of the app is asked here, and nobody would serve the row: then
+    /// a call for news goes ahead.
     func extraCall() async {
-        if hasEnded || (callers.isEmpty && permits?.take(at: .now) != false) { return }
+        if hirer == nil || hasEnded || (callers.isEmpty && permits?.take(at: .now) != false) {
+            return
+        }
         await withCheckedContinuation { caller in
             callers.append(caller)
             beat()

@@ -44,7 +44,6 @@ package final class RenewalEngine: Service {
         let leases = LeaseBook(worker: worker)
         let inHand = InHand()
         let faults = StandingFaults(mode: mode, log: log)
-        let hints = HintRunner(controls, ports, worker: worker, faults: faults, log: log)
         let acknowledger = Acknowledger(controls, ports, log: log)
         let ports = ports.telling(acknowledger)
         let committer = Committer(
@@ -53,6 +52,9 @@ package final class RenewalEngine: Service {
         let crew = Crew(
             mode: mode, controls: controls, ports: ports, leases: leases, inHand: inHand,
             committer: committer, faults: faults, log: log)
+        let hints = HintRunner(
+            controls, ports, worker: worker, mode: mode, faults: faults, log: log,
+            woken: { crew.hear(of: $0) })
         self.crew.withLock { $0 = crew }
         self.inHand.withLock { $0 = inHand }
         self.hints.withLock { $0 = hints }
@@ -79,7 +81,7 @@ package final class RenewalEngine: Service {
                 if mode == .forever {
                     group.addTask { await hints?.run() }
                 } else {
-                    await hints?.runOnce()
+                    await hints?.run()
                 }
                 await crew.run()
                 hints?.stop()
@@ -105,9 +107,12 @@ package final class RenewalEngine: Service {
     /// Waits for a place in the row of calls of an app, for a call beyond the first of a check.
     package func extraCall(_ app: AppKey) async {
         guard let runner = crew.withLock({ $0?.runner(of: app) }) else { return }
+        let hints = hints.withLock { $0 }
+        hints?.waits(Heartbeat.part, true)
         await controls.heartbeat.pausing(within: controls.settings.stallLimit) {
             await runner.extraCall()
         }
+        hints?.waits(Heartbeat.part, false)
     }
 
     /// Takes other settings while it runs, without interrupting a check: rates, limits and rules

@@ -10,7 +10,7 @@ final class StandingFaults: Sendable {
         case apps, look, leases, suspects, commits
         case queue(Int32)
         case quota(AppKey)
-        case hints
+        case hints, hintPages
     }
 
     private let faults = Mutex<[Part: LedgerError]>([:])

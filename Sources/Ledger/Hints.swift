@@ -8,31 +8,41 @@ extension PostgresLedger {
     /// Hints that one statement looks up.
     private static let hintBatchLimit = 200
 
-    /// Takes a source of hints for a worker, if it is free and due.
+    /// Tells and asks about many sources of hints, in one transaction: lets go of those that were
+    /// read, keeps those that are being read, and takes those that are wanted, free and due.
     ///
-    /// - Parameters:
-    ///   - source: its name.
-    ///   - worker: who reads it.
-    ///   - lease: how long it is his without another word.
-    ///   - isEarly: also before it is due.
-    /// - Returns: where to go on, or how long to wait.
-    /// - Throws: `.unavailable` without a database.
-    package func beginPull(
-        of source: SourceID, by worker: WorkerID, lease: Duration, isEarly: Bool = false
-    ) async throws(LedgerError) -> HintTurn {
-        try await attempt {
-            let rows = try await self.reads.query(
-                SQL.beginPull(
-                    .text(source), .uuid(worker.uuid), .int64(lease.microseconds),
-                    .bool(isEarly)))
-            if let row = rows.rows.first {
-                return .mayPull(
-                    position: try row.optionalText("position"),
-                    failures: Int(try row.int32("failures")), now: try row.instant("now"))
+    /// - Returns: what the worker may read, where to go on, and how long to wait for the others.
+    /// - Throws: `.unavailable` without a database: nothing of it is done then, or all.
+    package func hintRound(
+        _ round: HintRound, by worker: WorkerID
+    ) async throws(LedgerError) -> HintTurns {
+        let worker = PostgresValue.uuid(worker.uuid)
+        let lease = PostgresValue.int64(round.lease.microseconds)
+        let statements = [
+            SQL.notePulls.with([worker] + round.ended.parameters),
+            SQL.keepPulls(worker, .texts(round.kept), lease),
+            SQL.claimPulls(
+                worker, .texts(round.wanted), lease, .bool(round.isEarly)),
+            SQL.now(),
+        ]
+        return try await attempt {
+            let results = try await self.insist { () throws(PostgresError) in
+                try await self.reads.pipeline(statements)
             }
-            let wait = try await self.reads.query(SQL.pullWait(.text(source)))[0]
-                .int64("wait_microseconds")
-            return .wait(.microseconds(max(wait, 0)))
+            var turns = HintTurns(now: try results[3][0].instant("now"))
+            turns.lost = Set(round.kept)
+            for row in results[1].rows { turns.lost.remove(try row.text("source")) }
+            for row in results[2].rows {
+                let source: SourceID = try row.text("source")
+                if try row.bool("is_claimed") {
+                    turns.granted[source] = HintPlace(
+                        position: try row.optionalText("position"),
+                        failures: Int(try row.int32("failures")))
+                } else {
+                    turns.waits[source] = .microseconds(try row.int64("wait_microseconds"))
+                }
+            }
+            return turns
         }
     }
 
@@ -93,20 +103,42 @@ extension PostgresLedger {
         }
     }
 
-    /// Lets go of a source until it is due again, and forgets what is old.
-    package func endPull(
-        of source: SourceID, by worker: WorkerID, next: Duration, failures: Int = 0,
-        problem: Problem? = nil
-    ) async throws(LedgerError) {
+    /// Forgets what is old of the hints that were taken in.
+    package func forgetOldHints() async throws(LedgerError) {
         try await attempt {
             _ = try await self.reads.pipeline([
-                SQL.endPull(
-                    .text(source), .uuid(worker.uuid), .int64(next.microseconds),
-                    .int32(Int32(clamping: failures)),
-                    problem.map { .text($0.description) } ?? .null),
                 SQL.pruneHeardHints(), SQL.pruneClues(),
                 SQL.pruneUnclaimedHints(.int64(Self.unclaimedLimit)),
             ])
+        }
+    }
+}
+
+extension [HintReading] {
+    /// What `note_pulls` takes, after the worker.
+    fileprivate var parameters: [PostgresValue] {
+        [
+            .texts(map(\.source)), .optionalTexts(map(\.position)),
+            .bools(map { $0.outcome == .read }), .int64s(map { $0.rest.microseconds }),
+            .optionalInt64s(map(\.failures)),
+            .optionalTexts(
+                map { reading in
+                    if case .failed(let problem, _) = reading.outcome {
+                        problem.description
+                    } else {
+                        nil
+                    }
+                }),
+        ]
+    }
+}
+
+extension HintReading {
+    fileprivate var failures: Int64? {
+        switch outcome {
+        case .read: 0
+        case .failed(_, let failures): Int64(Int32(clamping: failures))
+        case .left: nil
         }
     }
 }

@@ -88,6 +88,12 @@ package struct NewsID: Identity {
     package init(_ text: String) { self.text = text }
 }
 
+/// What answers for many sources of hints, such as Google's voided purchases.
+package struct EndpointID: Identity {
+    package let text: String
+    package init(_ text: String) { self.text = text }
+}
+
 /// A source of hints.
 package struct SourceID: Identity {
     package let text: String

@@ -1,100 +1,8 @@
-import Logging
 import Renewal
 import Synchronization
 import Testing
 
 @testable import Engine
-
-/// The sources of hints, and where hints are stored, as closures.
-private final class News: Sendable {
-    struct State {
-        /// What was done, in order: `begin`, `pull 3`, `take 2`, `acknowledge a`, `end 0`.
-        var done: [String] = []
-        var position: String?
-        var pages: [Result<HintPage, StoreFailure>] = []
-        var isHeldByAnother = false
-        var isShut = false
-        var rests: [Duration] = []
-        var lines: [String] = []
-        var topics: [String] = []
-    }
-
-    let state = Mutex(State())
-    let ended = Doorbell()
-    private let now = Timestamp(microsecondsSinceEpoch: 1_700_000_000_000_000)
-
-    var done: [String] { state.withLock(\.done) }
-
-    private func note(_ what: String) { state.withLock { $0.done.append(what) } }
-
-    func source(_ name: SourceID = "voided", _ interval: Duration = .milliseconds(5)) -> HintSource
-    {
-        HintSource(
-            name: name, app: AppKey(store: .google, id: "com.example.1"), interval: interval,
-            pull: { position, _ throws(StoreFailure) in
-                self.note("pull \(position ?? "-")")
-                let page = self.state.withLock { state in
-                    state.pages.isEmpty ? nil : state.pages.removeFirst()
-                }
-                return try (page ?? .success(HintPage(hints: []))).get()
-            },
-            acknowledge: { receipts, _ throws(StoreFailure) in
-                self.note("acknowledge \(receipts.joined(separator: ","))")
-            })
-    }
-
-    var doors: HintDoors {
-        HintDoors(
-            begin: { _, _, _, isEarly in
-                self.note(isEarly ? "begin early" : "begin")
-                return self.state.withLock { state in
-                    state.isHeldByAnother
-                        ? .wait(.milliseconds(5))
-                        : .mayPull(position: state.position, failures: 0, now: self.now)
-                }
-            },
-            take: { page, _, _, _, _ throws(LedgerError) in
-                guard !self.state.withLock(\.isShut) else {
-                    throw .unavailable(reason: "the door is shut")
-                }
-                self.note("take \(page.hints.count)")
-                self.state.withLock { $0.position = page.position ?? $0.position }
-                return HintReport(fresh: page.hints.count, woken: 0, unclaimed: 0)
-            },
-            end: { _, _, rest, failures, _ in
-                self.note("end \(failures)")
-                self.state.withLock { $0.rests.append(rest) }
-                self.ended.ring()
-            })
-    }
-
-    func ports(_ world: World) -> Ports {
-        var ports = world.ports { inForce($0) }
-        ports.hints = [source()]
-        ports.hintDoors = doors
-        return ports
-    }
-
-    var log: Logger { Logger(label: "hints") { _ in Lines(news: self) } }
-
-    struct Lines: LogHandler {
-        let news: News
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.notice
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            news.state.withLock {
-                $0.lines.append(event.message.description)
-                $0.topics.append(event.metadata?[LogField.topic]?.description ?? "-")
-            }
-        }
-    }
-}
 
 private func page(
     _ count: Int, _ position: String? = nil, receipts: [String] = [], hasMore: Bool = false
@@ -115,7 +23,7 @@ private func page(
         #expect(
             news.done == [
                 "begin early", "pull -", "take 2", "acknowledge a", "pull -", "take 1",
-                "acknowledge b,c", "end 0",
+                "acknowledge b,c", "end read",
             ])
     }
 
@@ -127,7 +35,7 @@ private func page(
         }
         let engine = RenewalEngine(quickSettings(), news.ports(world), log: quiet)
         try await engine.run(.onePass(limit: nil))
-        #expect(news.done == ["begin early", "pull -"])
+        #expect(news.done == ["begin early", "pull -", "end left"])
     }
 
     @Test func onePassReadsHintsBeforeItClaims() async throws {
@@ -157,36 +65,58 @@ private func page(
         #expect(news.state.withLock(\.position) == "3")
     }
 
+    /// Reads the source so often, one reading after the other.
+    private func read(_ news: News, times: Int) async -> [HintReading] {
+        let controls = Controls(quickSettings(), Heartbeat())
+        let reader = HintReader(
+            controls: controls, doors: news.doors, worker: .random(),
+            faults: StandingFaults(mode: .forever, log: quiet), telling: HintTelling(news.log),
+            log: quiet, woken: { _ in })
+        var readings: [HintReading] = []
+        for _ in 0..<times {
+            var failures = 0
+            if case .failed(_, let count) = readings.last?.outcome { failures = count }
+            readings.append(
+                await reader.read(
+                    news.source(),
+                    HintWatch.Start(
+                        source: news.source().name,
+                        place: HintPlace(position: nil, failures: failures), now: .never,
+                        toldAt: .now)))
+        }
+        return readings
+    }
+
     @Test func aFailureAndItsEndAreToldOnceEach() async throws {
-        let (news, world) = (News(), World())
+        let news = News()
         news.state.withLock {
             $0.pages = Array(repeating: .failure(.unreachable(reason: "time-out")), count: 2)
         }
-        let settings = quickSettings()
-        let runner = try #require(
-            HintRunner(
-                Controls(settings, Heartbeat()), news.ports(world), worker: .random(),
-                log: news.log))
-        for _ in 0..<5 { await runner.runOnce() }
+        let readings = await read(news, times: 5)
         let lines = news.state.withLock(\.lines)
         #expect(lines.count == 2, "\(lines)")
         #expect(lines.first?.contains("tried again ever more rarely") == true)
         #expect(lines.last?.contains("read again") == true)
         #expect(news.state.withLock(\.topics) == ["hints_wait", "hints_go_on"])
-        let rests = news.state.withLock(\.rests)
-        #expect(rests.prefix(2).allSatisfy { $0 >= .seconds(5) })
-        #expect(rests.dropFirst(2).allSatisfy { $0 == .milliseconds(5) })
+        #expect(readings.map(\.outcome.word) == ["failed 1", "failed 2", "read", "read", "read"])
+        #expect(readings.prefix(2).allSatisfy { $0.rest >= .seconds(5) })
+        #expect(readings.dropFirst(2).allSatisfy { $0.rest == .milliseconds(5) })
     }
 
     @Test func waitsAsLongAsTheSourceAsks() async throws {
-        let (news, world) = (News(), World())
+        let news = News()
         news.state.withLock { $0.pages = [.failure(.throttled(retryAfter: .seconds(7200)))] }
-        let runner = try #require(
-            HintRunner(
-                Controls(quickSettings(), Heartbeat()), news.ports(world), worker: .random(),
-                log: quiet))
-        await runner.runOnce()
-        #expect(news.state.withLock(\.rests) == [.seconds(7200)])
+        #expect(await read(news, times: 1).map(\.rest) == [.seconds(7200)])
+    }
+
+    /// A page that brought nothing costs no transaction of its own.
+    @Test func tellsThePlaceOfAQuietPageWithOthers() async throws {
+        let news = News()
+        news.state.withLock { $0.pages = [page(0, "7"), page(1, "8"), page(0, hasMore: true)] }
+        let readings = await read(news, times: 3)
+        #expect(readings.map(\.position) == ["7", nil, nil])
+        #expect(readings.map(\.outcome) == [.read, .read, .read])
+        #expect(news.done == ["pull -", "pull -", "take 1", "pull -", "take 0", "pull -"])
     }
 
     @Test func leavesASourceThatAnotherWorkerReads() async throws {
@@ -216,7 +146,7 @@ private func page(
         ports.hints = [
             HintSource(
                 name: "news", app: AppKey(store: .google, id: "com.example.1"),
-                interval: .seconds(1),
+                endpoint: "google", interval: .seconds(1),
                 pull: { _, _ throws(StoreFailure) in
                     pulling.ring()
                     await gate.pass()
@@ -227,7 +157,7 @@ private func page(
             await pulling.wait(upTo: .seconds(60))
         }
         #expect(!gate.isOpen)
-        #expect(news.done == ["begin", "end 0"])
+        #expect(news.done == ["begin", "end left"])
         #expect(news.state.withLock(\.rests) == [.zero])
     }
 
@@ -250,7 +180,7 @@ private func page(
         try await engine.run {
             await pulling.wait(upTo: .seconds(60))
             await engine.adapt(to: quickSettings(), hints: [news.source("new")])
-            while !news.done.contains("take 0") || !news.done.contains("end 0") {
+            while !news.done.contains("end read") {
                 try Task.checkCancellation()
                 await news.ended.wait(upTo: .seconds(60))
             }
@@ -264,14 +194,10 @@ private func page(
     }
 
     @Test func tellsOnceWhatCannotBeRead() async throws {
-        let (news, world) = (News(), World())
+        let news = News()
         let bad = Result<HintPage, StoreFailure>.success(HintPage(hints: [], skipped: 3))
         news.state.withLock { $0.pages = [bad, bad, page(1), bad] }
-        let runner = try #require(
-            HintRunner(
-                Controls(quickSettings(), Heartbeat()), news.ports(world), worker: .random(),
-                log: news.log))
-        for _ in 0..<4 { await runner.runOnce() }
+        _ = await read(news, times: 4)
         #expect(news.state.withLock(\.topics) == ["hints_skipped", "hints_skipped"])
         #expect(news.state.withLock(\.lines).first?.contains("voided: 3 skipped") == true)
     }
@@ -315,63 +241,54 @@ private func page(
         }
     }
 
+    /// One that never answers, and one that does.
+    @Test func aSourceThatHangsHoldsUpNoOther() async throws {
+        let (news, world) = (News(), World())
+        var ports = news.ports(world)
+        let (pulling, gate) = (Doorbell(), Gate())
+        ports.hints = [stuck("stuck", pulling, gate), news.source("well")]
+        try await running(world, quickSettings(), ports: ports, ask: { inForce($0) }) {
+            await pulling.wait(upTo: .seconds(60))
+            while news.done.count(where: { $0 == "end read" }) < 3 {
+                try Task.checkCancellation()
+                await news.ended.wait(upTo: .seconds(60))
+            }
+        }
+        #expect(!gate.isOpen)
+    }
+
+    /// Also without `NOTIFY`, and long before the next poll.
+    @Test func whatNewsHasMadeDueIsAskedAboutAtOnce() async throws {
+        let (news, world) = (News(), World())
+        news.state.withLock { $0.pages = [page(1)] }
+        var settings = quickSettings()
+        settings.poll = .seconds(3600)
+        var ports = news.ports(world)
+        let (looked, store) = (Doorbell(), ports.hintDoors)
+        let heads = ports.heads
+        ports.heads = { lanes, shards throws(LedgerError) in
+            defer { looked.ring() }
+            return try await heads(lanes, shards)
+        }
+        ports.hintDoors?.take = { page, source, worker, lease, now throws(LedgerError) in
+            await looked.wait(upTo: .seconds(60))
+            world.add(1)
+            _ = try await store?.take(page, source, worker, lease, now)
+            return HintReport(fresh: 1, woken: 1, unclaimed: 0)
+        }
+        try await running(world, settings, ports: ports, ask: { inForce($0) }) {
+            await world.wait { $0.committed.count == 1 }
+        }
+    }
+
     private func stuck(_ name: SourceID, _ pulling: Doorbell, _ gate: Gate) -> HintSource {
         HintSource(
             name: name, app: AppKey(store: .google, id: "com.example.1"),
-            interval: .milliseconds(5), patience: .zero,
+            endpoint: "google", interval: .milliseconds(5), patience: .zero,
             pull: { _, _ throws(StoreFailure) in
                 pulling.ring()
                 await gate.pass()
                 return HintPage(hints: [])
             })
-    }
-}
-
-@Suite(.timeLimit(.minutes(2))) struct AcknowledgerTests {
-    @Test func tellsTheStoreOnceItIsCommittedAndOnlyWhatWaitsForIt() async throws {
-        let world = World()
-        let claims = world.add(6)
-        let waiting = Set(claims.prefix(3).map(\.purchase.id))
-        var ports = world.ports { claim in
-            guard case .verdict(var heard) = inForce(claim) else { return outage }
-            heard.awaitsAcknowledgement = waiting.contains(claim.purchase.id)
-            return .verdict(heard)
-        }
-        let told = Mutex<[Int64]>([])
-        ports.acknowledge = { claim in
-            let isCommitted = world.state.committed.contains { $0.claim == claim }
-            #expect(isCommitted)
-            told.withLock { $0.append(claim.purchase.id) }
-            return true
-        }
-        let engine = RenewalEngine(quickSettings(), ports, log: quiet)
-        try await engine.run(.onePass(limit: nil))
-        #expect(told.withLock { $0.sorted() } == waiting.sorted())
-    }
-
-    @Test func oneThatDoesNotEndIsOverdue() async throws {
-        let (world, heartbeat, news) = (World(), Heartbeat(), News())
-        let (telling, gate) = (Doorbell(), Gate())
-        let purchase = world.add(1)[0].purchase.id
-        var ports = world.ports { claim in
-            guard case .verdict(var heard) = inForce(claim) else { return outage }
-            heard.awaitsAcknowledgement = true
-            return .verdict(heard)
-        }
-        ports.acknowledge = { _ in
-            telling.ring()
-            await gate.pass()
-            return false
-        }
-        let engine = RenewalEngine(
-            quickSettings(), ports, log: news.log, heartbeat: heartbeat)
-        try await engine.run {
-            await telling.wait(upTo: .seconds(60))
-            let part = Heartbeat.Part.acknowledgement(purchase)
-            #expect(heartbeat.overdue(at: .now + .seconds(86_400)).contains(part))
-            gate.open()
-        }
-        #expect(heartbeat.overdue(at: .now + .seconds(86_400)).isEmpty)
-        #expect(news.state.withLock(\.topics) == ["acknowledgement_waits"])
     }
 }

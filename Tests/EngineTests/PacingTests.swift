@@ -53,6 +53,24 @@ import Testing
         #expect(row.withLock { $0.most } == 1)
     }
 
+    /// News is read at any time, and nobody serves the row of an app that has nothing to do.
+    @Test func aCallOfAnIdleAppDoesNotWaitForItsNextCheck() async throws {
+        let world = World()
+        world.add(1)
+        let (app, heartbeat) = (world.state.lanes[0].app, Heartbeat())
+        let engine = RenewalEngine(
+            paced(world, perSecond: 1), world.ports { inForce($0) }, log: quiet,
+            heartbeat: heartbeat)
+        try await engine.run {
+            await world.wait { $0.committed.count == 1 }
+            while heartbeat.overdue(at: .now + .seconds(86_400)).contains(.queue(app)) {
+                await world.letLook(1)
+            }
+            for _ in 0..<3 { await engine.extraCall(app) }
+        }
+        #expect(world.state.committed.count == 1)
+    }
+
     @Test func noCallStartsBeforeItsPlace() async throws {
         let world = World()
         world.add(20)

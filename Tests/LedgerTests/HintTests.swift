@@ -10,11 +10,23 @@ import Testing
     private let source: SourceID = "google/com.example.reader/voided"
     private let worker = WorkerID.random()
 
+    /// Takes the source, if it is free and due.
     private func begin(
         _ stage: Stage, by worker: WorkerID? = nil, isEarly: Bool = false
-    ) async throws -> HintTurn {
-        try await stage.ledger.beginPull(
-            of: source, by: worker ?? self.worker, lease: .seconds(600), isEarly: isEarly)
+    ) async throws -> HintTurns {
+        var round = HintRound(lease: .seconds(600))
+        round.wanted = [source]
+        round.isEarly = isEarly
+        return try await stage.ledger.hintRound(round, by: worker ?? self.worker)
+    }
+
+    private func end(
+        _ stage: Stage, _ outcome: HintReading.Outcome, position: String? = nil,
+        rest: Duration = .zero
+    ) async throws {
+        var round = HintRound(lease: .seconds(600))
+        round.ended = [HintReading(source, outcome, position: position, rest: rest)]
+        _ = try await stage.ledger.hintRound(round, by: worker)
     }
 
     private func hear(
@@ -64,11 +76,10 @@ import Testing
         #expect(try await stage.ledger.status().sources.map(\.readAt) == [nil])
         _ = try await hear(stage, [])
         let readAt = try #require(try await stage.ledger.status().sources.first?.readAt)
-        try await stage.ledger.endPull(of: source, by: worker, next: .zero)
+        try await end(stage, .left)
         _ = try await begin(stage)
-        try await stage.ledger.endPull(
-            of: source, by: worker, next: .seconds(60), failures: 3,
-            problem: Problem(.refused, "status 403"))
+        try await end(
+            stage, .failed(Problem(.refused, "status 403"), failures: 3), rest: .seconds(60))
         #expect(
             try await stage.ledger.status().sources == [
                 QueueStatus.Source(
@@ -90,7 +101,7 @@ import Testing
     @Test func keepsAClueUntilItWasLookedInto() async throws {
         let stage = try await Stage()
         let lease = try await settled(stage, ["ann"])
-        guard case .mayPull(_, _, let began) = try await begin(stage) else { return }
+        let began = try await begin(stage).now
         let early = began - .days(1)
         #expect(try await hear(stage, clue: "x", as: "1", at: early)?.woken == 1)
         #expect(try await hear(stage, clue: "y", as: "2", at: early)?.fresh == 1)
@@ -126,7 +137,7 @@ import Testing
     @Test func saysSinceWhenEachClueWaits() async throws {
         let stage = try await Stage()
         let lease = try await settled(stage, ["ann"])
-        guard case .mayPull(_, _, let began) = try await begin(stage) else { return }
+        let began = try await begin(stage).now
         _ = try await hear(stage, clue: "y", as: "1", at: began)
         _ = try await hear(stage, clue: "x", as: "2", at: began)
         try await stage.beside.script(
@@ -170,17 +181,14 @@ import Testing
                 (1, 1, 'c', now() - interval '31 days', now()),
                 (1, 1, 'd', now() - interval '181 days', now())
             """)
-        try await stage.ledger.endPull(of: source, by: worker, next: .zero)
+        try await stage.ledger.forgetOldHints()
         #expect(try await stage.list("SELECT clue FROM renewald.clue ORDER BY 1") == ["a", "c"])
     }
 
     @Test func repeatedLateAndUnorderedOnesCostOneQuestionAtMost() async throws {
         let stage = try await Stage()
         let lease = try await settled(stage, ["ann"])
-        guard case .mayPull(_, _, let began) = try await begin(stage) else {
-            Issue.record("the source is free")
-            return
-        }
+        let began = try await begin(stage).now
         for _ in 0..<3 {
             _ = try await hear(
                 stage, [("2", "token of ann"), ("1", "token of ann"), ("2", "token of ann")])
@@ -268,34 +276,26 @@ import Testing
             UPDATE renewald.unclaimed_hint SET heard_at = now() - interval '31 days';
             UPDATE renewald.heard_hint SET heard_at = now() - interval '31 days'
             """)
-        try await stage.ledger.endPull(of: source, by: worker, next: .seconds(60))
+        try await stage.ledger.forgetOldHints()
         #expect(try await stage.number("SELECT count(*) FROM renewald.unclaimed_hint") == 0)
         #expect(try await stage.number("SELECT count(*) FROM renewald.heard_hint") == 0)
     }
 
     @Test func oneWorkerAtATimeAndNotBeforeItIsDue() async throws {
         let stage = try await Stage()
-        guard case .mayPull(nil, 0, _) = try await begin(stage) else {
-            Issue.record("nobody has it yet")
-            return
-        }
+        let first = try await begin(stage)
+        #expect(first.granted == [source: HintPlace(position: nil, failures: 0)])
         let other = WorkerID.random()
-        guard case .wait(let wait) = try await begin(stage, by: other, isEarly: true) else {
-            Issue.record("two at once")
-            return
-        }
-        #expect(wait > .seconds(300))
-        try await stage.ledger.endPull(
-            of: source, by: worker, next: .seconds(900), failures: 3,
-            problem: Problem(.unreachable, "the store gave no usable reply"))
-        guard case .wait = try await begin(stage, by: other) else {
-            Issue.record("before its time")
-            return
-        }
-        guard case .mayPull(_, 3, _) = try await begin(stage, by: other, isEarly: true) else {
-            Issue.record("not even early")
-            return
-        }
+        let early = try await begin(stage, by: other, isEarly: true)
+        #expect(early.granted == [:], "two at once")
+        #expect(try #require(early.waits[source]) > .seconds(300))
+        try await end(
+            stage, .failed(Problem(.unreachable, "the store gave no usable reply"), failures: 3),
+            rest: .seconds(900))
+        #expect(try await begin(stage, by: other).granted == [:], "before its time")
+        #expect(
+            try await begin(stage, by: other, isEarly: true).granted
+                == [source: HintPlace(position: nil, failures: 3)])
         // The first one's pages come too late.
         let before = try await stage.everything()
         #expect(try await hear(stage, [("1", "token")], position: "stale") == nil)

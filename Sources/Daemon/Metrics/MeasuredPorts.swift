@@ -78,6 +78,17 @@ extension Ports {
                 return report
             }
         }
+        if let round = ports.hintDoors?.round {
+            measured.hintDoors?.round = { asked, worker throws(LedgerError) in
+                let turns = try await telemetry.counting("hints") { () throws(LedgerError) in
+                    try await round(asked, worker)
+                }
+                for reading in asked.ended where reading.outcome == .read {
+                    metrics.read(reading.source, at: WallClock.now())
+                }
+                return turns
+            }
+        }
         measured.circuitMoved = { app, circuit in
             ports.circuitMoved(app, circuit)
             telemetry.circuitMoved(app, circuit.position)

@@ -1,0 +1,186 @@
+import Logging
+import Renewal
+import Synchronization
+
+/// Reads one source of hints to its end. A hint makes a purchase due and does nothing else;
+/// receipts go back to a source only when that is stored.
+struct HintReader: Sendable {
+    let controls: Controls
+    let doors: HintDoors
+    let worker: WorkerID
+    let faults: StandingFaults
+    let telling: HintTelling
+    let log: Logger
+    /// Told when something of an app was made due.
+    let woken: @Sendable (AppKey) -> Void
+
+    /// Pages of one reading: then the source rests, however much more there is.
+    static let pageLimit = 1000
+    private static let longestBackoff = Duration.minutes(15)
+    /// How long a source rests whose page the database did not take.
+    private static let databaseRest = Duration.seconds(5)
+
+    /// - Returns: what is to be told of it. Cut short is no failure: the next one may read on at
+    ///   once.
+    func read(_ source: HintSource, _ start: HintWatch.Start) async -> HintReading {
+        let left = HintReading(source.name, .left, rest: .zero)
+        do throws(LedgerError) {
+            let pulled = try await pull(source, start)
+            guard !Task.isCancelled, !pulled.isLost else { return left }
+            telling.tell(source, pulled)
+            guard let failure = pulled.failure else {
+                return HintReading(
+                    source.name, .read, position: pulled.position, rest: source.interval)
+            }
+            let failures = start.place.failures + 1
+            return HintReading(
+                source.name, .failed(failure.problem, failures: failures),
+                rest: rest(of: source, failures, failure))
+        } catch {
+            guard !Task.isCancelled else { return left }
+            faults.met(error, by: .hintPages)
+            log.debug("hints of \(source.name) wait for the database: \(error.sentence)")
+            return HintReading(
+                source.name, .left, rest: min(source.interval, Self.databaseRest))
+        }
+    }
+
+    /// What the pulls of one reading came to.
+    struct Pulled {
+        /// The failure that ended it.
+        var failure: StoreFailure?
+        /// Pieces of news that could not be read.
+        var skipped = 0
+        /// Where to go on, as far as it is not stored.
+        var position: String?
+        /// Whether another worker has the source.
+        var isLost = false
+    }
+
+    /// Pulls until there is no more.
+    private func pull(
+        _ source: HintSource, _ start: HintWatch.Start
+    ) async throws(LedgerError) -> Pulled {
+        var pulled = Pulled()
+        var position = start.place.position
+        for _ in 0..<Self.pageLimit {
+            let now = start.now + (ContinuousClock.now - start.toldAt)
+            let page: HintPage
+            beat(source)
+            do throws(StoreFailure) {
+                page = try await source.pull(position, now)
+            } catch {
+                pulled.failure = error
+                return pulled
+            }
+            beat(source)
+            guard !page.isQuiet else {
+                pulled.position = page.position
+                return pulled
+            }
+            guard try await store(page, of: source, at: now) else {
+                pulled.isLost = true
+                return pulled
+            }
+            pulled.skipped += page.skipped
+            position = page.position ?? position
+            if !page.receipts.isEmpty {
+                beat(source)
+                do throws(StoreFailure) {
+                    try await source.acknowledge(page.receipts, now)
+                } catch {
+                    // They come again, and are known then.
+                    pulled.failure = error
+                    return pulled
+                }
+            }
+            if !page.hasMore || Task.isCancelled { break }
+        }
+        return pulled
+    }
+
+    /// - Returns: whether the source is still ours.
+    private func store(
+        _ page: HintPage, of source: HintSource, at now: Timestamp
+    ) async throws(LedgerError) -> Bool {
+        let lease = controls.settings.lease
+        guard let report = try await doors.take(page, source, worker, lease, now) else {
+            telling.elsewhere(source)
+            return false
+        }
+        faults.ended(.hintPages)
+        if report.fresh > 0 {
+            log.debug("hints of \(source.name): \(report.fresh) new, \(report.woken) made due")
+        }
+        if report.woken > 0 { woken(source.app) }
+        return true
+    }
+
+    /// A pull may take long by itself where the store waits for news.
+    private func beat(_ source: HintSource) {
+        controls.heartbeat.expect(
+            .hints(source.name), within: source.patience + controls.settings.stallLimit)
+    }
+
+    private func rest(
+        of source: HintSource, _ failures: Int, _ failure: StoreFailure
+    ) -> Duration {
+        var rest = max(
+            source.interval, retryDelay(attempts: failures, jitter: .random(in: 0..<1)))
+        rest = min(rest, max(Self.longestBackoff, source.interval))
+        if case .throttled(let retryAfter?) = failure { rest = max(rest, retryAfter) }
+        return rest
+    }
+}
+
+extension HintPage {
+    /// Nothing but its place is to be stored, and nothing to be given back: that is told together
+    /// with others.
+    fileprivate var isQuiet: Bool {
+        hints.isEmpty && receipts.isEmpty && skipped == 0 && !hasMore
+    }
+}
+
+/// Tells what goes wrong with sources of hints: a failure and its end once each, and pieces that
+/// cannot be read.
+final class HintTelling: Sendable {
+    private struct Told {
+        var failing: Set<SourceID> = []
+        var skipping: Set<SourceID> = []
+    }
+
+    private let log: Logger
+    /// What has been told of a source already.
+    private let told = Mutex(Told())
+
+    init(_ log: Logger) { self.log = log }
+
+    func tell(_ source: HintSource, _ pulled: HintReader.Pulled) {
+        let name = source.name
+        if let failure = pulled.failure {
+            guard told.withLock({ $0.failing.insert(name).inserted }) else { return }
+            var fields = LogField.topic(.hintsWait, of: source.app)
+            fields[LogField.problem] = "\(failure.problem.code.rawValue)"
+            log.warning(
+                "hints of \(name): \(failure.problem.sentence); tried again ever more rarely",
+                metadata: fields)
+        } else if told.withLock({ $0.failing.remove(name) }) != nil {
+            log.notice(
+                "hints of \(name) are read again",
+                metadata: LogField.topic(.hintsGoOn, of: source.app))
+        }
+        if pulled.skipped == 0 {
+            if pulled.failure == nil { told.withLock { _ = $0.skipping.remove(name) } }
+        } else if told.withLock({ $0.skipping.insert(name).inserted }) {
+            log.notice(
+                "hints of \(name): \(pulled.skipped) skipped: not to be read, or not of this app",
+                metadata: LogField.topic(.hintsSkipped, of: source.app))
+        }
+    }
+
+    func elsewhere(_ source: HintSource) {
+        log.notice(
+            "hints of \(source.name) are read by another worker meanwhile",
+            metadata: LogField.topic(.hintsElsewhere, of: source.app))
+    }
+}

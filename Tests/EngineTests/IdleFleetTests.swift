@@ -1,0 +1,112 @@
+import Daemon
+import Ledger
+import Postgres
+import Renewal
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// What a fleet costs whose stores have no news, on the real ledger: counted in transactions for
+/// each poll, never in time.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct IdleFleetTests {
+    /// Apps of two stores: one source for each of Apple's, two for each of Google's.
+    private final class Fleet: Sendable {
+        let apps: [AppKey]
+        private let reads = Mutex<[SourceID: Int]>([:])
+        private let polls = Mutex(0)
+        let wasRead = Doorbell()
+
+        init(_ count: Int) {
+            apps = (0..<count).map { number in
+                AppKey(store: number % 2 == 0 ? .apple : .google, id: "com.example.\(number)")
+            }
+        }
+
+        var sources: [HintSource] {
+            apps.flatMap { app in
+                switch app.store {
+                case .apple, .amazon: [source(app, "notifications")]
+                case .google: [source(app, "voided"), source(app, "notifications")]
+                }
+            }
+        }
+
+        private func source(_ app: AppKey, _ endpoint: String) -> HintSource {
+            let name = SourceID("\(app.store.rawValue) \(app.id) \(endpoint)")
+            return HintSource(
+                name: name, app: app, endpoint: EndpointID("\(app.store.rawValue) \(endpoint)"),
+                interval: .milliseconds(200),
+                pull: { position, _ throws(StoreFailure) in
+                    let read = self.reads.withLock { reads in
+                        reads[name, default: 0] += 1
+                        return reads[name, default: 0]
+                    }
+                    self.wasRead.ring()
+                    return HintPage(hints: [], position: "\(read)")
+                })
+        }
+
+        /// How often each source was read, at least.
+        var leastRead: Int {
+            reads.withLock { reads in sources.map { reads[$0.name] ?? 0 }.min() ?? 0 }
+        }
+
+        var pollCount: Int { polls.withLock { $0 } }
+
+        func ports(_ ledger: PostgresLedger) -> Ports {
+            var ports = Ports(
+                ledger, apps: { self.apps }, workerName: "test",
+                ask: { Hearing(inForce($0)) })
+            ports.hints = sources
+            let heads = ports.heads
+            ports.heads = { lanes, shards throws(LedgerError) in
+                self.polls.withLock { $0 += 1 }
+                return try await heads(lanes, shards)
+            }
+            return ports
+        }
+    }
+
+    @Test func aPollOfTwoHundredAppsCostsAFewTransactions() async throws {
+        let conninfo = try await ScratchCluster.shared().newDatabase()
+        let settings = PostgresSettings(conninfo: conninfo, statementTimeout: .seconds(60))
+        let beside = PostgresConnection(settings)
+        _ = try await Migrator(beside).migrate()
+        await beside.close()
+        let watcher = PostgresConnection(settings)
+        let transactions = PostgresStatement(
+            """
+            SELECT xact_commit + xact_rollback FROM pg_stat_database
+            WHERE datname = current_database()
+            """)
+        let before = try await watcher.query(transactions)[0].int64(0)
+
+        let fleet = Fleet(200)
+        let ledger = PostgresLedger(settings)
+        var engineSettings = quickSettings()
+        engineSettings.poll = .milliseconds(100)
+        let engine = RenewalEngine(engineSettings, fleet.ports(ledger), log: quiet)
+        try await engine.run {
+            while fleet.leastRead < 5 {
+                try Task.checkCancellation()
+                await fleet.wasRead.wait(upTo: .seconds(60))
+            }
+        }
+        // What a session has done is counted for certain when it has ended.
+        await ledger.close()
+        let after = try await watcher.query(transactions)[0].int64(0)
+        let readings = 5 * fleet.sources.count
+        #expect(readings == 1500)
+        let spent = after - before
+        #expect(spent <= 4 * fleet.pollCount + 60, "\(spent) for \(fleet.pollCount) polls")
+        #expect(spent < readings / 3, "\(spent)")
+        // Nothing was lost by telling it together.
+        let places = try await watcher.query(
+            PostgresStatement(
+                "SELECT min(position::int8) FROM renewald.hint_source WHERE owner IS NULL"))
+        #expect(try places[0].int64(0) >= 5)
+        await watcher.close()
+    }
+}

@@ -1,0 +1,141 @@
+import Postgres
+import Renewal
+import Testing
+
+@testable import Ledger
+
+/// Many sources of hints in one transaction: each is one worker's at a time.
+@Suite(.serialized) struct HintRoundTests {
+    private let lease = Duration.seconds(600)
+
+    private func names(_ count: Int) -> [SourceID] {
+        (0..<count).map { SourceID("apple com.example.\(1000 + $0) notifications") }
+    }
+
+    private func round(
+        _ stage: Stage, _ worker: WorkerID, wanted: [SourceID] = [], kept: [SourceID] = [],
+        ended: [HintReading] = [], lease: Duration? = nil
+    ) async throws -> HintTurns {
+        var round = HintRound(lease: lease ?? self.lease)
+        (round.wanted, round.kept, round.ended) = (wanted, kept, ended)
+        return try await stage.ledger.hintRound(round, by: worker)
+    }
+
+    @Test func oneTransactionGivesEachItsPlace() async throws {
+        let stage = try await Stage()
+        let (worker, all) = (WorkerID.random(), names(1000))
+        let first = try await round(stage, worker, wanted: all)
+        #expect(first.granted.count == 1000 && first.waits == [:])
+        let ended = all.enumerated().map { number, name in
+            let rest = Duration.seconds(60 + number)
+            return number % 2 == 0
+                ? HintReading(name, .read, position: "\(number)", rest: rest)
+                : HintReading(
+                    name, .failed(Problem(.unreachable, "time-out"), failures: number),
+                    position: nil, rest: rest)
+        }
+        let second = try await round(stage, worker, wanted: all, ended: ended)
+        #expect(second.granted == [:])
+        #expect(try #require(second.waits[all[999]]) > .seconds(1000))
+        try await stage.beside.script("UPDATE renewald.hint_source SET pull_at = now()")
+        let third = try await round(stage, worker, wanted: all)
+        #expect(third.granted[all[10]] == HintPlace(position: "10", failures: 0))
+        #expect(third.granted[all[11]] == HintPlace(position: nil, failures: 11))
+        #expect(
+            try await stage.list(
+                """
+                SELECT count(pulled_at) || ' ' || count(problem) FROM renewald.hint_source
+                """) == ["500 500"])
+    }
+
+    /// What was cut short keeps what is known of it, and is free at once.
+    @Test func whatWasLeftStaysAsItWas() async throws {
+        let stage = try await Stage()
+        let (worker, all) = (WorkerID.random(), names(1))
+        _ = try await round(stage, worker, wanted: all)
+        _ = try await round(
+            stage, worker,
+            ended: [
+                HintReading(
+                    all[0], .failed(Problem(.refused, "status 403"), failures: 4),
+                    position: "here", rest: .zero)
+            ])
+        _ = try await round(stage, worker, wanted: all)
+        _ = try await round(stage, worker, ended: [HintReading(all[0], .left, rest: .zero)])
+        let next = try await round(stage, .random(), wanted: all)
+        #expect(next.granted == [all[0]: HintPlace(position: "here", failures: 4)])
+        #expect(
+            try await stage.list("SELECT problem FROM renewald.hint_source")
+                == ["refused: status 403"])
+    }
+
+    /// Dead, or too slow: its sources are another's when the lease is over, and what it says then
+    /// is not heard.
+    @Test func aLeaseThatIsOverIsTakenOver() async throws {
+        let stage = try await Stage()
+        let (dead, heir, all) = (WorkerID.random(), WorkerID.random(), names(3))
+        _ = try await round(stage, dead, wanted: all, lease: .seconds(3))
+        let early = try await round(stage, heir, wanted: all)
+        #expect(early.granted == [:])
+        #expect(early.waits.values.allSatisfy { $0 > .seconds(1) && $0 <= .seconds(3) })
+        try await stage.beside.script(
+            "UPDATE renewald.hint_source SET lease_until = lease_until - interval '3 s'")
+        // One is kept in time.
+        #expect(try await round(stage, dead, kept: [all[0]]).lost == [])
+        let taken = try await round(stage, heir, wanted: all)
+        #expect(taken.granted.keys.sorted() == Array(all[1...]))
+        let before = try await stage.list("SELECT hint_source::text FROM renewald.hint_source")
+        let late = try await round(
+            stage, dead, kept: [all[1]],
+            ended: [HintReading(all[2], .read, position: "stale", rest: .zero)])
+        #expect(late.lost == [all[1]])
+        #expect(
+            try await stage.list("SELECT hint_source::text FROM renewald.hint_source") == before)
+    }
+
+    /// Also who has not heard the answer, as the connection was lost: the sources are its own.
+    @Test func whoAsksAgainGetsWhatItWasGiven() async throws {
+        let stage = try await Stage()
+        let (worker, all) = (WorkerID.random(), names(2))
+        for _ in 0..<2 {
+            #expect(try await round(stage, worker, wanted: all).granted.count == 2)
+        }
+        #expect(try await round(stage, .random(), wanted: all).granted == [:])
+    }
+
+    /// Two that want the same, in opposite order, over and over.
+    @Test func workersThatRaceGetEachSourceOnce() async throws {
+        let stage = try await Stage()
+        let all = names(300)
+        let ledgers = (0..<3).map { _ in stage.furtherLedger() }
+        for _ in 0..<10 {
+            let granted = try await withThrowingTaskGroup(of: [SourceID].self) { group in
+                for (number, ledger) in ledgers.enumerated() {
+                    group.addTask {
+                        let worker = WorkerID.random()
+                        var wish = HintRound(lease: .seconds(600))
+                        wish.wanted = number == 0 ? all : all.reversed()
+                        let turns = try await ledger.hintRound(wish, by: worker)
+                        return Array(turns.granted.keys)
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(granted.sorted() == all)
+            try await stage.beside.script(
+                "UPDATE renewald.hint_source SET lease_until = 'epoch', owner = NULL")
+        }
+        for ledger in ledgers { await ledger.close() }
+    }
+
+    /// What another has costs a look, and no row is written or locked for it.
+    @Test func askingForWhatAnotherHasWritesNothing() async throws {
+        let stage = try await Stage()
+        let all = names(20)
+        _ = try await round(stage, .random(), wanted: all)
+        let rows = "SELECT xmin || ' ' || xmax || ' ' || ctid FROM renewald.hint_source ORDER BY 1"
+        let before = try await stage.list(rows)
+        #expect(try await round(stage, .random(), wanted: all).waits.count == 20)
+        #expect(try await stage.list(rows) == before)
+    }
+}
