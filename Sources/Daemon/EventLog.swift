@@ -1,5 +1,6 @@
 import Crypto
 import Engine
+import Ledger
 import Logging
 package import Renewal
 import Sockets
@@ -39,6 +40,25 @@ final class EventLog: Sendable {
         log.info(
             "\(summary); `renewald events` shows every event",
             metadata: LogField.topic(.linesSummarised))
+    }
+
+    /// Once each: what is set aside does not come due.
+    func write(setAside purchases: [UnreadablePurchase], to log: Logger) {
+        for purchase in purchases {
+            let problem = purchase.problem
+            var fields: Logger.Metadata = [
+                LogField.topic: "\(problem.code.topic)",
+                LogField.problem: "\(problem.code.rawValue)",
+                LogField.purchase: "\(purchase.id)",
+            ]
+            if let app = purchase.app {
+                fields[LogField.store] = "\(app.store.rawValue)"
+                fields[LogField.app] = "\(app.id)"
+            }
+            if let user = purchase.userID { fields["user"] = "\(userNames.name(of: user))" }
+            log.log(
+                level: problem.code.level, "purchase \(purchase.id): \(problem)", metadata: fields)
+        }
     }
 
     func write(_ report: CommitReport, to log: Logger) {

@@ -10,9 +10,11 @@ extension Ports {
     ///   - ledger: the database side.
     ///   - apps: those that are configured at the time: each gets its lane.
     ///   - workerName: for people.
+    ///   - setAside: hears of purchases that are set aside because their rows cannot be read.
     ///   - ask: asks the store of a claim's app.
     package init(
         _ ledger: PostgresLedger, apps: @escaping @Sendable () -> [AppKey], workerName: String,
+        setAside: @escaping @Sendable ([UnreadablePurchase]) -> Void = { _ in },
         ask: @escaping @Sendable (Claim) async -> Hearing
     ) {
         self.init(
@@ -24,10 +26,11 @@ extension Ports {
                 try await ledger.heads(of: lanes, in: shards)
             },
             claim: { lane, places, perShard, limit throws(LedgerError) in
-                try await ledger.claim(lane, from: places, perShard: perShard, limit: limit)
+                try await ledger.claim(
+                    lane, from: places, perShard: perShard, limit: limit, tell: setAside)
             },
             suspects: { lanes, shards throws(LedgerError) in
-                try await ledger.suspects(of: lanes, in: shards)
+                try await ledger.suspects(of: lanes, in: shards, tell: setAside)
             },
             mark: { inHand, lease throws(LedgerError) in
                 try await ledger.mark(inHand, under: lease)

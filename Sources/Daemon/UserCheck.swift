@@ -1,5 +1,5 @@
 import Engine
-import Ledger
+package import Ledger
 import Logging
 package import Renewal
 
@@ -9,8 +9,9 @@ package struct CheckedPurchase: Sendable {
     package let claim: Claim
     package let hearing: Hearing
     package var decision: Decision
-    /// Whether it was committed; false in a dry run.
-    package var isCommitted = false
+    /// Whether it was committed, or would be, or the database has refused it; what another has
+    /// moved meanwhile is checked anew.
+    package var isDecided = false
     package var events: [Event] = []
 
     /// One whose app is not configured stays due, so that it is asked about as soon as it is.
@@ -18,6 +19,15 @@ package struct CheckedPurchase: Sendable {
 
     /// The facts that stand now, or would stand after a dry run.
     package var facts: Facts { decision.facts }
+}
+
+/// What a check of one user came to.
+package struct CheckedUser: Sendable {
+    /// One for each purchase that can be read, oldest first.
+    package var purchases: [CheckedPurchase] = []
+    package var unreadable: [UnreadablePurchase] = []
+
+    package var isUnknown: Bool { purchases.isEmpty && unreadable.isEmpty }
 }
 
 /// Re-validates all purchases of one user, now, outside of any lease: the versions decide.
@@ -40,25 +50,26 @@ package struct UserCheck: Sendable {
         workshop.desk.beforeExtraCalls { app in _ = try? await calls.wait(for: app) }
     }
 
-    /// - Returns: one for each purchase, oldest first; none for an unknown user.
-    package func run(user: UserID) async throws(LedgerError) -> [CheckedPurchase] {
+    /// - Returns: nothing for an unknown user.
+    package func run(user: UserID) async throws(LedgerError) -> CheckedUser {
         var done: [Int64: CheckedPurchase] = [:]
+        var checkedUser = CheckedUser()
         for _ in 0..<Self.roundLimit {
             let (all, unreadable) = try await workshop.ledger.purchases(
                 ofUser: user, includingClaimed: true)
-            for purchase in unreadable {
-                workshop.log.error(
-                    "purchase \(purchase.id) is left out: \(purchase.problem.sentence)")
-            }
+            checkedUser.unreadable = unreadable
             let claims = all.filter { done[$0.purchase.id] == nil }
             guard !claims.isEmpty else { break }
             for checked in try await commit(await ask(claims))
-            where checked.isCommitted || !checked.isToBeCommitted {
+            where checked.isDecided || !checked.isToBeCommitted {
                 done[checked.claim.purchase.id] = checked
             }
             if isDryRun { break }
         }
-        return done.values.sorted { $0.claim.purchase.id < $1.claim.purchase.id }
+        checkedUser.purchases = done.values.sorted {
+            $0.claim.purchase.id < $1.claim.purchase.id
+        }
+        return checkedUser
     }
 
     private func ask(_ claims: [Claim]) async throws(LedgerError) -> [CheckedPurchase] {
@@ -110,24 +121,22 @@ package struct UserCheck: Sendable {
             Outcome(
                 claim: $0.claim, decision: $0.decision, evidence: workshop.keep?($0.hearing))
         }
-        var committed = Dictionary(
-            uniqueKeysWithValues: outcomes.map { ($0.claim.purchase.id, $0.decision) })
-        let events: [Event]
-        if isDryRun {
-            events = try await workshop.ledger.preview(outcomes, at: now)
-        } else {
-            let report = try await workshop.ledger.commit(outcomes, under: nil, at: now)
-            // What the ledger knows of the user's other purchases may change a decision.
-            committed = Dictionary(
-                uniqueKeysWithValues: report.committed.map { ($0.claim.purchase.id, $0.decision) })
-            events = report.events
-        }
+        let report =
+            isDryRun
+            ? try await workshop.ledger.preview(outcomes, at: now)
+            : try await workshop.ledger.commit(outcomes, under: nil, at: now)
+        // What the ledger knows of the user's other purchases may change a decision, and so may
+        // what it cannot read of them.
+        let decided = Dictionary(
+            uniqueKeysWithValues: (report.committed + report.refused).map {
+                ($0.claim.purchase.id, $0.decision)
+            })
         return checked.map { one in
             var one = one
-            let decision = committed[one.claim.purchase.id]
-            one.isCommitted = decision != nil
+            let decision = decided[one.claim.purchase.id]
+            one.isDecided = decision != nil
             one.decision = decision ?? one.decision
-            one.events = events.filter { $0.purchaseID == one.claim.purchase.id }
+            one.events = report.events.filter { $0.purchaseID == one.claim.purchase.id }
             return one
         }
     }

@@ -124,13 +124,14 @@ package struct Workshop: Sendable {
 
     private func ports() -> Ports {
         let (desk, log) = (self.desk, self.log)
+        let eventLog = EventLog(userNames: configuration.userNames, clock: telemetry.clock)
         var ports = Ports(
             ledger, apps: { desk.apps }, workerName: workerName,
+            setAside: { eventLog.write(setAside: $0, to: log) },
             ask: { await desk.ask($0) })
         ports.keep = keep
         ports.hints = desk.hintSources
         ports.acknowledge = { await desk.acknowledge($0) }
-        let eventLog = EventLog(userNames: configuration.userNames, clock: telemetry.clock)
         ports.committed = { eventLog.write($0, to: log) }
         if configuration.engine.notify { ports.news = newsPort() }
         return ports.measured(by: telemetry)

@@ -205,11 +205,15 @@ final class Committer: Sendable {
 
     private func account(_ report: CommitReport) {
         tally.add(report)
-        for claim in report.refused {
+        for outcome in report.refused {
+            let claim = outcome.claim
             var fields = LogField.topic(.outcomeRefused, of: claim.purchase.app)
             fields[LogField.purchase] = "\(claim.purchase.id)"
             log.error(
-                "the database refuses to store the outcome of purchase \(claim.purchase.id)",
+                """
+                the database refuses to store the outcome of purchase \(claim.purchase.id): \
+                \(outcome.decision.problem?.sentence ?? "it does not say why")
+                """,
                 metadata: fields)
         }
         ports.committed(report)

@@ -10,10 +10,12 @@ extension PostgresLedger {
     ///   - perShard: most of one shard.
     ///   - limit: most in all.
     ///   - suspectsOnly: only those that were in hand when a process ended.
-    /// - Returns: the claims, oldest first within each shard. What cannot be read is set aside.
+    ///   - tell: hears of what cannot be read: it is set aside.
+    /// - Returns: the claims, oldest first within each shard.
     /// - Throws: `.unavailable` without a database.
     package func claim(
-        _ lane: Lane, from places: [Place], perShard: Int, limit: Int, suspectsOnly: Bool = false
+        _ lane: Lane, from places: [Place], perShard: Int, limit: Int, suspectsOnly: Bool = false,
+        tell: @Sendable ([UnreadablePurchase]) -> Void = { _ in }
     ) async throws(LedgerError) -> [Claim] {
         try await attempt {
             let rows = try await self.reads.query(
@@ -23,7 +25,7 @@ extension PostgresLedger {
                     .int64s(places.map(\.id)), .int32(lane.number), .int32(Int32(perShard)),
                     .int32(Int32(limit)), .bool(suspectsOnly)))
             let (claims, unreadable) = try self.parted(rows.rows, of: lane.app)
-            try await self.setAside(unreadable)
+            tell(try await self.setAside(unreadable))
             return claims
         }
     }
@@ -48,7 +50,8 @@ extension PostgresLedger {
 
     /// The due purchases of the lanes in the given shards that were in hand when a process ended.
     package func suspects(
-        of lanes: [Lane], in shards: [Int16]
+        of lanes: [Lane], in shards: [Int16],
+        tell: @Sendable ([UnreadablePurchase]) -> Void = { _ in }
     ) async throws(LedgerError) -> [Claim] {
         let numbers = try await attempt {
             try await self.reads.query(
@@ -59,7 +62,7 @@ extension PostgresLedger {
         for lane in lanes where numbers.contains(lane.number) {
             claims += try await claim(
                 lane, from: shards.map(Place.start), perShard: 1000, limit: 100_000,
-                suspectsOnly: true)
+                suspectsOnly: true, tell: tell)
         }
         return claims
     }

@@ -95,7 +95,7 @@ extension PostgresLedger {
         let batch = try await compose([later], under: lease, at: now)
         do {
             _ = try await writes.pipeline(batch.statements)
-            report.refused.append(outcome.claim)
+            report.refused.append(later)
         } catch .rejected(sqlState: "22012", _, _) {
             report.dropped.append(outcome.claim)
         } catch {
@@ -189,10 +189,29 @@ extension Evidence {
 }
 
 extension PostgresLedger {
-    /// The events that a commit of these outcomes would write. Changes nothing.
+    /// What a commit of these outcomes would come to. Changes nothing.
     package func preview(
         _ outcomes: [Outcome], at now: Timestamp
-    ) async throws(LedgerError) -> [Event] {
-        try await compose(outcomes, under: nil, at: now).events
+    ) async throws(LedgerError) -> CommitReport {
+        var report = CommitReport()
+        do {
+            report.events = try await compose(outcomes, under: nil, at: now).events
+            report.committed = outcomes
+            return report
+        } catch .refused(sqlState: Self.noBook, _) {
+            let users = Dictionary(grouping: outcomes, by: \.claim.purchase.userID)
+            guard users.count > 1 else {
+                let problem = Problem(.malformed, Self.reason(Self.noBook))
+                report.refused = outcomes.map { $0.postponed(at: now, problem) }
+                return report
+            }
+            for part in users.values {
+                let part = try await preview(part, at: now)
+                report.committed += part.committed
+                report.refused += part.refused
+                report.events += part.events
+            }
+            return report
+        }
     }
 }

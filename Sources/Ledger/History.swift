@@ -94,10 +94,13 @@ package struct UserHistory: Hashable, Sendable {
     package let parted: [PartedPurchase]
     /// What the user has handed in after another one, who has it.
     package let claimed: [Claim]
+    /// What is the user's or was handed in by them, and cannot be read.
+    package let unreadable: [UnreadablePurchase]
 
     package init(
         userID: UserID, now: Timestamp, entitlements: [Entitlement],
-        purchases: [PurchaseHistory], parted: [PartedPurchase] = [], claimed: [Claim] = []
+        purchases: [PurchaseHistory], parted: [PartedPurchase] = [], claimed: [Claim] = [],
+        unreadable: [UnreadablePurchase] = []
     ) {
         self.userID = userID
         self.now = now
@@ -105,6 +108,7 @@ package struct UserHistory: Hashable, Sendable {
         self.purchases = purchases
         self.parted = parted
         self.claimed = claimed
+        self.unreadable = unreadable
     }
 }
 
@@ -115,7 +119,8 @@ extension PostgresLedger {
 
     /// All that is known of one user; without purchases for an unknown one.
     package func history(ofUser user: UserID) async throws(LedgerError) -> UserHistory {
-        let handedIn = try await self.claims(ofUser: user, includingClaimed: true)
+        let (handedIn, unreadable) = try await self.purchases(
+            ofUser: user, includingClaimed: true)
         let claims = handedIn.filter { $0.purchase.userID == user }
         return try await attempt {
             let results = try await self.reads.pipeline([
@@ -128,6 +133,7 @@ extension PostgresLedger {
             var events = Dictionary(
                 grouping: try results[1].rows.map(StoredEvent.init), by: \.purchaseID)
             let own = claims.map { ($0, events.removeValue(forKey: $0.purchase.id) ?? []) }
+            for purchase in unreadable { events[purchase.id] = nil }
             return UserHistory(
                 userID: user, now: try results[3][0].instant("now"),
                 entitlements: try results[2].rows.map { try $0.entitlement() },
@@ -138,7 +144,7 @@ extension PostgresLedger {
                         events: events)
                 },
                 parted: try await self.parted(events, from: user),
-                claimed: handedIn.filter { $0.purchase.userID != user })
+                claimed: handedIn.filter { $0.purchase.userID != user }, unreadable: unreadable)
         }
     }
 

@@ -5,14 +5,33 @@ package import Renewal
 /// It is set aside by itself; its neighbours go on.
 package struct UnreadablePurchase: Hashable, Sendable {
     package let id: Int64
-    let shard: Int16
-    let lane: Int32
-    let dueAt: Timestamp
+    package let userID: UserID?
+    /// Nil, like the product, where that is what cannot be read.
+    package let app: AppKey?
+    package let product: ProductID?
     /// The column that cannot be read.
     package let column: String
+    let place: Place
+    let lane: Int32
 
     package var problem: Problem {
-        Problem(.setAside, "its row cannot be read (column \(column))")
+        Problem(
+            .setAside,
+            "its row cannot be read (column \(column)): mend the row, then submit the purchase "
+                + "again")
+    }
+
+    package init(
+        id: Int64, of userID: UserID? = nil, app: AppKey? = nil, product: ProductID? = nil,
+        column: String, place: Place, lane: Int32
+    ) {
+        self.id = id
+        self.userID = userID
+        self.app = app
+        self.product = product
+        self.column = column
+        self.place = place
+        self.lane = lane
     }
 }
 
@@ -30,9 +49,12 @@ extension PostgresRow {
             return .success(try claim(of: self.app()))
         } catch {
             guard case .decoding(let column) = error else { throw error }
+            let id = try int64("id")
             let purchase = UnreadablePurchase(
-                id: try int64("id"), shard: try int16("shard"), lane: try int32("lane"),
-                dueAt: try instant("due_at"), column: column)
+                id: id, of: try? UserID(text("user_id")), app: app ?? (try? self.app()),
+                product: try? ProductID(text("product")), column: column,
+                place: Place(shard: try int16("shard"), dueAt: try instant("due_at"), id: id),
+                lane: try int32("lane"))
             return .failure(UnreadablePurchase.Failure(purchase: purchase))
         }
     }
@@ -58,12 +80,16 @@ extension PostgresLedger {
         return (claims, unreadable)
     }
 
-    func setAside(_ purchases: [UnreadablePurchase]) async throws {
-        guard !purchases.isEmpty else { return }
-        _ = try await reads.query(
+    /// - Returns: those that were set aside now; another worker has the others.
+    func setAside(_ purchases: [UnreadablePurchase]) async throws -> [UnreadablePurchase] {
+        guard !purchases.isEmpty else { return [] }
+        let rows = try await reads.query(
             SQL.setAside(
-                .int16s(purchases.map(\.shard)), .int32s(purchases.map(\.lane)),
-                .timestamps(purchases.map(\.dueAt.microsecondsSinceEpoch)),
-                .int64s(purchases.map(\.id)), .texts(purchases.map(\.problem.description))))
+                .int16s(purchases.map(\.place.shard)), .int32s(purchases.map(\.lane)),
+                .timestamps(purchases.map(\.place.dueAt.microsecondsSinceEpoch)),
+                .int64s(purchases.map(\.id)), .texts(purchases.map(\.problem.description)))
+        ).rows
+        let done = Set(try rows.map { try $0.int64("id") })
+        return purchases.filter { done.contains($0.id) }
     }
 }

@@ -137,8 +137,8 @@ package struct CommitReport: Hashable, Sendable {
     package var committed: [Outcome] = []
     /// Claims that another has moved meanwhile: their answers are dropped.
     package var dropped: [Claim] = []
-    /// Claims whose outcome the database refused to store, and why.
-    package var refused: [Claim] = []
+    /// Claims whose outcome the database refused to store; instead of it, why.
+    package var refused: [Outcome] = []
     package var events: [Event] = []
 
     package init() {}

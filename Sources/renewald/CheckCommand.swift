@@ -1,5 +1,6 @@
 import ArgumentParser
 import Daemon
+import Ledger
 import Renewal
 
 struct CheckCommand: AsyncParsableCommand {
@@ -38,8 +39,10 @@ struct CheckCommand: AsyncParsableCommand {
                 try Console.say(
                     lines: CheckText(user: user, isDryRun: isDryRun, checked: checked).lines)
             }
-            if checked.isEmpty, require { throw ExitReason.noInput }
-            if checked.contains(where: \.isUnjudged) { throw ExitReason.temporary }
+            if checked.isUnknown, require { throw ExitReason.noInput }
+            if !checked.unreadable.isEmpty || checked.purchases.contains(where: \.isUnjudged) {
+                throw ExitReason.temporary
+            }
         }
     }
 }
@@ -50,7 +53,7 @@ extension CheckedPurchase {
 }
 
 /// `{user, purchases: [{id, store, product, state_before, state, access_before, access, calls,
-/// heard, rule, problem, events: […]}]}`
+/// heard, rule, problem, events: […]}]}`. What cannot be read of a purchase is null.
 private struct CheckOutput: Encodable {
     let user: UserID
     let purchases: [Purchase]
@@ -58,21 +61,21 @@ private struct CheckOutput: Encodable {
     struct Purchase: Encodable {
         let id: Int64
         /// Who has it.
-        let owner: UserID
-        let store: String
-        let app: AppID
-        let product: ProductID
-        let state_before: String
-        let state: String
-        let access_before: String
-        let access: String
+        let owner: Nullable<UserID>
+        let store: Nullable<String>
+        let app: Nullable<AppID>
+        let product: Nullable<ProductID>
+        let state_before: Nullable<String>
+        let state: Nullable<String>
+        let access_before: Nullable<String>
+        let access: Nullable<String>
         let expires_at_before: Nullable<String>
         let expires_at: Nullable<String>
         let next_check_at: Nullable<String>
         let problem: Nullable<String>
         let calls: [Call]
-        let heard: String
-        let rule: String
+        let heard: Nullable<String>
+        let rule: Nullable<String>
         let events: [Event]
     }
 
@@ -87,32 +90,54 @@ private struct CheckOutput: Encodable {
         let entitlement: Nullable<EntitlementID>
     }
 
-    init(_ user: UserID, _ checked: [CheckedPurchase]) {
+    init(_ user: UserID, _ checked: CheckedUser) {
         self.user = user
-        purchases = checked.map { one in
-            Purchase(
-                id: one.claim.purchase.id,
-                owner: one.decision.handsTo ?? one.claim.purchase.userID,
-                store: one.claim.purchase.app.store.rawValue,
-                app: one.claim.purchase.app.id, product: one.facts.product,
-                state_before: one.claim.purchase.facts.state.rawValue,
-                state: one.facts.state.rawValue,
-                access_before: one.claim.purchase.facts.access.rawValue,
-                access: one.facts.access.rawValue,
-                expires_at_before: Nullable(one.claim.purchase.facts.expiresAt?.text),
-                expires_at: Nullable(one.facts.expiresAt?.text),
-                next_check_at: Nullable(CheckText.next(one.decision)),
-                problem: Nullable(one.decision.problem?.description),
-                calls: one.hearing.calls.map {
-                    Call(name: $0.name, status: Nullable($0.status))
-                },
-                heard: one.hearing.answer.words,
-                rule: one.decision.rule,
-                events: one.events.map { event in
-                    Event(
-                        kind: event.told.kind, reason: event.told.reason,
-                        entitlement: Nullable(event.entitlement))
-                })
+        purchases =
+            (checked.purchases.map(Purchase.init) + checked.unreadable.map(Purchase.init))
+            .sorted { $0.id < $1.id }
+    }
+}
+
+extension CheckOutput.Purchase {
+    init(_ one: CheckedPurchase) {
+        let purchase = one.claim.purchase
+        id = purchase.id
+        owner = Nullable(one.decision.handsTo ?? purchase.userID)
+        store = Nullable(purchase.app.store.rawValue)
+        app = Nullable(purchase.app.id)
+        product = Nullable(one.facts.product)
+        state_before = Nullable(purchase.facts.state.rawValue)
+        state = Nullable(one.facts.state.rawValue)
+        access_before = Nullable(purchase.facts.access.rawValue)
+        access = Nullable(one.facts.access.rawValue)
+        expires_at_before = Nullable(purchase.facts.expiresAt?.text)
+        expires_at = Nullable(one.facts.expiresAt?.text)
+        next_check_at = Nullable(CheckText.next(one.decision))
+        problem = Nullable(one.decision.problem?.description)
+        calls = one.hearing.calls.map {
+            CheckOutput.Call(name: $0.name, status: Nullable($0.status))
         }
+        heard = Nullable(one.hearing.answer.words)
+        rule = Nullable(one.decision.rule)
+        events = one.events.map { event in
+            CheckOutput.Event(
+                kind: event.told.kind, reason: event.told.reason,
+                entitlement: Nullable(event.entitlement))
+        }
+    }
+
+    init(_ purchase: UnreadablePurchase) {
+        id = purchase.id
+        owner = Nullable(purchase.userID)
+        store = Nullable(purchase.app?.store.rawValue)
+        app = Nullable(purchase.app?.id)
+        product = Nullable(purchase.product)
+        (state_before, state) = (Nullable(nil), Nullable(nil))
+        (access_before, access) = (Nullable(nil), Nullable(nil))
+        (expires_at_before, expires_at) = (Nullable(nil), Nullable(nil))
+        next_check_at = Nullable(nil)
+        problem = Nullable(purchase.problem.description)
+        (calls, events) = ([], [])
+        (heard, rule) = (Nullable(nil), Nullable(nil))
     }
 }

@@ -1,4 +1,5 @@
 import Daemon
+import Ledger
 import Renewal
 
 /// What `renewald check` shows a person: for each purchase what was asked, what was heard, what
@@ -6,12 +7,18 @@ import Renewal
 struct CheckText {
     let user: UserID
     let isDryRun: Bool
-    let checked: [CheckedPurchase]
+    let checked: CheckedUser
 
     var lines: [String] {
-        guard !checked.isEmpty else { return ["\(user): no purchases"] }
-        var lines = ["\(user): \(count(checked.count, "purchase"))"]
-        for one in checked { lines += rows(of: one) }
+        guard !checked.isUnknown else { return ["\(user): no purchases"] }
+        let purchases = checked.purchases.count + checked.unreadable.count
+        var lines = ["\(user): \(count(purchases, "purchase"))"]
+        for one in checked.purchases { lines += rows(of: one) }
+        for one in checked.unreadable {
+            let unread = Explanation.Unread(one)
+            lines += ["", "purchase \(one.id): \(unread.title)"]
+            lines += [row("problem", "\(one.problem)")]
+        }
         if isDryRun { lines.append("Nothing was written (--dry-run).") }
         return lines
     }

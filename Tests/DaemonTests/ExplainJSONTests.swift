@@ -9,7 +9,7 @@ struct ExplainJSONTests {
     /// Every object, and all of its keys; steps are the same wherever they are.
     static let keys = """
         : found_by notes now users
-        users: claimed entitlements parted purchases user
+        users: claimed entitlements parted purchases unread user
         users.claimed: app id owner product store
         users.entitlements: active entitlement event_id expires_at in_grace product purchase_id \
         reason since store will_renew
@@ -17,6 +17,7 @@ struct ExplainJSONTests {
         users.purchases: access app auto_renew checked_at environment evidence_complete \
         evidence_since expires_at id kind next_check_at next_check_why order_id original_id \
         paid_through problem product state steps store submitted_at
+        users.unread: app id problem product store
         steps: at check events
         steps.check: access access_before answer calls expires_at heard \
         next_check_at order_id paid_through problem product rule state state_before user
@@ -33,7 +34,10 @@ struct ExplainJSONTests {
             purchases: crowd.purchases,
             parted: crowd.purchases.prefix(1).map {
                 PartedPurchase(purchaseID: 99, evidence: $0.evidence, events: $0.events)
-            }, claimed: crowd.purchases.prefix(1).map(\.claim))
+            }, claimed: crowd.purchases.prefix(1).map(\.claim),
+            unreadable: [
+                UnreadablePurchase(id: 98, column: "lapse", place: .start(of: 1), lane: 1)
+            ])
         var found: [String: Set<[String]>] = [:]
         collect(try object(of: [history]), at: "", into: &found)
         let expected = Self.keys.split(separator: "\n").map { line in

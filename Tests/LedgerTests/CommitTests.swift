@@ -144,7 +144,7 @@ import Testing
             let report = try await stage.ledger.commit(
                 outcomes, under: lease, at: outcomes.map(\.claim).latest)
             #expect(report.committed.count == 99, "\(fault.0)")
-            #expect(report.refused.map(\.purchase.id) == [bad.purchase.id], "\(fault.0)")
+            #expect(report.refused.map(\.claim.purchase.id) == [bad.purchase.id], "\(fault.0)")
             #expect(report.events.count >= 99, "\(fault.0)")
             // It is asked again, but not at once, and a person can see why.
             #expect(
@@ -222,7 +222,8 @@ import Testing
         let claims = try await stage.ledger.claims(ofUser: "ann")
         let before = try await stage.everything()
         let events = try await stage.ledger.preview(
-            claims.map { outcome($0, inForce($0)) }, at: claims.latest)
+            claims.map { outcome($0, inForce($0)) }, at: claims.latest
+        ).events
         #expect(events.map(\.told) == [.grant(.purchased)])
         #expect(try await stage.everything() == before)
     }

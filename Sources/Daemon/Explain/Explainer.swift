@@ -30,7 +30,7 @@ package struct Explainer: Sendable {
     package func explain(_ question: String) async throws(LedgerError) -> Explanation {
         let own = try await history(UserID(question))
         if !own.purchases.isEmpty || !own.parted.isEmpty || !own.entitlements.isEmpty
-            || !own.claimed.isEmpty
+            || !own.claimed.isEmpty || !own.unreadable.isEmpty
         {
             return Explanation(finding: .user, now: own.now, users: [own])
         }

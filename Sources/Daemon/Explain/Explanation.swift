@@ -39,6 +39,28 @@ package struct Explanation: Hashable, Sendable {
         package let parted: [Parted]
         /// What another user has handed in first.
         package let claimed: [Claimed]
+        /// What cannot be read.
+        package let unread: [Unread]
+    }
+
+    /// A purchase whose row cannot be read: that it is there, and what is wrong with it.
+    package struct Unread: Hashable, Sendable {
+        package let id: Int64
+        package let app: AppKey?
+        package let product: ProductID?
+        package let problem: Problem
+
+        package init(_ purchase: UnreadablePurchase) {
+            id = purchase.id
+            app = purchase.app
+            product = purchase.product
+            problem = purchase.problem
+        }
+
+        package var title: String {
+            let names = [product?.text, app.map { "\($0.store.rawValue) \($0.id)" }]
+            return names.compactMap { $0 }.joined(separator: ", ")
+        }
     }
 
     /// A purchase that is no longer the user's, while it was.

@@ -21,6 +21,7 @@ package struct ExplanationJSON: Encodable {
         let purchases: [Purchase]
         let parted: [Parted]
         let claimed: [Claimed]
+        let unread: [Unread]
 
         init(_ user: Explanation.User) {
             self.user = user.id
@@ -28,6 +29,23 @@ package struct ExplanationJSON: Encodable {
             purchases = user.purchases.map(Purchase.init)
             parted = user.parted.map(Parted.init)
             claimed = user.claimed.map(Claimed.init)
+            unread = user.unread.map(Unread.init)
+        }
+    }
+
+    struct Unread: Encodable {
+        let id: Int64
+        let store: Nullable<String>
+        let app: Nullable<AppID>
+        let product: Nullable<ProductID>
+        let problem: String
+
+        init(_ unread: Explanation.Unread) {
+            id = unread.id
+            store = Nullable(unread.app?.store.rawValue)
+            app = Nullable(unread.app?.id)
+            product = Nullable(unread.product)
+            problem = "\(unread.problem)"
         }
     }
 

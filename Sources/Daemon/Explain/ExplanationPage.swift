@@ -61,7 +61,7 @@ package struct ExplanationPage: Sendable {
             let drawing = [figure(user, name: "user\(index)")]
             let chains =
                 user.purchases.map(section) + user.parted.map { section($0, of: user.id) }
-                + user.claimed.map(section)
+                + user.claimed.map(section) + user.unread.map(section)
             return .element(
                 "article",
                 heading + user.holdings.map(card) + nothingHeld(user) + PageStory(of: user).markup
@@ -96,6 +96,15 @@ package struct ExplanationPage: Sendable {
             [
                 .element("h2", text: "Purchase \(claimed.id): \(claimed.title)"),
                 .element("p", text: "\(claimed.standing); \(claimed.chances)."),
+            ])
+    }
+
+    private func section(_ unread: Explanation.Unread) -> Markup {
+        .element(
+            "section",
+            [
+                .element("h2", text: "Purchase \(unread.id): \(unread.title)"),
+                .element("p", text: "\(unread.problem)."),
             ])
     }
 

@@ -9,6 +9,7 @@ extension Explanation.User {
         }
         parted = history.parted.compactMap(Explanation.Parted.init)
         claimed = history.claimed.map { Explanation.Claimed($0.purchase) }
+        unread = history.unreadable.map(Explanation.Unread.init)
         let steps = purchases.flatMap(\.steps) + parted.flatMap(\.steps)
         holdings = history.entitlements.sorted { $0.entitlement < $1.entitlement }.map {
             Explanation.Held($0, of: history.userID, among: steps)

@@ -31,7 +31,7 @@ package struct ExplanationText {
     // MARK: What is held now
 
     private func rows(of user: Explanation.User) -> [TextLine] {
-        let purchases = user.purchases.count
+        let purchases = user.purchases.count + user.unread.count
         var lines = [
             TextLine(
                 "",
@@ -45,6 +45,7 @@ package struct ExplanationText {
         for purchase in user.purchases { lines += [.empty] + rows(of: purchase) }
         for parted in user.parted { lines += [.empty] + rows(of: parted, from: user.id) }
         for claimed in user.claimed { lines += [.empty] + rows(of: claimed) }
+        for unread in user.unread { lines += [.empty] + rows(of: unread) }
         return lines
     }
 
@@ -80,6 +81,13 @@ package struct ExplanationText {
             TextLine("", "purchase \(claimed.id): \(claimed.title)", tone: .title),
             TextLine(lead("now", indent: 2), claimed.standing),
             TextLine(lead("next", indent: 2), claimed.chances),
+        ]
+    }
+
+    private func rows(of unread: Explanation.Unread) -> [TextLine] {
+        [
+            TextLine("", "purchase \(unread.id): \(unread.title)", tone: .title),
+            TextLine(lead("problem", indent: 2), "\(unread.problem)", tone: .bad),
         ]
     }
 

@@ -71,11 +71,12 @@ extension CatalogMessage {
 
         See that the database server follows a time server, such as chrony.
         == problem_set_aside e7e867766bd77384f0afb1e64f64326b
-        A purchase was set aside: checking it has ended the process again and again
-        The process ended three times while it checked this purchase, alone. It is not checked
-        any more, and its access stays as it is; all others go on.
+        A purchase was set aside: it cannot be checked
+        Either its row in the database cannot be read (the line names the column), or the process
+        ended three times while it checked this purchase, alone. It is not checked any more, and
+        its access stays as it is; all others go on.
 
-        Report the fault with the core file. After an upgrade, submit the purchase again to have
-        it checked.
+        Mend the row; or report the fault with the core file. Then, or after an upgrade, submit the
+        purchase again to have it checked.
         """)
 }
