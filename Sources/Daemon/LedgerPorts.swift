@@ -22,8 +22,8 @@ extension Ports {
             lanes: { worker throws(LedgerError) in
                 try await ledger.configure(apps(), by: worker)
             },
-            heads: { lanes, shards throws(LedgerError) in
-                try await ledger.heads(of: lanes, in: shards)
+            heads: { lanes, shards, id throws(LedgerError) in
+                try await ledger.heads(of: lanes, in: shards, after: id)
             },
             claim: { lane, places, perShard, limit throws(LedgerError) in
                 try await ledger.claim(

@@ -215,12 +215,15 @@ final class Crew: Sendable {
     /// - Returns: whether there was an answer.
     private func look() async -> Bool {
         let shards = leases.openShards
-        let lanes = state.withLock { state in
-            shards.isEmpty ? [] : state.watch.nextLook().compactMap { state.lanes[$0] }
+        let (lanes, mark) = state.withLock { state in
+            (
+                shards.isEmpty ? [] : state.watch.nextLook().compactMap { state.lanes[$0] },
+                state.watch.arrivals.mark
+            )
         }
         guard !lanes.isEmpty else { return false }
         do {
-            let heads = try await ports.heads(lanes, shards)
+            let heads = try await ports.heads(lanes, shards, mark)
             faults.ended(.look)
             let due = state.withLock { state in
                 state.watch.learn(heads, of: lanes.map(\.number))

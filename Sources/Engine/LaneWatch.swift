@@ -4,8 +4,9 @@ import Renewal
 /// which lanes to look at and which to wake, so that one look a poll serves them all. Pure.
 ///
 /// A lane that is at work looks for itself. When its work has ended, or when there is reason to
-/// doubt what was known, it is looked at at once. All others take turns: only news that never came
-/// is found so, as the time of each lane's first purchase is known.
+/// doubt what was known, such as a purchase that was just submitted, it is looked at at once. All
+/// others take turns: what was submitted again, and nobody has told, is found so, as the time of
+/// each lane's first purchase is known.
 struct LaneWatch {
     private enum State {
         /// Nothing is known: to be looked at.
@@ -21,6 +22,9 @@ struct LaneWatch {
     /// Idle lanes in turn, and who is next.
     private var turns: [Int32] = []
     private var turn = 0
+    /// Lanes that became unknown after the look under way had begun.
+    private var doubted: Set<Int32> = []
+    private(set) var arrivals = Arrivals()
 
     /// Lanes of one look: each costs a probe of the index for each shard.
     static let lookLimit = 32
@@ -45,6 +49,7 @@ struct LaneWatch {
 
     /// The lanes to look at now: those of which nothing is known, then others in turn.
     mutating func nextLook() -> [Int32] {
+        doubted = []
         var lanes = Array(unknown.sorted().prefix(Self.lookLimit))
         for _ in turns.indices where lanes.count < Self.lookLimit {
             turn = (turn + 1) % turns.count
@@ -55,8 +60,12 @@ struct LaneWatch {
 
     /// Enters what a look at these lanes has found.
     mutating func learn(_ heads: QueueHeads, of lanes: [Int32]) {
-        for lane in lanes where states[lane] != nil && !isAtWork(lane) {
+        for lane in lanes where states[lane] != nil && !isAtWork(lane) && !doubted.contains(lane) {
             set(lane, .idle(until: heads.dueAt[lane]))
+        }
+        // Those of this look are known: it was made after the arrivals were read.
+        for lane in arrivals.learn(heads.arrivals, at: heads.now).subtracting(lanes) {
+            if case .idle = states[lane] { set(lane, .unknown) }
         }
     }
 
@@ -88,6 +97,11 @@ struct LaneWatch {
 
     private mutating func set(_ lane: Int32, _ state: State) {
         states[lane] = state
-        if case .unknown = state { unknown.insert(lane) } else { unknown.remove(lane) }
+        guard case .unknown = state else {
+            unknown.remove(lane)
+            return
+        }
+        unknown.insert(lane)
+        doubted.insert(lane)
     }
 }

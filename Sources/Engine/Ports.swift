@@ -8,8 +8,9 @@ package struct Ports: Sendable {
     package var keep: (@Sendable (Hearing) -> Evidence)?
     /// Tells which apps the worker has configured; gives their lanes.
     package var lanes: @Sendable (WorkerID) async throws(LedgerError) -> ConfiguredLanes
-    /// When the first purchase of each of the lanes is due in the given shards.
-    package var heads: @Sendable ([Lane], [Int16]) async throws(LedgerError) -> QueueHeads
+    /// When the first purchase of each of the lanes is due in the given shards, and which purchases
+    /// have come there after the given id.
+    package var heads: @Sendable ([Lane], [Int16], Int64) async throws(LedgerError) -> QueueHeads
     /// Due claims of a lane from the given places on: most of one shard, most in all.
     package var claim: @Sendable (Lane, [Place], Int, Int) async throws(LedgerError) -> [Claim]
     /// Due claims of the lanes in the given shards that were in hand when a process ended.
@@ -48,7 +49,7 @@ package struct Ports: Sendable {
     package init(
         ask: @escaping @Sendable (Claim) async -> Hearing,
         lanes: @escaping @Sendable (WorkerID) async throws(LedgerError) -> ConfiguredLanes,
-        heads: @escaping @Sendable ([Lane], [Int16]) async throws(LedgerError) -> QueueHeads,
+        heads: @escaping @Sendable ([Lane], [Int16], Int64) async throws(LedgerError) -> QueueHeads,
         claim: @escaping @Sendable (Lane, [Place], Int, Int) async throws(LedgerError) -> [Claim],
         suspects: @escaping @Sendable ([Lane], [Int16]) async throws(LedgerError) -> [Claim],
         mark: @escaping @Sendable ([Int16: [Int64]], Lease) async throws(LedgerError) -> Set<Int16>,

@@ -30,21 +30,27 @@ extension PostgresLedger {
         }
     }
 
-    /// When the first purchase of each of the lanes is due in the given shards.
+    /// When the first purchase of each of the lanes is due in the given shards, and which
+    /// purchases have come there after the given id.
     package func heads(
-        of lanes: [Lane], in shards: [Int16]
+        of lanes: [Lane], in shards: [Int16], after id: Int64
     ) async throws(LedgerError) -> QueueHeads {
         try await attempt {
-            let rows = try await self.reads.query(
-                SQL.queueHeads(.int32s(lanes.map(\.number)), .int16s(shards))
-            ).rows
+            let results = try await self.reads.pipeline([
+                SQL.queueArrivals(.int16s(shards), .int64(id)),
+                SQL.queueHeads(.int32s(lanes.map(\.number)), .int16s(shards)),
+            ])
+            let arrivals = try results[0].rows.map { row throws(PostgresError) in
+                Arrival(id: try row.int64("id"), lane: try row.int32("lane"))
+            }
+            let rows = results[1].rows
             var now = Timestamp.never
             var dueAt: [Int32: Timestamp] = [:]
             for row in rows {
                 now = try row.instant("now")
                 dueAt[try row.int32("lane")] = try row.optionalInstant("due_at")
             }
-            return QueueHeads(now: now, dueAt: dueAt)
+            return QueueHeads(now: now, dueAt: dueAt, arrivals: arrivals)
         }
     }
 

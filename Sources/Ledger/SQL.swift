@@ -96,6 +96,7 @@ struct SQL: Sendable {
         "prune_unclaimed_hints", PackageResources.prune_unclaimed_hints_sql)
     static let purchaseEvidence = SQL(
         "purchase_evidence", PackageResources.purchase_evidence_sql)
+    static let queueArrivals = SQL("queue_arrivals", PackageResources.queue_arrivals_sql)
     static let queueDepth = SQL("queue_depth", PackageResources.queue_depth_sql)
     static let queueHeads = SQL("queue_heads", PackageResources.queue_heads_sql)
     static let recordMigration = SQL("record_migration", PackageResources.record_migration_sql)

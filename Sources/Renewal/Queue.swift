@@ -16,10 +16,24 @@ package struct QueueHeads: Hashable, Sendable {
     package let now: Timestamp
     /// By lane; nil where nothing is scheduled.
     package let dueAt: [Int32: Timestamp]
+    /// Purchases of any lane that were submitted lately.
+    package let arrivals: [Arrival]
 
-    package init(now: Timestamp, dueAt: [Int32: Timestamp]) {
+    package init(now: Timestamp, dueAt: [Int32: Timestamp], arrivals: [Arrival] = []) {
         self.now = now
         self.dueAt = dueAt
+        self.arrivals = arrivals
+    }
+}
+
+/// A purchase that was submitted.
+package struct Arrival: Hashable, Sendable {
+    package let id: Int64
+    package let lane: Int32
+
+    package init(id: Int64, lane: Int32) {
+        self.id = id
+        self.lane = lane
     }
 }
 

@@ -266,9 +266,9 @@ private func page(
         var ports = news.ports(world)
         let (looked, store) = (Doorbell(), ports.hintDoors)
         let heads = ports.heads
-        ports.heads = { lanes, shards throws(LedgerError) in
+        ports.heads = { lanes, shards, id throws(LedgerError) in
             defer { looked.ring() }
-            return try await heads(lanes, shards)
+            return try await heads(lanes, shards, id)
         }
         ports.hintDoors?.take = { page, source, worker, lease, now throws(LedgerError) in
             await looked.wait(upTo: .seconds(60))

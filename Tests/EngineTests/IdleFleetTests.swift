@@ -61,12 +61,55 @@ import Testing
                 ask: { Hearing(inForce($0)) })
             ports.hints = sources
             let heads = ports.heads
-            ports.heads = { lanes, shards throws(LedgerError) in
+            ports.heads = { lanes, shards, id throws(LedgerError) in
                 self.polls.withLock { $0 += 1 }
-                return try await heads(lanes, shards)
+                return try await heads(lanes, shards, id)
             }
             return ports
         }
+    }
+
+    /// Without a word by `NOTIFY`; in its turn the app would be seen after thirty polls.
+    @Test func aPollFindsWhatWasSubmittedForAnyOfAThousandApps() async throws {
+        let conninfo = try await ScratchCluster.shared().newDatabase()
+        let settings = PostgresSettings(conninfo: conninfo, statementTimeout: .seconds(60))
+        let beside = PostgresConnection(settings)
+        _ = try await Migrator(beside).migrate()
+        let fleet = Fleet(1000)
+        let ledger = PostgresLedger(settings, notifies: false)
+        var engineSettings = quickSettings()
+        engineSettings.poll = .milliseconds(200)
+        var ports = fleet.ports(ledger)
+        ports.hints = []
+        let (heads, polled) = (ports.heads, Doorbell())
+        ports.heads = { lanes, shards, id throws(LedgerError) in
+            defer { polled.ring() }
+            return try await heads(lanes, shards, id)
+        }
+        try await RenewalEngine(engineSettings, ports, log: quiet).run {
+            // All have been looked at, and now each has its turn.
+            while fleet.pollCount < 40 { await polled.wait(upTo: .seconds(60)) }
+            for number in [3, 400, 999] {
+                let app = fleet.apps[number]
+                let before = fleet.pollCount
+                try await beside.script(
+                    """
+                    SELECT renewald.submit('ann', '\(app.store.rawValue)', '\(app.id)', 'pro', '1')
+                    """)
+                var state = "new"
+                while state == "new" {
+                    try Task.checkCancellation()
+                    await polled.wait(upTo: .seconds(60))
+                    let found = try await beside.query(
+                        PostgresStatement(
+                            "SELECT state FROM renewald.purchases WHERE app = '\(app.id)'"))
+                    state = try found[0].text("state")
+                }
+                #expect(fleet.pollCount - before <= 8, "\(app.id)")
+            }
+        }
+        await ledger.close()
+        await beside.close()
     }
 
     @Test func aPollOfTwoHundredAppsCostsAFewTransactions() async throws {

@@ -80,4 +80,44 @@ import Testing
         watch.finish(3)
         #expect(!watch.hasUnknown)
     }
+
+    /// What the look saw was before that: another session would find nothing.
+    @Test func aLaneThatEndsItsWorkDuringALookIsLookedAtAgain() {
+        var watch = watch(1...2)
+        watch.learn(heads([1: now]), of: watch.nextLook())
+        let lanes = watch.nextLook()
+        _ = watch.start(1)
+        watch.finish(1)
+        watch.learn(heads([1: now]), of: lanes)
+        #expect(watch.due(at: now) == [])
+        #expect(watch.nextLook().first == 1)
+    }
+
+    /// Of a thousand lanes, without a word: the next poll sees it.
+    @Test func aPurchaseThatWasSubmittedHasItsLaneLookedAt() {
+        var watch = watch(1...1000)
+        while watch.hasUnknown { watch.learn(heads([:]), of: watch.nextLook()) }
+        let lanes = watch.nextLook()
+        let lane = (1...1000).first { !lanes.contains($0) } ?? 0
+        let arrivals = [Arrival(id: 17, lane: lane)]
+        watch.learn(QueueHeads(now: now, dueAt: [:], arrivals: arrivals), of: lanes)
+        #expect(watch.nextLook().first == lane)
+        // The same again is no news.
+        watch.learn(QueueHeads(now: now, dueAt: [:], arrivals: arrivals), of: [lane])
+        watch.learn(QueueHeads(now: now, dueAt: [:], arrivals: arrivals), of: lanes)
+        #expect(!watch.hasUnknown)
+    }
+
+    @Test func arrivalsReachBackForThoseThatCommitLate() {
+        var arrivals = Arrivals()
+        #expect(arrivals.learn([Arrival(id: 20, lane: 1)], at: now) == [1])
+        #expect(arrivals.mark == 0)
+        #expect(
+            arrivals.learn(
+                [Arrival(id: 20, lane: 1), Arrival(id: 19, lane: 2)], at: now + .seconds(9)) == [2])
+        #expect(arrivals.learn([Arrival(id: 20, lane: 1)], at: now + .seconds(10)) == [])
+        #expect(arrivals.mark == 20)
+        #expect(arrivals.learn([], at: now + .seconds(60)) == [])
+        #expect(arrivals.mark == 20)
+    }
 }

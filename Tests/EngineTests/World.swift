@@ -157,7 +157,7 @@ final class World: Sendable {
                 let lanes = self.state.lanes
                 return ConfiguredLanes(lanes: lanes, highest: lanes.map(\.number).max() ?? 0)
             },
-            heads: { lanes, shards throws(LedgerError) in
+            heads: { lanes, shards, _ throws(LedgerError) in
                 try self.open(.heads)
                 return self.heads(lanes.map(\.number), Set(shards))
             },

@@ -61,7 +61,7 @@ import Testing
         #expect(both.lanes.count == 2)
         #expect(try await problems(stage).allSatisfy { $0.hasSuffix(" - true") })
         let shards = (0..<256).map(Int16.init)
-        let heads = try await stage.ledger.heads(of: both.lanes, in: shards)
+        let heads = try await stage.ledger.heads(of: both.lanes, in: shards, after: 0)
         #expect(both.lanes.allSatisfy { heads.dueAt[$0.number].map { $0 <= heads.now } ?? false })
     }
 
