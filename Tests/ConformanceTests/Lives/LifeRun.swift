@@ -19,7 +19,7 @@ struct LifeRun {
     /// When a true answer was heard last, and what it was about.
     private var heardTruth: [Int: Truth] = [:]
     /// Refunds of which news has come.
-    private var hintedRefunds: Set<Int> = []
+    private var hintedRefunds: [Int: String] = [:]
     private var reversed: Set<Int> = []
     private var checkedAt: [Int: Timestamp] = [:]
     /// A period of which nobody can see what it is.
@@ -161,7 +161,7 @@ extension LifeRun {
         let link = truth[mail.link]
         let order = Telling.order(link.current, of: link, in: life.realm)
         if mail.clue == .refund(of: OrderID(order)), !wasReversed {
-            hintedRefunds.insert(mail.link)
+            hintedRefunds[mail.link] = order
         }
         due[mail.link] = min(due[mail.link] ?? clock, clock)
     }
@@ -189,7 +189,7 @@ extension LifeRun {
             count(step.what.name)
             if happening == .refundReversed {
                 reversed.insert(truth.links.count)
-                hintedRefunds.remove(truth.links.count)
+                hintedRefunds[truth.links.count] = nil
             }
             let marks = truth.marks
             note()
@@ -281,7 +281,9 @@ extension LifeRun {
             }
         }
         switch delivery {
-        case .truth where oracle.isTooFresh: break
+        case .truth where oracle.isTooFresh:
+            // Good news is heard at once.
+            unheard[number]?.removeAll { !$0.what.isBad }
         case .truth:
             if !oracle.isAmbiguous { try oracle.judgeTrue() }
             heardTruth[number] = truth
@@ -292,7 +294,10 @@ extension LifeRun {
             }
         case .trouble: try oracle.judgeTrouble()
         case .behind: try oracle.judgeBehind()
-        case .late: if hintedRefunds.contains(number) { try oracle.judgeLate() }
+        case .late:
+            let order = Telling.order(
+                truth[number].current, of: truth[number], in: life.realm)
+            if hintedRefunds[number] == order { try oracle.judgeLate() }
         case .elsewhere: try oracle.judgeUntrue()
         }
     }

@@ -47,7 +47,8 @@ struct Oracle {
     /// nobody can see what it was.
     var isAmbiguous: Bool {
         let own = marks.filter { $0.link == number }.map(\.what)
-        let isPaid = link.standing == .active && link.renews
+        let isNewPeriod = seen.map { $0[number].periods.count < link.periods.count } ?? true
+        let isPaid = link.standing == .active && link.renews && isNewPeriod
         return isDisputed
             || truth.realm.isGoogle && own.contains(.told(.extended)) && !isPaid
                 && before.paidThrough.map { truth.now >= $0 } ?? false
@@ -203,6 +204,10 @@ struct Oracle {
     /// The truth was told.
     func judgeTrue() throws {
         if link.isReplaced { return try judgeReplaced() }
+        // Version 1 says the same of a first payment that is awaited and of a grace that was never
+        // seen to begin.
+        let isFirst = before.state == .new || before.state == .pending
+        if truth.realm == .googleV1, isFirst, link.plain == .grace { return }
         try demand(
             (facts.access == .granted) == link.grants, "access is the truth's",
             "\(facts.access), \(link.standing)")
@@ -249,7 +254,10 @@ struct Oracle {
         let isActive = link.standing == .active
         // A change of the product that was not seen coming is told as that.
         let isSameProduct = before.product == facts.product
-        try owe(.renewed, when: isActive && before.state == .active && isSameProduct)
+        // Amazon does not show the end of what is turned off.
+        let showsEnd = truth.realm != .amazon || link.renews
+        try owe(
+            .renewed, when: isActive && before.state == .active && isSameProduct && showsEnd)
         try owe(.paymentPending, when: link.plain == .grace && before.state == .active)
         try owe(.paymentRecovered, when: isActive && before.state == .grace)
         try owe(.trialConverted, when: isActive && before.phase == .trial && isSameProduct)
@@ -295,6 +303,16 @@ extension Truth.Link {
 }
 
 extension Truth.Mark.What {
+    /// What may wait for a clock that is behind.
+    var isBad: Bool {
+        switch self {
+        case .lost, .told(.autoRenewOff), .told(.refundOfPastPeriod), .told(.refunded),
+            .told(.paymentPending):
+            true
+        case .gained, .told: false
+        }
+    }
+
     fileprivate var isLoss: Bool { if case .lost = self { true } else { false } }
     fileprivate var isGain: Bool { if case .gained = self { true } else { false } }
 }
