@@ -4,9 +4,15 @@ extension Judgement {
         if case .replaced = observation.standing { true } else { false }
     }
 
+    /// Conditions that have begun. What a newer link has replaced has no future of its own.
+    private var newSignals: Set<Signal> {
+        let new = facts.signals.subtracting(known.signals)
+        guard facts.state == .superseded else { return new }
+        return new.subtracting([.pauseScheduled, .priceIncreasePending, .productChangeScheduled])
+    }
+
     func notices(_ decision: Decision) -> [Decision.Notice] {
-        var reasons = facts.signals.subtracting(known.signals).map(\.notice)
-            .sorted { $0.rawValue < $1.rawValue }
+        var reasons = newSignals.map(\.notice).sorted { $0.rawValue < $1.rawValue }
         // Each is told by itself.
         if !observation.pastRefunds.isEmpty { reasons.removeAll { $0 == .refundOfPastPeriod } }
         let wasInForce = known.access == .granted

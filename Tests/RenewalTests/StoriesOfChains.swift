@@ -69,6 +69,9 @@ extension DecisionTable {
         50     B: active 80 after-A  active  granted  +resubscribed        B:pro 80  7d
         # A new link of one that never was paid is a first purchase | pending never | B new
         2      B: active 30 after-A  active  granted  +purchased           B:pro 30  7d
+        # Nothing is announced for a replaced link, whose answer may be old | superseded 30 \
+        | B active 40
+        11     active 30 signals=product_change_scheduled  superseded  none  -  B:pro 40  30d
         # The replaced link cannot revoke its successor | superseded 30 | B active 40
         11     ended 11           superseded  none  -                      B:pro 40  30d
         # A superseded link never grants again by the period that was replaced | superseded 30
