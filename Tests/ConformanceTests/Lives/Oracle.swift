@@ -93,8 +93,11 @@ struct Oracle {
         if left.contains(.told(.paymentPending)), left.contains(.told(.paymentRecovered)) {
             left.append(.told(.renewed))
         }
+        // An end that moved by itself was taken for a silent grace.
+        if before.state == .grace { left.append(.told(.paymentRecovered)) }
         // The first payment after a trial, however late.
-        if before.phase == .trial, left.contains(.gained(.recovered)) {
+        let isBack = left.contains(.gained(.recovered)) || left.contains(.gained(.resubscribed))
+        if before.phase == .trial, isBack {
             left.append(.told(.trialConverted))
         }
         if before.product != facts.product { left.append(.told(.renewed)) }
@@ -280,7 +283,7 @@ struct Oracle {
         }
         try demand(wait <= .days(8), "in force is asked within a week", "\(wait)")
         // Amazon does not show the end of what was cancelled before it was seen.
-        if link.standing == .active, link.end > truth.now, facts.paidThrough != nil {
+        if link.standing == .active, link.end > truth.now, facts.paidThrough == link.end {
             // By the store's clock where ours is ahead, by ours where it is behind.
             let slack = max(truth.terms.ahead, .zero - truth.terms.ahead)
             try demand(
