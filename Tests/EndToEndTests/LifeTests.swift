@@ -55,7 +55,7 @@ struct LifeTests {
             story.append("revoke monthly refunded")
             try await stage.expect(story, of: "ann")
             try await expectLost(stage, "ann")
-            #expect(daemon.lines.contains { $0.contains("revoke monthly from ann: refunded") })
+            _ = try await daemon.line { $0.contains("revoke monthly from ann: refunded") }
         }
     }
 
