@@ -25,7 +25,7 @@ extension TidyRule {
             "clock", ["Date" + "()", "Date" + ".now", "time" + "(nil)", "gettimeof" + "day"],
             in: ["Sources"],
             except: [
-                "Sources/Daemon/WallClock.swift", "Sources/StoreSimulator/SimulatedClock.swift",
+                "Sources/Daemon/WallClock.swift", "Sources/StoreSimulator/World/SimulatedClock.swift",
             ], because: "time is passed in"),
         .ban(
             "sleeping tests", ["Task" + ".sleep", "usl" + "eep", "Thread" + ".sleep"],
