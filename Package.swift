@@ -21,7 +21,6 @@ let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swi
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
@@ -59,10 +58,9 @@ let package = Package(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CSockets"),
-        .target(name: "Threading", swiftSettings: house),
         .target(name: "Sockets", dependencies: ["CSockets"], swiftSettings: house),
         .target(name: "Curl", dependencies: ["CCurl"], swiftSettings: house),
-        .target(name: "Postgres", dependencies: ["CPostgres", "Threading"], swiftSettings: house),
+        .target(name: "Postgres", dependencies: ["CPostgres"], swiftSettings: house),
 
         // The pure core.
         .target(name: "Renewal", swiftSettings: safeHouse),
@@ -84,7 +82,7 @@ let package = Package(
             name: "Daemon",
             dependencies: [
                 "Curl", "Engine", "Ledger", "Postgres", "Renewal", "Sockets", "Stores", coreMetrics,
-                crypto, logging, metrics, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
+                crypto, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
                 unixSignals, toml,
             ], swiftSettings: safeHouse),
         .executableTarget(

@@ -1,5 +1,4 @@
 import CPostgres
-import Threading
 
 /// One connection to PostgreSQL, on a thread of its own.
 ///

@@ -124,14 +124,12 @@ import Testing
             store = "amazon"
             id = "c"
             shared_secret = "file:\(folder)/missing"
-            [store.amazon]
-            tls_ca = "file:\(folder)/ca"
             """
         let configuration = try Configuration.parse(text: text, file: "f.toml", environment: [:])
-        let inspection = configuration.inspect(environment: [:])
-        #expect(inspection.faults.map(\.line) == [12, 14])
+        let secrets = configuration.apps.flatMap(\.secrets)
+        #expect(secrets.compactMap { $0.fault(environment: [:])?.line } == [12])
         #expect(
-            inspection.warnings.map(\.description) == [
+            secrets.compactMap { $0.warning()?.description } == [
                 "f.toml:4: app.service_account: every user of this machine can read \(open): "
                     + "run chmod o-r \(open)"
             ])

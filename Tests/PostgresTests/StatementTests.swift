@@ -43,22 +43,6 @@ import Testing
         }
     }
 
-    @Test func waitsLongerAfterEachFailureUpToTenSeconds() async throws {
-        try await Seeds.run { random in
-            var backoff = PostgresBackoff()
-            var longest = Duration.zero
-            for failure in 0..<200 {
-                let wait = backoff.failed(using: &random)
-                #expect(wait >= .zero)
-                #expect(wait <= .milliseconds(100) * (1 << min(failure, 10)))
-                longest = max(longest, wait)
-            }
-            #expect(longest <= .seconds(10) && longest > .seconds(5))
-            backoff.succeeded()
-            #expect(backoff.failed(using: &random) <= .milliseconds(100))
-        }
-    }
-
     @Test(arguments: [
         ("23505", PostgresError.rejected(sqlState: "23505", message: "m", statement: 2)),
         ("40001", .conflict(sqlState: "40001")), ("40P01", .conflict(sqlState: "40P01")),

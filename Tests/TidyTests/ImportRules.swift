@@ -7,10 +7,9 @@ enum ImportRules {
         CCurl           -
         CPostgres       -
         CSockets        -
-        Threading       -
         Sockets         CSockets
-        Curl            CCurl Threading
-        Postgres        CPostgres Threading
+        Curl            CCurl
+        Postgres        CPostgres
         Renewal         -
         Stores          Renewal Curl
         Ledger          Renewal Postgres
@@ -27,18 +26,16 @@ enum ImportRules {
         CCurl      -
         CPostgres  -
         CSockets   -
-        Threading  Dispatch
         Sockets    CSockets Glibc Dispatch Synchronization
         Renewal    -
-        Engine     Logging Metrics ServiceLifecycle Synchronization
+        Engine     Logging ServiceLifecycle Synchronization
         """)
 
     /// Modules from outside that only these targets may import.
     private static let guarded = rows(
         """
         CoreMetrics  Daemon
-        Dispatch     Threading Sockets Curl Postgres storesim
-        Metrics      Daemon Engine
+        Dispatch     Sockets Curl Postgres storesim
         NIOCore      Daemon StoreSimulator
         NIOHTTP1     Daemon StoreSimulator
         NIOPosix     Daemon StoreSimulator

@@ -56,38 +56,4 @@ extension Configuration {
         guard builder.faults.isEmpty else { throw ConfigurationFaults(builder.faults) }
         return configuration
     }
-
-    /// What can be known about the secrets and files of a configuration before they are used.
-    package struct Inspection: Hashable, Sendable {
-        /// Missing, unreadable, empty or too large.
-        package let faults: [ConfigurationFault]
-        /// What works but is unwise, such as a key that every user can read.
-        package let warnings: [ConfigurationFault]
-    }
-
-    /// Tries to read every secret and file once. For commands that ask the stores: `migrate` and
-    /// the like need none.
-    package func inspect(environment: [String: String]) -> Inspection {
-        var faults: [ConfigurationFault] = []
-        var warnings: [ConfigurationFault] = []
-        for secret in apps.flatMap(\.secrets) {
-            do throws(ConfigurationFault) {
-                _ = try secret.read(environment: environment)
-                if let warning = secret.warning() { warnings.append(warning) }
-            } catch {
-                faults.append(error)
-            }
-        }
-        let files = Store.allCases.map { stores.tlsCA($0) } + [stores.apple.rootCertificate]
-        for file in files.compactMap({ $0 }) {
-            do throws(ConfigurationFault) {
-                _ = try file.read()
-            } catch {
-                faults.append(error)
-            }
-        }
-        return Inspection(
-            faults: ConfigurationFaults(faults).faults,
-            warnings: ConfigurationFaults(warnings).faults)
-    }
 }

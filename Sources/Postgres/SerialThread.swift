@@ -4,15 +4,15 @@ import Dispatch
 /// for the network never holds a thread of Swift's shared pool.
 ///
 /// Give one to an actor and return it from `unownedExecutor`. One job at a time, in order.
-package final class SerialThread: SerialExecutor {
+final class SerialThread: SerialExecutor {
     private let queue: DispatchQueue
 
     /// - Parameter label: shown by debuggers, such as `renewald.postgres`.
-    package init(label: String) {
+    init(label: String) {
         queue = DispatchQueue(label: label)
     }
 
-    package func enqueue(_ job: consuming ExecutorJob) {
+    func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
