@@ -25,36 +25,36 @@ package struct DaemonRun: Sendable {
     ///
     /// - Throws: `ConfigurationFaults` at the start, `ExitReason` where the database forbids it.
     package func run() async throws {
-        let workshop = try Workshop(
+        let services = try Services(
             configurationFile: configurationFile, environment: environment, log: log,
             telemetry: telemetry)
         log.info(
-            "renewald \(Version.text) starts: \(workshop.configuration)",
+            "renewald \(Version.text) starts: \(services.configuration)",
             metadata: LogField.topic(.started))
         let manager = ServiceManager(
             environment: environment, processID: ProcessInfo.processInfo.processIdentifier)
-        let attendant = Attendant(manager, log: log)
-        let engine = workshop.engine(
-            heartbeat: attendant.heartbeat, stallLimit: attendant.stallLimit)
+        let notifier = ServiceNotifier(manager, log: log)
+        let engine = services.engine(
+            heartbeat: notifier.heartbeat, stallLimit: notifier.stallLimit)
         let reloader = Reloader(
-            configurationFile: configurationFile, environment: environment, workshop: workshop,
-            engine: engine, stallLimit: attendant.stallLimit)
-        workshop.configuration.warn(in: log)
-        attendant.attend(engine, apps: workshop.configuration.apps.count)
+            configurationFile: configurationFile, environment: environment, services: services,
+            engine: engine, stallLimit: notifier.stallLimit)
+        services.configuration.warn(in: log)
+        notifier.attend(engine, apps: services.configuration.apps.count)
         do {
             try await run(
                 RunService(
-                    workshop: workshop, engine: engine, attendant: attendant, reloader: reloader))
+                    services: services, engine: engine, notifier: notifier, reloader: reloader))
         } catch {
-            await workshop.close()
+            await services.close()
             throw error
         }
-        await workshop.close()
+        await services.close()
         log.info("renewald has stopped", metadata: LogField.topic(.stopped))
     }
 
     private func run(_ service: RunService) async throws {
-        let server = await listen(service.workshop.configuration.metrics)
+        let server = await listen(service.services.configuration.metrics)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [
@@ -64,10 +64,10 @@ package struct DaemonRun: Sendable {
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet))
         let reloads = await UnixSignalsSequence(trapping: .sighup)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { await service.attendant.run() }
+            tasks.addTask { await service.notifier.run() }
             tasks.addTask {
                 for await _ in reloads {
-                    await service.attendant.reload { await service.reloader.reload(&$0) }
+                    await service.notifier.reload { await service.reloader.reload(&$0) }
                 }
             }
             defer { tasks.cancelAll() }
@@ -97,15 +97,15 @@ package struct DaemonRun: Sendable {
 
 /// Waits for the database, then lets the engine run.
 private struct RunService: Service {
-    let workshop: Workshop
+    let services: Services
     let engine: RenewalEngine
-    let attendant: Attendant
+    let notifier: ServiceNotifier
     let reloader: Reloader
 
     func run() async throws {
-        let telemetry = workshop.telemetry
+        let telemetry = services.telemetry
         telemetry.health.enter(.starting)
-        let watch = QueueWatch(ledger: workshop.ledger, telemetry: telemetry)
+        let watch = QueueWatch(ledger: services.ledger, telemetry: telemetry)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await watch.run() }
             defer { tasks.cancelAll() }
@@ -118,26 +118,26 @@ private struct RunService: Service {
             let isReady = try await cancelWhenGracefulShutdown {
                 try await waitForSchema()
             }
-            attendant.heartbeat.rest(.start)
+            notifier.heartbeat.rest(.start)
             guard isReady else { return }
             await tellOfPooler()
-            workshop.telemetry.health.enter(.working)
-            await attendant.ready(.working)
+            services.telemetry.health.enter(.working)
+            await notifier.ready(.working)
             try await withThrowingTaskGroup(of: Void.self) { tasks in
-                tasks.addTask { await EvidenceRotation(workshop).run() }
+                tasks.addTask { await EvidenceRotation(services).run() }
                 defer { tasks.cancelAll() }
                 try await engine.run()
             }
         } onGracefulShutdown: {
-            workshop.telemetry.health.enter(.stopping)
-            attendant.stopping(within: reloader.configuration.engine.stopLimit)
+            services.telemetry.health.enter(.stopping)
+            notifier.stopping(within: reloader.configuration.engine.stopLimit)
         }
     }
 
     private func tellOfPooler() async {
-        guard (try? await workshop.ledger.isBehindPooler()) == true else { return }
-        let news = workshop.configuration.engine.notify ? ", and LISTEN is not used" : ""
-        workshop.log.notice(
+        guard (try? await services.ledger.isBehindPooler()) == true else { return }
+        let news = services.configuration.engine.notify ? ", and LISTEN is not used" : ""
+        services.log.notice(
             "a connection pooler is before the database: no statement is kept prepared\(news)")
     }
 
@@ -146,12 +146,12 @@ private struct RunService: Service {
     ///
     /// - Returns: false when it was told to stop meanwhile.
     private func waitForSchema() async throws -> Bool {
-        let log = workshop.log
+        let log = services.log
         var attempts = 0
         while !Task.isCancelled {
-            attendant.heartbeat.expect(.start, within: attendant.stallLimit)
+            notifier.heartbeat.expect(.start, within: notifier.stallLimit)
             do throws(LedgerError) {
-                try await workshop.ledger.requireCurrentSchema()
+                try await services.ledger.requireCurrentSchema()
                 if attempts > 0 {
                     log.notice("the database is there", metadata: LogField.topic(.databaseThere))
                 }
@@ -164,7 +164,7 @@ private struct RunService: Service {
                 if attempts == 0 {
                     log.warning(
                         "waiting: \(error.sentence)", metadata: LogField.topic(.databaseWaits))
-                    await attendant.ready(.waiting(error.sentence))
+                    await notifier.ready(.waiting(error.sentence))
                 }
                 attempts += 1
                 let delay = retryDelay(attempts: 1, jitter: .random(in: 0..<1)) / 10

@@ -15,7 +15,7 @@ final class EventLog: Sendable {
     private let userNames: UserNames
     private let clock: DatabaseClock
     private let budget = Mutex(LineBudget())
-    private let late = LateCall(label: "renewald.lines")
+    private let late = DelayedCall(label: "renewald.lines")
 
     init(userNames: UserNames, clock: DatabaseClock) {
         self.userNames = userNames

@@ -10,10 +10,10 @@ package struct EvidenceRotation: Sendable {
 
     private static let pause = Duration.seconds(3600)
 
-    package init(_ workshop: Workshop) {
-        ledger = workshop.ledger
-        keep = workshop.configuration.evidence.keep
-        log = workshop.log
+    package init(_ services: Services) {
+        ledger = services.ledger
+        keep = services.configuration.evidence.keep
+        log = services.log
     }
 
     /// Once now, and then every hour until it is cancelled.

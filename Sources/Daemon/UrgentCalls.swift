@@ -22,11 +22,11 @@ struct UrgentCalls: Sendable {
     ///
     /// - Returns: nil when the call may start; else why it may not.
     func wait(for app: AppKey) async throws(LedgerError) -> StoreFailure? {
-        var row = PermitRow(interval: .seconds(1) / stores.requestsPerSecond(app.store))
+        var row = RateReservation(interval: .seconds(1) / stores.requestsPerSecond(app.store))
         for _ in 0..<Self.attemptLimit {
             let sent = ContinuousClock.now
             let reservation = try await ledger.reserveCalls(
-                from: Quota.bucket(app), for: row.stretch(1), within: Self.patience,
+                from: BucketID(of: app), for: row.stretch(1), within: Self.patience,
                 isUrgent: true)
             switch reservation {
             case .askAgain(let wait):

@@ -5,17 +5,26 @@ package import Renewal
 
 /// What a check of one purchase came to.
 package struct CheckedPurchase: Sendable {
-    /// What was known before.
-    package let claim: Claim
-    package let hearing: Hearing
-    package var decision: Decision
+    /// What was known before, and what was heard.
+    private let check: AnsweredCheck
+    fileprivate var outcome: Outcome
     /// Whether it was committed, or would be, or the database has refused it; what another has
     /// moved meanwhile is checked anew.
     package var isDecided = false
     package var events: [Event] = []
 
+    /// A person has asked: what was heard is kept also where nothing has changed.
+    init(_ check: AnsweredCheck, by pass: Pass) {
+        self.check = check
+        outcome = pass.decide(check, keepsEvidence: true)
+    }
+
+    package var claim: Claim { check.claim }
+    package var hearing: Hearing { check.hearing }
+    package var decision: Decision { outcome.decision }
+
     /// One whose app is not configured stays due, so that it is asked about as soon as it is.
-    var isToBeCommitted: Bool { hearing.answer != .failure(.notConfigured) }
+    var isToBeCommitted: Bool { check.isConfigured }
 
     /// The facts that stand now, or would stand after a dry run.
     package var facts: Facts { decision.facts }
@@ -32,7 +41,7 @@ package struct CheckedUser: Sendable {
 
 /// Re-validates all purchases of one user, now, outside of any lease: the versions decide.
 package struct UserCheck: Sendable {
-    private let workshop: Workshop
+    private let services: Services
     private let isDryRun: Bool
     private let calls: UrgentCalls
 
@@ -41,13 +50,13 @@ package struct UserCheck: Sendable {
     /// Most purchases of one user asked about at once.
     private static let atOnce = 8
 
-    package init(_ workshop: Workshop, isDryRun: Bool) {
-        self.workshop = workshop
+    package init(_ services: Services, isDryRun: Bool) {
+        self.services = services
         self.isDryRun = isDryRun
-        let calls = UrgentCalls(workshop.configuration.stores, workshop.ledger)
+        let calls = UrgentCalls(services.configuration.stores, services.ledger)
         self.calls = calls
         // Without its place a further call is made all the same: what was begun gets done.
-        workshop.desk.beforeExtraCalls { app in _ = try? await calls.wait(for: app) }
+        services.clients.beforeExtraCalls { app in _ = try? await calls.wait(for: app) }
     }
 
     /// - Returns: nothing for an unknown user.
@@ -55,7 +64,7 @@ package struct UserCheck: Sendable {
         var done: [Int64: CheckedPurchase] = [:]
         var checkedUser = CheckedUser()
         for _ in 0..<Self.roundLimit {
-            let (all, unreadable) = try await workshop.ledger.purchases(
+            let (all, unreadable) = try await services.ledger.purchases(
                 ofUser: user, includingClaimed: true)
             checkedUser.unreadable = unreadable
             let claims = all.filter { done[$0.purchase.id] == nil }
@@ -94,37 +103,28 @@ package struct UserCheck: Sendable {
         return purchases.sorted { $0.claim.purchase.id < $1.claim.purchase.id }
     }
 
+    /// Waits for a place in the row of calls first: whoever waits at a terminal goes ahead.
     private func check(_ claim: Claim) async throws(LedgerError) -> CheckedPurchase {
+        let pass = Pass(services.stores, under: services.rules)
         let began = ContinuousClock.now
-        let hearing = try await hear(claim)
-        let moment = claim.moment(
-            of: hearing, after: ContinuousClock.now - began, jitter: .random(in: 0..<1))
-        let decision = decide(claim, hearing: hearing.answer, at: moment, under: workshop.rules)
-        return CheckedPurchase(claim: claim, hearing: hearing, decision: decision)
-    }
-
-    private func hear(_ claim: Claim) async throws(LedgerError) -> Hearing {
-        if workshop.desk.knows(claim.purchase.app),
+        if services.clients.knows(claim.purchase.app),
             let failure = try await calls.wait(for: claim.purchase.app)
         {
-            return Hearing(.failure(failure))
+            return CheckedPurchase(
+                AnsweredCheck(of: claim, Hearing(.failure(failure)), since: began), by: pass)
         }
-        return await workshop.desk.ask(claim)
+        return CheckedPurchase(await pass.ask(claim, since: began), by: pass)
     }
 
     private func commit(
         _ checked: [CheckedPurchase]
     ) async throws(LedgerError) -> [CheckedPurchase] {
         guard let now = checked.map(\.claim.claimedAt).max() else { return [] }
-        let outcomes = checked.filter(\.isToBeCommitted).map {
-            // A person has asked: that is kept also where nothing has changed.
-            Outcome(
-                claim: $0.claim, decision: $0.decision, evidence: workshop.keep?($0.hearing))
-        }
+        let outcomes = checked.filter(\.isToBeCommitted).map(\.outcome)
         let report =
             isDryRun
-            ? try await workshop.ledger.preview(outcomes, at: now)
-            : try await workshop.ledger.commit(outcomes, under: nil, at: now)
+            ? try await services.ledger.preview(outcomes, at: now)
+            : try await services.ledger.commit(outcomes, under: nil, at: now)
         // What the ledger knows of the user's other purchases may change a decision, and so may
         // what it cannot read of them.
         let decided = Dictionary(
@@ -135,7 +135,7 @@ package struct UserCheck: Sendable {
             var one = one
             let decision = decided[one.claim.purchase.id]
             one.isDecided = decision != nil
-            one.decision = decision ?? one.decision
+            one.outcome.decision = decision ?? one.outcome.decision
             one.events = report.events.filter { $0.purchaseID == one.claim.purchase.id }
             return one
         }

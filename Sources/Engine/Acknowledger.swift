@@ -4,11 +4,11 @@ import Synchronization
 
 /// Tells stores that purchases have arrived, after that is committed and beside the other work.
 final class Acknowledger: Sendable {
-    private let controls: Controls
-    private let tell: @Sendable (Claim) async -> Bool
+    private let controls: LiveSettings
+    private let stores: any EngineStores
     private let log: Logger
     private let isLeaving = Mutex(false)
-    private let freed = Doorbell()
+    private let freed = AsyncEvent()
     private let (claims, teller) = AsyncStream.makeStream(
         of: Claim.self, bufferingPolicy: .bufferingNewest(queueLimit))
 
@@ -17,10 +17,9 @@ final class Acknowledger: Sendable {
     /// Calls under way at once.
     private static let atOnce = 4
 
-    init?(_ controls: Controls, _ ports: Ports, log: Logger) {
-        guard let tell = ports.acknowledge else { return nil }
+    init(_ controls: LiveSettings, _ stores: any EngineStores, log: Logger) {
         self.controls = controls
-        self.tell = tell
+        self.stores = stores
         self.log = log
     }
 
@@ -39,10 +38,10 @@ final class Acknowledger: Sendable {
 
     func run() async {
         await withDiscardingTaskGroup { group in
-            let slots = Slots(limit: Self.atOnce)
+            let slots = ConcurrencyLimit(limit: Self.atOnce)
             for await claim in claims {
                 if isLeaving.withLock({ $0 }) { break }
-                while !slots.take(0, orCall: { self.freed.ring() }) {
+                while !slots.take(0, orCall: { self.freed.signal() }) {
                     await freed.wait(upTo: .seconds(60))
                 }
                 group.addTask {
@@ -57,7 +56,7 @@ final class Acknowledger: Sendable {
         let part = Heartbeat.Part.acknowledgement(claim.purchase.id)
         controls.heartbeat.expect(part, within: controls.settings.stallLimit)
         await Heartbeat.$part.withValue(part) {
-            if await !tell(claim) { say(claim) }
+            if await !stores.acknowledge(claim) { say(claim) }
         }
         controls.heartbeat.rest(part)
     }

@@ -17,35 +17,36 @@ final class Committer: Sendable {
     }
 
     private let state = Mutex(State())
-    private let bell = Doorbell()
+    private let wakeUp = AsyncEvent()
+    private let context: RunContext
+    private let counters: RunCounters
+    /// As they were at the start: batches keep their sizes.
     private let settings: EngineSettings
-    private let ports: Ports
-    private let leases: LeaseBook
-    private let inHand: InHand
-    private let tally: Tally
-    private let heartbeat: Heartbeat
-    private let faults: StandingFaults
-    private let log: Logger
-    private let mode: RunMode
+    /// Told after each commit.
+    private let told: @Sendable (CommitReport) -> Void
 
     init(
-        _ settings: EngineSettings, _ ports: Ports, _ leases: LeaseBook, _ inHand: InHand,
-        _ tally: Tally, _ log: Logger, mode: RunMode = .forever,
-        heartbeat: Heartbeat = Heartbeat(), faults: StandingFaults? = nil
+        _ context: RunContext, _ counters: RunCounters,
+        told: @escaping @Sendable (CommitReport) -> Void = { _ in }
     ) {
-        self.settings = settings
-        self.mode = mode
-        self.ports = ports
-        self.leases = leases
-        self.inHand = inHand
-        self.tally = tally
-        self.heartbeat = heartbeat
-        self.faults = faults ?? StandingFaults(mode: mode, log: log)
-        self.log = log
+        self.context = context
+        self.counters = counters
+        self.told = told
+        settings = context.settings
     }
 
-    /// Why nothing can be committed just now. No check starts meanwhile: its answer would have to
-    /// wait, and perhaps be asked for again.
+    private var mode: RunMode { context.mode }
+    private var leases: LeaseBook { context.leases }
+    private var faults: StandingFaults { context.faults }
+    private var log: Logger { context.log }
+
+    /// Whether checks may start: the answer of one that cannot be committed would have to wait, and
+    /// perhaps be asked for again.
+    var commits: QueueMachine.Commits {
+        state.withLock { $0.hasGivenUp ? .givenUp : $0.trouble == nil ? .flow : .wait }
+    }
+
+    /// Why nothing can be committed just now.
     var trouble: LedgerError? { state.withLock(\.trouble) }
 
     /// Whether one pass, or a stop, has nothing more to hope for.
@@ -53,11 +54,11 @@ final class Committer: Sendable {
 
     /// Hands an outcome over; waits while the queue is full.
     func submit(_ outcome: Outcome) async {
-        let rings = state.withLock { state in
+        let wakes = state.withLock { state in
             state.queue.append(outcome)
             return state.queue.count == 1 || state.queue.count == settings.batchLimit
         }
-        if rings { bell.ring() }
+        if wakes { wakeUp.signal() }
         guard state.withLock({ $0.queue.count > 4 * settings.batchLimit }) else { return }
         await withCheckedContinuation { continuation in
             let goesOn = state.withLock { state in
@@ -72,7 +73,7 @@ final class Committer: Sendable {
     /// No outcome follows: returns when what is left has been committed.
     func close() async {
         state.withLock { $0.isClosed = true }
-        bell.ring()
+        wakeUp.signal()
         await withCheckedContinuation { continuation in
             let hasEnded = state.withLock { state in
                 if !state.hasEnded { state.enders.append(continuation) }
@@ -96,7 +97,7 @@ final class Committer: Sendable {
             let (waiting, isClosed) = state.withLock { ($0.queue.count, $0.isClosed) }
             if waiting == 0 {
                 if isClosed { return }
-                await bell.wait(upTo: .seconds(60))
+                await wakeUp.wait(upTo: .seconds(60))
                 continue
             }
             if !isClosed { await waitForOthers() }
@@ -110,7 +111,7 @@ final class Committer: Sendable {
         while ContinuousClock.now < end,
             state.withLock({ $0.queue.count < settings.batchLimit && !$0.isClosed })
         {
-            await bell.wait(upTo: end - ContinuousClock.now)
+            await wakeUp.wait(upTo: end - ContinuousClock.now)
         }
     }
 
@@ -131,16 +132,17 @@ final class Committer: Sendable {
     /// not wait for ever.
     func commit(_ batch: [Outcome], as part: Heartbeat.Part = .commits) async {
         defer {
-            inHand.remove(batch.map(\.claim))
-            heartbeat.rest(part)
+            context.inHand.remove(batch.map(\.claim))
+            context.heartbeat.rest(part)
         }
         guard let now = batch.map(\.claim.claimedAt).max() else { return }
         let began = ContinuousClock.now
         var attempts = 0
         while true {
-            heartbeat.expect(part, within: settings.stallLimit)
+            context.heartbeat.expect(part, within: settings.stallLimit)
             do {
-                let report = try await ports.commit(batch, leases.lease, now)
+                let report = try await context.ledger.commit(
+                    batch, under: leases.lease, at: now)
                 state.withLock { state in
                     state.trouble = nil
                     state.hasGivenUp = false
@@ -204,7 +206,7 @@ final class Committer: Sendable {
     }
 
     private func account(_ report: CommitReport) {
-        tally.add(report)
+        counters.add(report)
         for outcome in report.refused {
             let claim = outcome.claim
             var fields = LogField.topic(.outcomeRefused, of: claim.purchase.app)
@@ -216,12 +218,13 @@ final class Committer: Sendable {
                 """,
                 metadata: fields)
         }
-        ports.committed(report)
+        context.services.observer.committed(report)
+        told(report)
     }
 }
 
 /// What a run has come to so far.
-final class Tally: Sendable {
+final class RunCounters: Sendable {
     private let report = Mutex(RunReport())
 
     func add(_ commit: CommitReport) {

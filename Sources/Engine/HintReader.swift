@@ -5,12 +5,9 @@ import Synchronization
 /// Reads one source of hints to its end. A hint makes a purchase due and does nothing else;
 /// receipts go back to a source only when that is stored.
 struct HintReader: Sendable {
-    let controls: Controls
-    let doors: HintDoors
-    let worker: WorkerID
-    let faults: StandingFaults
+    let context: RunContext
+    let store: any HintStore
     let telling: HintTelling
-    let log: Logger
     /// Told when something of an app was made due.
     let woken: @Sendable (AppKey) -> Void
 
@@ -38,8 +35,8 @@ struct HintReader: Sendable {
                 rest: rest(of: source, failures, failure))
         } catch {
             guard !Task.isCancelled else { return left }
-            faults.met(error, by: .hintPages)
-            log.debug("hints of \(source.name) wait for the database: \(error.sentence)")
+            context.faults.met(error, by: .hintPages)
+            context.log.debug("hints of \(source.name) wait for the database: \(error.sentence)")
             return HintReading(
                 source.name, .left, rest: min(source.interval, Self.databaseRest))
         }
@@ -103,14 +100,17 @@ struct HintReader: Sendable {
     private func store(
         _ page: HintPage, of source: HintSource, at now: Timestamp
     ) async throws(LedgerError) -> Bool {
-        let lease = controls.settings.lease
-        guard let report = try await doors.take(page, source, worker, lease, now) else {
+        let delivery = HintDelivery(
+            page, from: source.name, about: source.app, by: context.worker,
+            lease: context.settings.lease, began: now)
+        guard let report = try await self.store.take(delivery) else {
             telling.elsewhere(source)
             return false
         }
-        faults.ended(.hintPages)
+        context.faults.ended(.hintPages)
         if report.fresh > 0 {
-            log.debug("hints of \(source.name): \(report.fresh) new, \(report.woken) made due")
+            context.log.debug(
+                "hints of \(source.name): \(report.fresh) new, \(report.woken) made due")
         }
         if report.woken > 0 { woken(source.app) }
         return true
@@ -118,8 +118,8 @@ struct HintReader: Sendable {
 
     /// A pull may take long by itself where the store waits for news.
     private func beat(_ source: HintSource) {
-        controls.heartbeat.expect(
-            .hints(source.name), within: source.patience + controls.settings.stallLimit)
+        context.heartbeat.expect(
+            .hints(source.name), within: source.patience + context.settings.stallLimit)
     }
 
     private func rest(

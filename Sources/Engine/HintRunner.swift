@@ -9,20 +9,16 @@ final class HintRunner: Sendable {
         var sources: [SourceID: HintSource] = [:]
         var watch: HintWatch
         /// Cuts a reading short.
-        var signs: [SourceID: StopSign] = [:]
+        var signs: [SourceID: StopSignal] = [:]
         /// What has come and gone since the sources were last told.
         var changes: [String] = []
     }
 
-    private let controls: Controls
-    private let doors: HintDoors
-    private let worker: WorkerID
-    private let mode: RunMode
-    private let faults: StandingFaults
+    private let context: RunContext
+    private let store: any HintStore
     private let reader: HintReader
-    private let log: Logger
     private let state: Mutex<State>
-    private let bell = Doorbell()
+    private let wakeUp = AsyncEvent()
 
     /// The longest that one pass reads news.
     private static let passLimit = Duration.seconds(15)
@@ -31,36 +27,30 @@ final class HintRunner: Sendable {
     private static let forgetInterval = Duration.minutes(10)
 
     /// Nil where hints cannot be stored. `woken` is told when something of an app was made due.
-    init?(
-        _ controls: Controls, _ ports: Ports, worker: WorkerID, mode: RunMode,
-        faults: StandingFaults? = nil, log: Logger,
-        woken: @escaping @Sendable (AppKey) -> Void = { _ in }
-    ) {
-        guard let doors = ports.hintDoors else { return nil }
-        let faults = faults ?? StandingFaults(mode: mode, log: log)
-        self.controls = controls
-        self.doors = doors
-        self.worker = worker
-        self.mode = mode
-        self.faults = faults
-        self.log = log
+    init?(_ context: RunContext, woken: @escaping @Sendable (AppKey) -> Void = { _ in }) {
+        guard let store = context.services.hintStore else { return nil }
+        self.context = context
+        self.store = store
         reader = HintReader(
-            controls: controls, doors: doors, worker: worker, faults: faults,
-            telling: HintTelling(log), log: log, woken: woken)
-        state = Mutex(State(watch: HintWatch(isOnePass: mode != .forever)))
-        follow(ports.hints)
+            context: context, store: store, telling: HintTelling(context.log), woken: woken)
+        state = Mutex(State(watch: HintWatch(isOnePass: context.mode != .forever)))
+        follow(context.services.stores.hintSources)
         state.withLock { $0.changes = [] }
     }
+
+    private var mode: RunMode { context.mode }
+    private var faults: StandingFaults { context.faults }
+    private var log: Logger { context.log }
 
     /// Reads other sources from now on: those that have come are begun with, those that have gone
     /// are let go of.
     func adapt(to sources: [HintSource]) {
         follow(sources)
-        bell.ring()
+        wakeUp.signal()
     }
 
     private func follow(_ sources: [HintSource]) {
-        let stores = controls.settings.stores
+        let stores = context.settings.stores
         let wanted = sources.filter { stores.isEmpty || stores.contains($0.app.store) }
         state.withLock { state in
             for source in wanted { state.sources[source.name] = source }
@@ -73,14 +63,14 @@ final class HintRunner: Sendable {
     /// Cuts short what is under way: it is read again later.
     func stop() {
         state.withLock { $0.watch.stop(at: .now) }
-        bell.ring()
+        wakeUp.signal()
     }
 
     /// The reading waits for its turn to call, or goes on.
     func waits(_ part: Heartbeat.Part?, _ waits: Bool) {
         guard case .hints(let name)? = part else { return }
         state.withLock { $0.watch.waits(name, waits) }
-        bell.ring()
+        wakeUp.signal()
     }
 
     /// Reads until `stop`; in one pass every source once, also before it is due. What another
@@ -89,7 +79,7 @@ final class HintRunner: Sendable {
     func run() async {
         let end = mode == .forever ? nil : ContinuousClock.now + Self.passLimit
         var forgetsAt = ContinuousClock.now
-        defer { controls.heartbeat.rest(.news) }
+        defer { context.heartbeat.rest(.news) }
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
                 if let end, end <= .now { stop() }
@@ -110,10 +100,10 @@ final class HintRunner: Sendable {
     // MARK: Reading
 
     /// What may begin now; what shall not go on is cut short.
-    private func starts() -> [(HintSource, HintWatch.Start, StopSign)] {
+    private func starts() -> [(HintSource, HintWatch.Start, StopSignal)] {
         let (starts, cut, changes) = state.withLock { state in
             let starts = state.watch.starts(at: .now).compactMap { start in
-                state.sources[start.source].map { ($0, start, StopSign()) }
+                state.sources[start.source].map { ($0, start, StopSignal()) }
             }
             for (source, _, sign) in starts { state.signs[source.name] = sign }
             defer { state.changes = [] }
@@ -132,28 +122,28 @@ final class HintRunner: Sendable {
         let reading = await Heartbeat.$part.withValue(.hints(source.name)) {
             await reader.read(source, start)
         }
-        controls.heartbeat.rest(.hints(source.name))
+        context.heartbeat.rest(.hints(source.name))
         state.withLock { state in
             state.signs[source.name] = nil
             state.watch.ended(reading, at: .now)
         }
-        bell.ring()
+        wakeUp.signal()
     }
 
     // MARK: The database
 
     private var pace: Duration {
-        mode == .forever ? controls.settings.poll : Self.passPace
+        mode == .forever ? context.settings.poll : Self.passPace
     }
 
     private func makeRound() async {
-        let (pace, settings) = (pace, controls.settings)
+        let (pace, settings) = (pace, context.settings)
         let sent = ContinuousClock.now
         let round = state.withLock { $0.watch.round(at: sent, pace: pace, lease: settings.lease) }
         guard let round else { return }
-        controls.heartbeat.expect(.news, within: settings.stallLimit)
+        context.heartbeat.expect(.news, within: settings.stallLimit)
         do throws(LedgerError) {
-            let turns = try await doors.round(round, worker)
+            let turns = try await store.hintRound(round, by: context.worker)
             faults.ended(.hints)
             let lost = state.withLock { state in
                 let lost = state.watch.learn(turns, of: round, sent: sent, at: .now)
@@ -166,12 +156,12 @@ final class HintRunner: Sendable {
             log.debug("hints wait for the database: \(error.sentence)")
             state.withLock { $0.watch.failed(round, at: .now) }
         }
-        bell.ring()
+        wakeUp.signal()
     }
 
     private func forget() async {
         do throws(LedgerError) {
-            try await doors.forget()
+            try await store.forgetOldHints()
         } catch {
             faults.met(error, by: .hints)
             log.debug("old hints are not forgotten: \(error.sentence)")
@@ -186,7 +176,7 @@ final class HintRunner: Sendable {
         }
         if let end { wakesAt = min(wakesAt, end) }
         let rest = max(wakesAt - now, .zero)
-        controls.heartbeat.expect(.news, within: rest + controls.settings.stallLimit)
-        await bell.wait(upTo: rest)
+        context.heartbeat.expect(.news, within: rest + context.settings.stallLimit)
+        await wakeUp.wait(upTo: rest)
     }
 }

@@ -33,28 +33,3 @@ package struct HintSource: Sendable {
         self.acknowledge = acknowledge
     }
 }
-
-/// The doors to where hints are stored. A source is held by one worker at a time.
-package struct HintDoors: Sendable {
-    /// Tells and asks about all sources, in one transaction.
-    package var round: @Sendable (HintRound, WorkerID) async throws(LedgerError) -> HintTurns
-    /// Stores a page, in one transaction, and keeps the source for so long; the time is when the
-    /// pull began. Nil when another has the source.
-    package var take:
-        @Sendable (HintPage, HintSource, WorkerID, Duration, Timestamp) async throws(LedgerError) ->
-            HintReport?
-    /// Forgets what is old of the hints that were taken in.
-    package var forget: @Sendable () async throws(LedgerError) -> Void
-
-    package init(
-        round: @escaping @Sendable (HintRound, WorkerID) async throws(LedgerError) -> HintTurns,
-        take:
-            @escaping @Sendable (HintPage, HintSource, WorkerID, Duration, Timestamp)
-            async throws(LedgerError) -> HintReport?,
-        forget: @escaping @Sendable () async throws(LedgerError) -> Void
-    ) {
-        self.round = round
-        self.take = take
-        self.forget = forget
-    }
-}

@@ -11,8 +11,8 @@ final class LeaseBook: Sendable {
     }
 
     private let state: Mutex<State>
-    /// Rung when the database says that a shard is not ours though we hold it.
-    let doubt = Doorbell()
+    /// Signalled when the database says that a shard is not ours though we hold it.
+    let doubt = AsyncEvent()
 
     init(worker: WorkerID) {
         state = Mutex(State(lease: Lease(worker: worker), reliableUntil: .now))

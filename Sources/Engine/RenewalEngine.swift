@@ -6,25 +6,25 @@ import Synchronization
 /// Carries each claim through the stages: claim, ask, decide, commit. Paces, retries, leases,
 /// stops.
 package final class RenewalEngine: Service {
-    private let controls: Controls
-    private let ports: Ports
+    private let controls: LiveSettings
+    private let services: EngineServices
     private let log: Logger
-    private let tally = Tally()
-    private let crew = Mutex<Crew?>(nil)
-    private let inHand = Mutex<InHand?>(nil)
+    private let counters = RunCounters()
+    private let supervisor = Mutex<Supervisor?>(nil)
+    private let inHand = Mutex<InFlight?>(nil)
     private let hints = Mutex<HintRunner?>(nil)
 
     /// - Parameters:
     ///   - settings: may be changed later by `adapt`.
-    ///   - ports: the doors to the world.
+    ///   - services: what it works with.
     ///   - log: where to say what happens.
     ///   - heartbeat: shows whether the work advances.
     package init(
-        _ settings: EngineSettings, _ ports: Ports, log: Logger,
+        _ settings: EngineSettings, _ services: EngineServices, log: Logger,
         heartbeat: Heartbeat = Heartbeat()
     ) {
-        controls = Controls(settings, heartbeat)
-        self.ports = ports
+        controls = LiveSettings(settings, heartbeat)
+        self.services = services
         self.log = log
     }
 
@@ -40,31 +40,19 @@ package final class RenewalEngine: Service {
     ///   end, or does not let a part of it be done: what has not been checked then is still due.
     @discardableResult
     package func run(_ mode: RunMode) async throws(LedgerError) -> RunReport {
-        let worker = WorkerID.random()
-        let leases = LeaseBook(worker: worker)
-        let inHand = InHand()
-        let faults = StandingFaults(mode: mode, log: log)
-        let acknowledger = Acknowledger(controls, ports, log: log)
-        let ports = ports.telling(acknowledger)
-        let committer = Committer(
-            controls.settings, ports, leases, inHand, tally, log, mode: mode,
-            heartbeat: controls.heartbeat, faults: faults)
-        let crew = Crew(
-            mode: mode, controls: controls, ports: ports, leases: leases, inHand: inHand,
-            committer: committer, faults: faults, log: log)
-        let hints = HintRunner(
-            controls, ports, worker: worker, mode: mode, faults: faults, log: log,
-            woken: { crew.hear(of: $0) })
-        self.crew.withLock { $0 = crew }
-        self.inHand.withLock { $0 = inHand }
+        let context = RunContext(mode, controls, services, log: log)
+        let acknowledger = Acknowledger(controls, services.stores, log: log)
+        let committer = Committer(context, counters) { acknowledger.add($0) }
+        let supervisor = Supervisor(context, committer)
+        let hints = HintRunner(context, woken: { supervisor.hear(of: $0) })
+        self.supervisor.withLock { $0 = supervisor }
+        self.inHand.withLock { $0 = context.inHand }
         self.hints.withLock { $0 = hints }
-        let keeper = ShardKeeper(
-            worker, mode: mode, controls: controls, ports: ports, leases: leases,
-            inHand: inHand, faults: faults, log: log, crew: crew)
+        let keeper = ShardKeeper(context, supervisor)
         if mode != .forever {
             let taken = try await keeper.join()
-            tally.leftToOthers(ShardKeeper.shardCount - leases.lease.epochs.count)
-            await crew.clear(taken)
+            counters.leftToOthers(ShardKeeper.shardCount - context.leases.lease.epochs.count)
+            await supervisor.clear(taken)
         }
         let (stops, stopper) = AsyncStream.makeStream(of: Void.self)
         await withGracefulShutdownHandler {
@@ -74,19 +62,19 @@ package final class RenewalEngine: Service {
                 group.addTask {
                     for await _ in stops {
                         hints?.stop()
-                        await crew.stop()
+                        await supervisor.stop()
                     }
                 }
-                group.addTask { await acknowledger?.run() }
+                group.addTask { await acknowledger.run() }
                 if mode == .forever {
                     group.addTask { await hints?.run() }
                 } else {
                     await hints?.run()
                 }
-                await crew.run()
+                await supervisor.run()
                 hints?.stop()
                 await committer.close()
-                acknowledger?.close(leavingTheRest: mode == .forever)
+                acknowledger.close(leavingTheRest: mode == .forever)
                 await keeper.stop()
                 stopper.finish()
             }
@@ -95,18 +83,18 @@ package final class RenewalEngine: Service {
                 "stopping: finishing the checks in hand", metadata: LogField.topic(.stopping))
             stopper.yield()
         }
-        self.crew.withLock { $0 = nil }
+        self.supervisor.withLock { $0 = nil }
         self.hints.withLock { $0 = nil }
         if mode != .forever {
             let trouble = await keeper.trouble
-            if let trouble = faults.any ?? trouble ?? committer.trouble { throw trouble }
+            if let trouble = context.faults.any ?? trouble ?? committer.trouble { throw trouble }
         }
-        return tally.current
+        return counters.current
     }
 
     /// Waits for a place in the row of calls of an app, for a call beyond the first of a check.
     package func extraCall(_ app: AppKey) async {
-        guard let runner = crew.withLock({ $0?.runner(of: app) }) else { return }
+        guard let runner = supervisor.withLock({ $0?.runner(of: app) }) else { return }
         let hints = hints.withLock { $0 }
         hints?.waits(Heartbeat.part, true)
         await controls.heartbeat.pausing(within: controls.settings.stallLimit) {
@@ -125,25 +113,12 @@ package final class RenewalEngine: Service {
     package func adapt(to settings: EngineSettings, hints sources: [HintSource]? = nil) async {
         controls.turn(to: settings)
         if let sources { hints.withLock { $0 }?.adapt(to: sources) }
-        await crew.withLock { $0 }?.adapt()
+        await supervisor.withLock { $0 }?.adapt()
     }
 
     /// Claims that are in hand: waiting, asked about, or about to be committed.
     package var claimsInHand: Int { inHand.withLock { $0?.count ?? 0 } }
 
     /// What the run has come to so far.
-    package var progress: RunReport { tally.current }
-}
-
-extension Ports {
-    /// The same doors; what is committed is told to the acknowledger as well.
-    fileprivate func telling(_ acknowledger: Acknowledger?) -> Ports {
-        guard let acknowledger else { return self }
-        var ports = self
-        ports.committed = { [committed] report in
-            committed(report)
-            acknowledger.add(report)
-        }
-        return ports
-    }
+    package var progress: RunReport { counters.current }
 }

@@ -4,15 +4,8 @@ import Renewal
 /// Keeps this worker's share of the shards: takes free ones, renews, gives back what others shall
 /// have. After a crash it first clears the suspects of a shard, then opens it.
 actor ShardKeeper {
-    private let controls: Controls
-    private let mode: RunMode
-    private let ports: Ports
-    private let leases: LeaseBook
-    private let inHand: InHand
-    private let log: Logger
-    private let worker: WorkerID
-    private let crew: Crew
-    private let faults: StandingFaults
+    private let context: RunContext
+    private let supervisor: Supervisor
     private var hasEnded = false
     private var workers = 1
     private var renewedAt: ContinuousClock.Instant?
@@ -24,19 +17,9 @@ actor ShardKeeper {
     /// All shards, always: the hash of a user id gives one byte.
     static let shardCount = 256
 
-    init(
-        _ worker: WorkerID, mode: RunMode, controls: Controls, ports: Ports,
-        leases: LeaseBook, inHand: InHand, faults: StandingFaults, log: Logger, crew: Crew
-    ) {
-        self.worker = worker
-        self.mode = mode
-        self.controls = controls
-        self.ports = ports
-        self.leases = leases
-        self.inHand = inHand
-        self.log = log
-        self.crew = crew
-        self.faults = faults
+    init(_ context: RunContext, _ supervisor: Supervisor) {
+        self.context = context
+        self.supervisor = supervisor
     }
 
     /// Joins: says that this worker is here and takes its share.
@@ -50,14 +33,14 @@ actor ShardKeeper {
     /// Keeps the leases until `stop`, then gives them back.
     func run() async {
         while !hasEnded {
-            controls.heartbeat.expect(.leases, within: settings.poll + settings.stallLimit)
+            context.heartbeat.expect(.leases, within: settings.poll + settings.stallLimit)
             do {
                 if renewalIsDue {
                     try await renew()
-                } else if crew.hasHeardOfNewApp() {
+                } else if supervisor.hasHeardOfNewApp() {
                     try await tellApps()
                 }
-                if mode == .forever { crew.clearLater(try await take()) }
+                if mode == .forever { supervisor.clearLater(try await take()) }
                 faults.ended(.leases)
                 if trouble != nil {
                     trouble = nil
@@ -75,15 +58,22 @@ actor ShardKeeper {
             }
             if await leases.doubt.wait(upTo: settings.poll) { renewedAt = nil }
         }
-        controls.heartbeat.rest(.leases)
+        context.heartbeat.rest(.leases)
         await giveBack()
     }
 
-    private var settings: EngineSettings { controls.settings }
+    private var mode: RunMode { context.mode }
+    private var worker: WorkerID { context.worker }
+    private var ledger: any EngineLedger { context.ledger }
+    private var leases: LeaseBook { context.leases }
+    private var inHand: InFlight { context.inHand }
+    private var faults: StandingFaults { context.faults }
+    private var log: Logger { context.log }
+    private var settings: EngineSettings { context.settings }
 
     func stop() {
         hasEnded = true
-        leases.doubt.ring()
+        leases.doubt.signal()
     }
 
     private var renewalIsDue: Bool {
@@ -99,10 +89,12 @@ actor ShardKeeper {
     private func renew() async throws(LedgerError) {
         // Counted from before the request was sent: the database's lease ends later than ours.
         let sent = ContinuousClock.now
-        workers = max(try await ports.beat(worker, settings.lease), 1)
+        workers = max(
+            try await ledger.beat(
+                worker, name: context.services.workerName, lease: settings.lease), 1)
         let lease = leases.lease
         let idle = lease.epochs.keys.filter { inHand.count(ofShard: $0) == 0 }
-        let owned = try await ports.renew(lease, settings.lease, Set(idle))
+        let owned = try await ledger.renew(lease, for: settings.lease, idle: Set(idle))
         let lost = leases.keep(owned, reliableUntil: sent + settings.lease * 2 / 3)
         renewedAt = sent
         if !lost.isEmpty {
@@ -117,18 +109,20 @@ actor ShardKeeper {
     /// Says which apps this worker has configured: no other one is served, and purchases of apps
     /// that no worker has configured say so.
     private func tellApps() async throws(LedgerError) {
-        await crew.follow(try await ports.lanes(worker))
+        await supervisor.follow(
+            try await ledger.configure(context.services.stores.apps, by: worker))
     }
 
     private func take() async throws(LedgerError) -> [TakenShard] {
         let missing = share - leases.lease.epochs.count
         guard missing > 0 else { return [] }
         let sent = ContinuousClock.now
-        let taken = try await ports.take(worker, missing, settings.lease)
+        let taken = try await ledger.takeShards(
+            worker, limit: missing, lease: settings.lease)
         guard !taken.isEmpty else { return [] }
         if leases.lease.epochs.isEmpty { leases.relyUntil(sent + settings.lease * 2 / 3) }
         leases.add(taken)
-        crew.wake()
+        supervisor.wake()
         log.debug("\(taken.count) shards leased")
         let crashed = taken.filter { !$0.suspects.isEmpty }
         let suspects = crashed.reduce(0) { $0 + $1.suspects.count }
@@ -156,15 +150,15 @@ actor ShardKeeper {
         let idle = Set(candidates.filter { inHand.count(ofShard: $0) == 0 })
         leaving.subtract(idle)
         guard !idle.isEmpty else { return }
-        try await ports.release(leases.drop(idle))
+        try await ledger.release(leases.drop(idle))
         log.debug("\(idle.count) shards given to other workers")
     }
 
     private func giveBack() async {
         let lease = leases.drop(Set(leases.lease.epochs.keys))
         do {
-            if !lease.epochs.isEmpty { try await ports.release(lease) }
-            try await ports.leave(worker)
+            if !lease.epochs.isEmpty { try await ledger.release(lease) }
+            try await ledger.leave(worker)
         } catch {
             log.notice(
                 "leases could not be given back; they run out by themselves",

@@ -5,18 +5,20 @@ import Renewal
 /// neighbours go on. The ledger sets it aside at its limit: once in the crowd and once in a small
 /// group prove nothing, three times alone do.
 struct SuspectRunner {
-    let settings: EngineSettings
-    let ports: Ports
-    let leases: LeaseBook
-    let inHand: InHand
+    let context: RunContext
     let committer: Committer
+
+    private var ledger: any EngineLedger { context.ledger }
+    private var inHand: InFlight { context.inHand }
+    private var leases: LeaseBook { context.leases }
 
     /// Suspects checked together after their first crash; after the second each is alone.
     static let groupLimit = 16
     /// Clears the suspects of the shards, then opens them.
     func clear(_ shards: [TakenShard], in lanes: [Lane]) async throws(LedgerError) {
         guard !shards.isEmpty else { return }
-        var suspects = try await ports.suspects(lanes, shards.map(\.shard))
+        var suspects = try await ledger.suspects(
+            of: lanes, in: shards.map(\.shard))
         // Those that were in hand at one crash first: they are most likely innocent.
         suspects.sort { ($0.crashes, $0.purchase.id) < ($1.crashes, $1.purchase.id) }
         while let first = suspects.first {
@@ -33,7 +35,8 @@ struct SuspectRunner {
         let touched = Set(group.map(\.shard))
         let owned: Set<Int16>
         do throws(LedgerError) {
-            owned = try await ports.mark(inHand.ids(ofShards: touched), leases.lease)
+            owned = try await ledger.mark(
+                inHand.ids(ofShards: touched), under: leases.lease)
         } catch {
             inHand.remove(group)
             throw error
@@ -41,20 +44,15 @@ struct SuspectRunner {
         inHand.remove(group.filter { !owned.contains($0.shard) })
         let outcomes = await withTaskGroup(of: Outcome.self) { tasks in
             for claim in group where owned.contains(claim.shard) {
-                tasks.addTask { await outcome(of: claim) }
+                tasks.addTask {
+                    let pass = context.pass
+                    return pass.decide(await pass.ask(claim))
+                }
             }
             return await tasks.reduce(into: [Outcome]()) { $0.append($1) }
         }
         await committer.commit(outcomes, as: .suspects)
         let emptied = Dictionary(uniqueKeysWithValues: owned.map { ($0, [Int64]()) })
-        _ = try await ports.mark(emptied, leases.lease)
-    }
-
-    private func outcome(of claim: Claim) async -> Outcome {
-        let began = ContinuousClock.now
-        let hearing = await ports.ask(claim)
-        let moment = claim.moment(
-            of: hearing, after: ContinuousClock.now - began, jitter: .random(in: 0..<1))
-        return ports.outcome(of: claim, hearing, at: moment, under: settings.rules)
+        _ = try await ledger.mark(emptied, under: leases.lease)
     }
 }

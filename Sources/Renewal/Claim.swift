@@ -114,7 +114,7 @@ package struct Lane: Hashable, Sendable {
 /// A claim and what has been decided about it.
 package struct Outcome: Hashable, Sendable {
     package let claim: Claim
-    package let decision: Decision
+    package var decision: Decision
     /// What is kept of the check; nil where nothing is.
     package var evidence: Evidence?
 

@@ -45,6 +45,31 @@ package struct HintReading: Hashable, Sendable {
     }
 }
 
+/// A page of news, for the database.
+package struct HintDelivery: Sendable {
+    package let page: HintPage
+    package let source: SourceID
+    /// What the hints are about.
+    package let app: AppKey
+    /// Who reads the source, and how long it stays theirs.
+    package let worker: WorkerID
+    package let lease: Duration
+    /// The database's time when the pull began: what was checked since is left.
+    package let began: Timestamp
+
+    package init(
+        _ page: HintPage, from source: SourceID, about app: AppKey, by worker: WorkerID,
+        lease: Duration, began: Timestamp
+    ) {
+        self.page = page
+        self.source = source
+        self.app = app
+        self.worker = worker
+        self.lease = lease
+        self.began = began
+    }
+}
+
 /// The answer to a round.
 package struct HintTurns: Hashable, Sendable {
     /// The database's time.

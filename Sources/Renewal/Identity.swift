@@ -106,6 +106,16 @@ package struct BucketID: Identity {
     package init(_ text: String) { self.text = text }
 }
 
+extension BucketID {
+    /// The row of calls that all draw from: the background, and whoever waits at a terminal.
+    package init(of app: AppKey) { self.init("\(app.store.rawValue)/\(app.id)") }
+
+    /// Not a quota: blocked for as long as a worker's circuit is open, so that others can tell.
+    package init(ofCircuitOf app: AppKey) {
+        self.init("\(app.store.rawValue)/\(app.id)/circuit")
+    }
+}
+
 /// What a store is asked with. A secret: it is never shown.
 package struct StoreToken: Identity, CustomDebugStringConvertible, CustomReflectable {
     package let text: String

@@ -10,6 +10,24 @@ package struct ConfiguredLanes: Hashable, Sendable {
     }
 }
 
+/// What to claim of one app: due purchases, the oldest of each shard first.
+package struct ClaimRequest: Hashable, Sendable {
+    package var lane: Lane
+    /// The shards, and where to go on in each.
+    package var places: [Place]
+    /// Most of one shard.
+    package var perShard: Int
+    /// Most in all.
+    package var limit: Int
+
+    package init(_ lane: Lane, from places: [Place], perShard: Int, limit: Int) {
+        self.lane = lane
+        self.places = places
+        self.perShard = perShard
+        self.limit = limit
+    }
+}
+
 /// When the first purchase of each lane is due.
 package struct QueueHeads: Hashable, Sendable {
     /// The database's time of the look.

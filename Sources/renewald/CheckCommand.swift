@@ -31,8 +31,8 @@ struct CheckCommand: AsyncParsableCommand {
         let (user, isDryRun, require, json) = (
             UserID(self.user), self.dryRun, self.require, self.json
         )
-        try await common.withWorkshop(asksStores: true) { workshop in
-            let checked = try await UserCheck(workshop, isDryRun: isDryRun).run(user: user)
+        try await common.withServices(asksStores: true) { services in
+            let checked = try await UserCheck(services, isDryRun: isDryRun).run(user: user)
             if json {
                 try Console.sayJSON(CheckOutput(user, checked))
             } else {

@@ -35,30 +35,30 @@ struct CommonOptions: ParsableArguments {
         return named.first { !$0.isEmpty } ?? Self.usualConfig
     }
 
-    /// Opens the workshop, requires a schema that fits, does the work, closes.
+    /// Opens the services, requires a schema that fits, does the work, closes.
     ///
     /// - Parameters:
     ///   - asksStores: whether the credentials are needed. Without, nothing is written either, so
     ///     that a standby will do.
     ///   - work: what to do.
     /// - Throws: the exit code.
-    func withWorkshop(
-        asksStores: Bool, _ work: (Workshop) async throws -> Void
+    func withServices(
+        asksStores: Bool, _ work: (Services) async throws -> Void
     ) async throws {
         try runAsServiceUser()
         try await reporting {
-            let workshop = try Workshop(
+            let services = try Services(
                 configurationFile: config, environment: environment, asksStores: asksStores,
                 onlyReads: !asksStores,
                 log: logger(.warning))
             do {
-                try await workshop.ledger.requireCurrentSchema()
-                try await work(workshop)
+                try await services.ledger.requireCurrentSchema()
+                try await work(services)
             } catch {
-                await workshop.close()
+                await services.close()
                 throw error
             }
-            await workshop.close()
+            await services.close()
         }
     }
 

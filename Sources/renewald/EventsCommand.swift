@@ -21,14 +21,14 @@ struct EventsCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         let (follow, after, json) = (self.follow, self.after, self.json)
-        try await common.withWorkshop(asksStores: false) { workshop in
-            let ledger = workshop.ledger
+        try await common.withServices(asksStores: false) { services in
+            let ledger = services.ledger
             var reader = EventReader(ledger: ledger, last: after ?? 0) { event throws in
                 try Self.say(event, json)
             }
             guard follow else { return try await reader.readOn() }
             if after == nil { reader.last = try await ledger.lastEventID() }
-            try await reader.follow(workshop.news(of: News.events))
+            try await reader.follow(services.news(of: News.events))
         }
     }
 

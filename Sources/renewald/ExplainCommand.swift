@@ -45,8 +45,8 @@ struct ExplainCommand: AsyncParsableCommand {
     mutating func run() async throws {
         let (id, json, html, require) = (self.id, self.json, self.html, self.require)
         let stores = offline ? nil : askingStores
-        try await common.withWorkshop(asksStores: false) { workshop in
-            let ledger = workshop.ledger
+        try await common.withServices(asksStores: false) { services in
+            let ledger = services.ledger
             let explanation = try await Explainer(
                 history: { user throws(LedgerError) in try await ledger.history(ofUser: user) },
                 owners: { order throws(LedgerError) in try await ledger.users(ofOrder: order) },
@@ -67,15 +67,15 @@ struct ExplainCommand: AsyncParsableCommand {
         let (config, environment) = (common.config, common.environment)
         let log = common.logger(.warning)
         return { store, order, now in
-            let workshop: Workshop
+            let services: Services
             do throws(ConfigurationFaults) {
-                workshop = try Workshop(
+                services = try Services(
                     configurationFile: config, environment: environment, log: log)
             } catch {
                 return .failed(error.faults.map(\.description).joined(separator: "; "))
             }
-            let answer = await workshop.lookUp(order: order, in: store, at: now)
-            await workshop.close()
+            let answer = await services.lookUp(order: order, in: store, at: now)
+            await services.close()
             return answer
         }
     }

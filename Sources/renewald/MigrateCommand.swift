@@ -31,7 +31,7 @@ struct MigrateCommand: AsyncParsableCommand {
     mutating func run() async throws {
         let (common, database, json) = (self.common, self.database, self.json)
         try await common.reporting {
-            let applied = try await Workshop.migrate(
+            let applied = try await Services.migrate(
                 try database
                     ?? Configuration.load(file: common.config, environment: common.environment)
                     .database.url)

@@ -38,10 +38,10 @@ struct OnceCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         let (store, limit, json) = (self.store, self.limit, self.json)
-        try await common.withWorkshop(asksStores: true) { workshop in
-            workshop.configuration.warn(in: workshop.log)
-            await EvidenceRotation(workshop).rotate()
-            let engine = workshop.engine(stores: store.map { [$0] } ?? [])
+        try await common.withServices(asksStores: true) { services in
+            services.configuration.warn(in: services.log)
+            await EvidenceRotation(services).rotate()
+            let engine = services.engine(stores: store.map { [$0] } ?? [])
             let report = try await Self.run(engine, limit: limit)
             if json {
                 try Console.sayJSON(

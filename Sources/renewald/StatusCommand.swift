@@ -24,14 +24,14 @@ struct StatusCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         let (json, watch) = (self.json, self.watch)
-        try await common.withWorkshop(asksStores: false) { workshop in
-            var earlier = try await workshop.ledger.buckets()
+        try await common.withServices(asksStores: false) { services in
+            var earlier = try await services.ledger.buckets()
             try await Task.sleep(for: Self.sample)
             repeat {
-                let status = try await workshop.ledger.status()
+                let status = try await services.ledger.status()
                 let report = StatusReport(
-                    status, configured: workshop.configuration.apps.map(\.key), earlier: earlier,
-                    quota: workshop.rate)
+                    status, configured: services.configuration.apps.map(\.key), earlier: earlier,
+                    quota: services.rate)
                 earlier = status.buckets
                 if json {
                     try Console.sayJSON(StatusOutput(report))
@@ -84,7 +84,7 @@ struct StatusReport {
 
     /// The share of the calls between the two looks that was given away; nil before the first call.
     func quotaUsed(by app: AppKey) -> Double? {
-        let name = Quota.bucket(app)
+        let name = BucketID(of: app)
         guard let before = earlier[name], let after = later[name] else { return nil }
         let between = (after.readAt - before.readAt).microseconds
         let given = (after.freeAt - max(before.freeAt, before.readAt)).microseconds
@@ -93,12 +93,12 @@ struct StatusReport {
 
     /// The store has asked for no calls until then.
     func blockedUntil(_ app: AppKey) -> Timestamp? {
-        later[Quota.bucket(app)]?.blockedUntil
+        later[BucketID(of: app)]?.blockedUntil
     }
 
     /// Whether a worker has found that the store does not answer.
     func hasOpenCircuit(_ app: AppKey) -> Bool {
-        later[Quota.circuitBucket(app)]?.blockedUntil != nil
+        later[BucketID(ofCircuitOf: app)]?.blockedUntil != nil
     }
 }
 

@@ -9,39 +9,43 @@ import Testing
         let world = World()
         let claims = world.add(6)
         let waiting = Set(claims.prefix(3).map(\.purchase.id))
-        var ports = world.ports { claim in
+        var services = world.services { claim in
             guard case .verdict(var heard) = inForce(claim) else { return outage }
             heard.awaitsAcknowledgement = waiting.contains(claim.purchase.id)
             return .verdict(heard)
         }
         let told = Mutex<[Int64]>([])
-        ports.acknowledge = { claim in
-            let isCommitted = world.state.committed.contains { $0.claim == claim }
-            #expect(isCommitted)
-            told.withLock { $0.append(claim.purchase.id) }
-            return true
+        services.changeStores {
+            $0.acknowledges = { claim in
+                let isCommitted = world.state.committed.contains { $0.claim == claim }
+                #expect(isCommitted)
+                told.withLock { $0.append(claim.purchase.id) }
+                return true
+            }
         }
-        let engine = RenewalEngine(quickSettings(), ports, log: quiet)
+        let engine = RenewalEngine(quickSettings(), services, log: quiet)
         try await engine.run(.onePass(limit: nil))
         #expect(told.withLock { $0.sorted() } == waiting.sorted())
     }
 
     @Test func oneThatDoesNotEndIsOverdue() async throws {
         let (world, heartbeat, news) = (World(), Heartbeat(), News())
-        let (telling, gate) = (Doorbell(), Gate())
+        let (telling, gate) = (AsyncEvent(), Gate())
         let purchase = world.add(1)[0].purchase.id
-        var ports = world.ports { claim in
+        var services = world.services { claim in
             guard case .verdict(var heard) = inForce(claim) else { return outage }
             heard.awaitsAcknowledgement = true
             return .verdict(heard)
         }
-        ports.acknowledge = { _ in
-            telling.ring()
-            await gate.pass()
-            return false
+        services.changeStores {
+            $0.acknowledges = { _ in
+                telling.signal()
+                await gate.pass()
+                return false
+            }
         }
         let engine = RenewalEngine(
-            quickSettings(), ports, log: news.log, heartbeat: heartbeat)
+            quickSettings(), services, log: news.log, heartbeat: heartbeat)
         try await engine.run {
             await telling.wait(upTo: .seconds(60))
             let part = Heartbeat.Part.acknowledgement(purchase)

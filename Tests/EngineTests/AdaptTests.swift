@@ -10,11 +10,11 @@ import Testing
         let world = World()
         let gate = Gate()
         world.add(6)
-        let ports = world.ports { claim in
+        let services = world.services { claim in
             await gate.pass()
             return inForce(claim)
         }
-        let engine = RenewalEngine(quickSettings(inFlight: 2), ports, log: quiet)
+        let engine = RenewalEngine(quickSettings(inFlight: 2), services, log: quiet)
         try await engine.run {
             await world.wait { $0.totalInFlight == 2 }
             await engine.adapt(to: quickSettings(inFlight: 6))
@@ -30,11 +30,11 @@ import Testing
         let world = World()
         let gate = Gate()
         world.add(30)
-        let ports = world.ports { claim in
+        let services = world.services { claim in
             await gate.pass()
             return inForce(claim)
         }
-        let engine = RenewalEngine(quickSettings(inFlight: 8), ports, log: quiet)
+        let engine = RenewalEngine(quickSettings(inFlight: 8), services, log: quiet)
         try await engine.run {
             await world.wait { $0.totalInFlight == 8 }
             await engine.adapt(to: quickSettings(inFlight: 1))
@@ -50,11 +50,13 @@ import Testing
     @Test func anotherRateHoldsForTheNextReservation() async throws {
         let world = World()
         let stretches = Mutex<[Duration]>([])
-        var ports = world.ports { inForce($0) }
-        ports.reserve = { _, _, stretch in
-            stretches.withLock { $0.append(stretch) }
-            world.change { $0.reserved += 1 }
-            return .granted(in: .zero)
+        var services = world.services { inForce($0) }
+        services.spy {
+            $0.atReserve = { stretch in
+                stretches.withLock { $0.append(stretch) }
+                world.change { $0.reservations += 1 }
+                return .granted(in: .zero)
+            }
         }
         let app = world.state.lanes[0].app
         let settings = { @Sendable (rate: Double) in
@@ -63,16 +65,16 @@ import Testing
             settings.stopLimit = .milliseconds(10)
             return settings
         }
-        let engine = RenewalEngine(settings(10_000), ports, log: quiet)
+        let engine = RenewalEngine(settings(10_000), services, log: quiet)
         world.add(5)
         try await engine.run {
             await world.wait { $0.committed.count == 5 }
             // One call in a hundred seconds.
             await engine.adapt(to: settings(0.01))
             stretches.withLock { $0 = [] }
-            world.change { $0.reserved = 0 }
+            world.change { $0.reservations = 0 }
             world.add(5)
-            await world.wait { $0.reserved > 0 }
+            await world.wait { $0.reservations > 0 }
             #expect(stretches.withLock { $0 }.allSatisfy { $0 >= .seconds(100) })
         }
     }
@@ -87,7 +89,7 @@ import Testing
                     items: [Item(names: [claim.purchase.facts.product], expiresAt: end)],
                     period: "1", paidThrough: end, expiresAt: end, willRenew: true))
         }
-        let engine = RenewalEngine(quickSettings(), world.ports { sandboxed($0) }, log: quiet)
+        let engine = RenewalEngine(quickSettings(), world.services { sandboxed($0) }, log: quiet)
         world.add(1)
         try await engine.run {
             await world.wait { $0.committed.count == 1 }
@@ -110,11 +112,11 @@ import Testing
         let world = World()
         let (gate, heartbeat) = (Gate(), Heartbeat())
         world.add(1)
-        let ports = world.ports { claim in
+        let services = world.services { claim in
             await gate.pass()
             return inForce(claim)
         }
-        let engine = RenewalEngine(quickSettings(), ports, log: quiet, heartbeat: heartbeat)
+        let engine = RenewalEngine(quickSettings(), services, log: quiet, heartbeat: heartbeat)
         let part = Heartbeat.Part.checks(world.state.lanes[0].app)
         try await engine.run {
             await world.wait { $0.totalInFlight == 1 }
@@ -132,24 +134,26 @@ import Testing
         let engine = Mutex<RenewalEngine?>(nil)
         let app = world.state.lanes[0].app
         world.add(1)
-        var ports = world.ports { claim in
+        var services = world.services { claim in
             await engine.withLock { $0 }?.extraCall(app)
             return inForce(claim)
         }
-        ports.reserve = { _, _, _ in
-            let reserved = world.change { state in
-                state.reserved += 1
-                return state.reserved
+        services.spy {
+            $0.atReserve = { _ in
+                let reservations = world.change { state in
+                    state.reservations += 1
+                    return state.reservations
+                }
+                return .granted(in: reservations == 1 ? .zero : .seconds(3600))
             }
-            return .granted(in: reserved == 1 ? .zero : .seconds(3600))
         }
         var settings = quickSettings()
         settings.callsPerSecond[app] = 1
         settings.stopLimit = .milliseconds(10)
-        let made = RenewalEngine(settings, ports, log: quiet, heartbeat: heartbeat)
+        let made = RenewalEngine(settings, services, log: quiet, heartbeat: heartbeat)
         engine.withLock { $0 = made }
         try await made.run {
-            await world.wait { $0.reserved == 2 }
+            await world.wait { $0.reservations == 2 }
             #expect(!later(heartbeat).contains(.checks(app)))
         }
     }
@@ -157,11 +161,11 @@ import Testing
     @Test func theLoopsAreWatchedAsLongAsTheyRun() async throws {
         let world = World()
         let (gate, heartbeat) = (Gate(), Heartbeat())
-        let ports = world.ports { claim in
+        let services = world.services { claim in
             await gate.pass()
             return inForce(claim)
         }
-        let engine = RenewalEngine(quickSettings(), ports, log: quiet, heartbeat: heartbeat)
+        let engine = RenewalEngine(quickSettings(), services, log: quiet, heartbeat: heartbeat)
         let app = world.state.lanes[0].app
         try await engine.run {
             await world.letLook(2)

@@ -9,21 +9,22 @@ import Testing
         _ world: World, _ settings: EngineSettings,
         reliableFor: Duration = .zero,
         commit: (@Sendable ([Outcome]) async -> Void)? = nil,
-        _ body: (Committer, InHand) async -> Void
+        _ body: (Committer, InFlight) async -> Void
     ) async {
-        let leases = LeaseBook(worker: .random())
-        leases.add((0..<32).map { TakenShard(shard: $0, epoch: 1, suspects: []) })
-        leases.relyUntil(.now + reliableFor)
-        let inHand = InHand()
-        var ports = world.ports { inForce($0) }
-        let door = ports.commit
+        var services = world.services { inForce($0) }
         if let commit {
-            ports.commit = { outcomes, lease, now throws(LedgerError) in
-                await commit(outcomes)
-                return try await door(outcomes, lease, now)
+            services.spy {
+                $0.atCommit = { outcomes, lease, now throws(LedgerError) in
+                    await commit(outcomes)
+                    return try await world.commit(outcomes, under: lease, at: now)
+                }
             }
         }
-        let committer = Committer(settings, ports, leases, inHand, Tally(), quiet)
+        let context = RunContext(
+            .forever, LiveSettings(settings, Heartbeat()), services, log: quiet)
+        context.leases.add((0..<32).map { TakenShard(shard: $0, epoch: 1, suspects: []) })
+        context.leases.relyUntil(.now + reliableFor)
+        let (committer, inHand) = (Committer(context, RunCounters()), context.inHand)
         await withDiscardingTaskGroup { group in
             group.addTask { await committer.run() }
             await body(committer, inHand)

@@ -74,9 +74,9 @@ import Testing
         var settings = quickSettings()
         settings.poll = .seconds(3600)
         settings.lease = .seconds(36_000)
-        var ports = world.ports { inForce($0) }
-        ports.news = { await world.nextNews() }
-        try await running(world, settings, ports: ports, ask: { inForce($0) }) {
+        var services = world.services { inForce($0) }
+        services.news = WorldNews(world: world)
+        try await running(world, settings, services: services, ask: { inForce($0) }) {
             await world.wait { $0.count(.heads) >= 1 }
             for number in 1...5 {
                 world.add(1)
@@ -147,7 +147,7 @@ import Testing
         world.add(5, lane: 9)
         var settings = quickSettings()
         settings.stores = [.apple]
-        let engine = RenewalEngine(settings, world.ports { inForce($0) }, log: quiet)
+        let engine = RenewalEngine(settings, world.services { inForce($0) }, log: quiet)
         let report = try await engine.run(.onePass(limit: nil))
         #expect(report.checked == 5)
         #expect(world.state.asked.allSatisfy { $0.lane == 9 })

@@ -18,7 +18,7 @@ private func page(
         news.state.withLock {
             $0.pages = [page(2, receipts: ["a"], hasMore: true), page(1, receipts: ["b", "c"])]
         }
-        let engine = RenewalEngine(quickSettings(), news.ports(world), log: quiet)
+        let engine = RenewalEngine(quickSettings(), news.services(world), log: quiet)
         try await engine.run(.onePass(limit: nil))
         #expect(
             news.done == [
@@ -33,7 +33,7 @@ private func page(
             $0.pages = [page(2, receipts: ["a"])]
             $0.isShut = true
         }
-        let engine = RenewalEngine(quickSettings(), news.ports(world), log: quiet)
+        let engine = RenewalEngine(quickSettings(), news.services(world), log: quiet)
         try await engine.run(.onePass(limit: nil))
         #expect(news.done == ["begin early", "pull -", "end left"])
     }
@@ -41,15 +41,14 @@ private func page(
     @Test func onePassReadsHintsBeforeItClaims() async throws {
         let (news, world) = (News(), World())
         news.state.withLock { $0.pages = [page(1)] }
-        var ports = news.ports(world)
-        let store = ports.hintDoors
-        ports.hintDoors?.take = { page, source, worker, lease, began throws(LedgerError) in
+        var services = news.services(world)
+        services.hintStore = SpyHintStore(base: news) { delivery throws(LedgerError) in
             // What a hint has made due is part of the same pass.
             #expect(world.state.count(.claim) == 0)
             world.add(3)
-            return try await store?.take(page, source, worker, lease, began)
+            return try await news.take(delivery)
         }
-        let engine = RenewalEngine(quickSettings(), ports, log: quiet)
+        let engine = RenewalEngine(quickSettings(), services, log: quiet)
         #expect(try await engine.run(.onePass(limit: nil)).checked == 3)
     }
 
@@ -59,7 +58,7 @@ private func page(
             $0.position = "1"
             $0.pages = [page(1, "2", hasMore: true), page(1, "3")]
         }
-        let engine = RenewalEngine(quickSettings(), news.ports(world), log: quiet)
+        let engine = RenewalEngine(quickSettings(), news.services(world), log: quiet)
         try await engine.run(.onePass(limit: nil))
         #expect(news.done.filter { $0.hasPrefix("pull") } == ["pull 1", "pull 2"])
         #expect(news.state.withLock(\.position) == "3")
@@ -67,11 +66,11 @@ private func page(
 
     /// Reads the source so often, one reading after the other.
     private func read(_ news: News, times: Int) async -> [HintReading] {
-        let controls = Controls(quickSettings(), Heartbeat())
+        let context = RunContext(
+            .forever, LiveSettings(quickSettings(), Heartbeat()),
+            World().services { inForce($0) }, log: quiet)
         let reader = HintReader(
-            controls: controls, doors: news.doors, worker: .random(),
-            faults: StandingFaults(mode: .forever, log: quiet), telling: HintTelling(news.log),
-            log: quiet, woken: { _ in })
+            context: context, store: news, telling: HintTelling(news.log), woken: { _ in })
         var readings: [HintReading] = []
         for _ in 0..<times {
             var failures = 0
@@ -122,7 +121,7 @@ private func page(
     @Test func leavesASourceThatAnotherWorkerReads() async throws {
         let (news, world) = (News(), World())
         news.state.withLock { $0.isHeldByAnother = true }
-        let engine = RenewalEngine(quickSettings(), news.ports(world), log: quiet)
+        let engine = RenewalEngine(quickSettings(), news.services(world), log: quiet)
         try await engine.run(.onePass(limit: nil))
         #expect(news.done == ["begin early"])
     }
@@ -130,7 +129,7 @@ private func page(
     @Test func readsAgainAndAgainAndStopsWithTheEngine() async throws {
         let (news, world) = (News(), World())
         try await running(
-            world, quickSettings(), ports: news.ports(world), ask: { inForce($0) }
+            world, quickSettings(), services: news.services(world), ask: { inForce($0) }
         ) {
             for _ in 0..<3 { await news.ended.wait(upTo: .seconds(60)) }
         }
@@ -140,20 +139,22 @@ private func page(
     /// A source that waits for news holds up no stop, and is free for the next one at once.
     @Test func aStopCutsAPullShortAndLetsGo() async throws {
         let (news, world) = (News(), World())
-        var ports = news.ports(world)
+        var services = news.services(world)
         let gate = Gate()
-        let pulling = Doorbell()
-        ports.hints = [
-            HintSource(
-                name: "news", app: AppKey(store: .google, id: "com.example.1"),
-                endpoint: "google", interval: .seconds(1),
-                pull: { _, _ throws(StoreFailure) in
-                    pulling.ring()
-                    await gate.pass()
-                    throw .unreachable(reason: "cancelled")
-                })
-        ]
-        try await running(world, quickSettings(), ports: ports, ask: { inForce($0) }) {
+        let pulling = AsyncEvent()
+        services.changeStores {
+            $0.hintSources = [
+                HintSource(
+                    name: "news", app: AppKey(store: .google, id: "com.example.1"),
+                    endpoint: "google", interval: .seconds(1),
+                    pull: { _, _ throws(StoreFailure) in
+                        pulling.signal()
+                        await gate.pass()
+                        throw .unreachable(reason: "cancelled")
+                    })
+            ]
+        }
+        try await running(world, quickSettings(), services: services, ask: { inForce($0) }) {
             await pulling.wait(upTo: .seconds(60))
         }
         #expect(!gate.isOpen)
@@ -165,7 +166,7 @@ private func page(
         let (news, world) = (News(), World())
         var settings = quickSettings()
         settings.stores = [.apple]
-        let engine = RenewalEngine(settings, news.ports(world), log: quiet)
+        let engine = RenewalEngine(settings, news.services(world), log: quiet)
         try await engine.run(.onePass(limit: nil))
         #expect(news.done == [])
     }
@@ -173,10 +174,10 @@ private func page(
     /// The first waits for news, the second gives some: each is known by its pulls.
     @Test func readsTheSourcesThatAReloadHasLeft() async throws {
         let (news, world) = (News(), World())
-        var ports = news.ports(world)
-        let (pulling, gate) = (Doorbell(), Gate())
-        ports.hints = [stuck("old", pulling, gate)]
-        let engine = RenewalEngine(quickSettings(), ports, log: news.log)
+        var services = news.services(world)
+        let (pulling, gate) = (AsyncEvent(), Gate())
+        services.changeStores { $0.hintSources = [stuck("old", pulling, gate)] }
+        let engine = RenewalEngine(quickSettings(), services, log: news.log)
         try await engine.run {
             await pulling.wait(upTo: .seconds(60))
             await engine.adapt(to: quickSettings(), hints: [news.source("new")])
@@ -204,12 +205,12 @@ private func page(
 
     @Test func aPullThatDoesNotEndIsOverdue() async throws {
         let (news, world, heartbeat) = (News(), World(), Heartbeat())
-        var ports = news.ports(world)
-        let (pulling, gate) = (Doorbell(), Gate())
-        ports.hints = [stuck("news", pulling, gate)]
+        var services = news.services(world)
+        let (pulling, gate) = (AsyncEvent(), Gate())
+        services.changeStores { $0.hintSources = [stuck("news", pulling, gate)] }
         var settings = quickSettings()
         settings.stallLimit = .seconds(1000)
-        let engine = RenewalEngine(settings, ports, log: quiet, heartbeat: heartbeat)
+        let engine = RenewalEngine(settings, services, log: quiet, heartbeat: heartbeat)
         try await engine.run {
             await pulling.wait(upTo: .seconds(60))
             let part = Heartbeat.Part.hints("news")
@@ -244,10 +245,12 @@ private func page(
     /// One that never answers, and one that does.
     @Test func aSourceThatHangsHoldsUpNoOther() async throws {
         let (news, world) = (News(), World())
-        var ports = news.ports(world)
-        let (pulling, gate) = (Doorbell(), Gate())
-        ports.hints = [stuck("stuck", pulling, gate), news.source("well")]
-        try await running(world, quickSettings(), ports: ports, ask: { inForce($0) }) {
+        var services = news.services(world)
+        let (pulling, gate) = (AsyncEvent(), Gate())
+        services.changeStores {
+            $0.hintSources = [stuck("stuck", pulling, gate), news.source("well")]
+        }
+        try await running(world, quickSettings(), services: services, ask: { inForce($0) }) {
             await pulling.wait(upTo: .seconds(60))
             while news.done.count(where: { $0 == "end read" }) < 3 {
                 try Task.checkCancellation()
@@ -263,30 +266,26 @@ private func page(
         news.state.withLock { $0.pages = [page(1)] }
         var settings = quickSettings()
         settings.poll = .seconds(3600)
-        var ports = news.ports(world)
-        let (looked, store) = (Doorbell(), ports.hintDoors)
-        let heads = ports.heads
-        ports.heads = { lanes, shards, id throws(LedgerError) in
-            defer { looked.ring() }
-            return try await heads(lanes, shards, id)
-        }
-        ports.hintDoors?.take = { page, source, worker, lease, now throws(LedgerError) in
+        var services = news.services(world)
+        let looked = AsyncEvent()
+        services.spy { $0.atHeads = { looked.signal() } }
+        services.hintStore = SpyHintStore(base: news) { delivery throws(LedgerError) in
             await looked.wait(upTo: .seconds(60))
             world.add(1)
-            _ = try await store?.take(page, source, worker, lease, now)
+            _ = try await news.take(delivery)
             return HintReport(fresh: 1, woken: 1, unclaimed: 0)
         }
-        try await running(world, settings, ports: ports, ask: { inForce($0) }) {
+        try await running(world, settings, services: services, ask: { inForce($0) }) {
             await world.wait { $0.committed.count == 1 }
         }
     }
 
-    private func stuck(_ name: SourceID, _ pulling: Doorbell, _ gate: Gate) -> HintSource {
+    private func stuck(_ name: SourceID, _ pulling: AsyncEvent, _ gate: Gate) -> HintSource {
         HintSource(
             name: name, app: AppKey(store: .google, id: "com.example.1"),
             endpoint: "google", interval: .milliseconds(5), patience: .zero,
             pull: { _, _ throws(StoreFailure) in
-                pulling.ring()
+                pulling.signal()
                 await gate.pass()
                 return HintPage(hints: [])
             })

@@ -16,7 +16,7 @@ import Testing
         let apps: [AppKey]
         private let reads = Mutex<[SourceID: Int]>([:])
         private let polls = Mutex(0)
-        let wasRead = Doorbell()
+        let wasRead = AsyncEvent()
 
         init(_ count: Int) {
             apps = (0..<count).map { number in
@@ -43,7 +43,7 @@ import Testing
                         reads[name, default: 0] += 1
                         return reads[name, default: 0]
                     }
-                    self.wasRead.ring()
+                    self.wasRead.signal()
                     return HintPage(hints: [], position: "\(read)")
                 })
         }
@@ -55,17 +55,14 @@ import Testing
 
         var pollCount: Int { polls.withLock { $0 } }
 
-        func ports(_ ledger: PostgresLedger) -> Ports {
-            var ports = Ports(
-                ledger, apps: { self.apps }, workerName: "test",
-                ask: { Hearing(inForce($0)) })
-            ports.hints = sources
-            let heads = ports.heads
-            ports.heads = { lanes, shards, id throws(LedgerError) in
-                self.polls.withLock { $0 += 1 }
-                return try await heads(lanes, shards, id)
-            }
-            return ports
+        func services(_ ledger: PostgresLedger) -> EngineServices {
+            let stores = FakeStores(
+                configured: { self.apps }, answer: { Hearing(inForce($0)) },
+                hintSources: sources)
+            var services = EngineServices(
+                ledger: ledger, stores: stores, hintStore: ledger, workerName: "test")
+            services.spy { $0.atHeads = { self.polls.withLock { $0 += 1 } } }
+            return services
         }
     }
 
@@ -79,14 +76,11 @@ import Testing
         let ledger = PostgresLedger(settings, notifies: false)
         var engineSettings = quickSettings()
         engineSettings.poll = .milliseconds(200)
-        var ports = fleet.ports(ledger)
-        ports.hints = []
-        let (heads, polled) = (ports.heads, Doorbell())
-        ports.heads = { lanes, shards, id throws(LedgerError) in
-            defer { polled.ring() }
-            return try await heads(lanes, shards, id)
-        }
-        try await RenewalEngine(engineSettings, ports, log: quiet).run {
+        let polled = AsyncEvent()
+        var services = fleet.services(ledger)
+        services.changeStores { $0.hintSources = [] }
+        services.spy { $0.atHeads = { polled.signal() } }
+        try await RenewalEngine(engineSettings, services, log: quiet).run {
             // All have been looked at, and now each has its turn.
             while fleet.pollCount < 40 { await polled.wait(upTo: .seconds(60)) }
             for number in [3, 400, 999] {
@@ -130,7 +124,7 @@ import Testing
         let ledger = PostgresLedger(settings)
         var engineSettings = quickSettings()
         engineSettings.poll = .milliseconds(100)
-        let engine = RenewalEngine(engineSettings, fleet.ports(ledger), log: quiet)
+        let engine = RenewalEngine(engineSettings, fleet.services(ledger), log: quiet)
         try await engine.run {
             while fleet.leastRead < 5 {
                 try Task.checkCancellation()

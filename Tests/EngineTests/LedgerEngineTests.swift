@@ -19,7 +19,7 @@ import Testing
                 group.addTask {
                     let ledger = house.newLedger()
                     let engine = RenewalEngine(
-                        quickSettings(inFlight: 50), house.ports(ledger), log: quiet)
+                        quickSettings(inFlight: 50), house.services(ledger), log: quiet)
                     let report = try await engine.run(.onePass(limit: nil))
                     await ledger.close()
                     return report
@@ -46,18 +46,20 @@ import Testing
         let house = try await House()
         try await house.fill(50)
         let ledger = house.newLedger()
-        var ports = house.ports(ledger)
-        ports.ask = { claim in
-            guard claim.purchase.userID == "user 7" else {
-                return Hearing(inForce(claim))
+        var services = house.services(ledger)
+        services.changeStores {
+            $0.answer = { claim in
+                guard claim.purchase.userID == "user 7" else {
+                    return Hearing(inForce(claim))
+                }
+                return Hearing(
+                    .verdict(
+                        Observation(
+                            environment: .production, standing: .active,
+                            items: [Item(names: ["p\0o"], expiresAt: nil)])))
             }
-            return Hearing(
-                .verdict(
-                    Observation(
-                        environment: .production, standing: .active,
-                        items: [Item(names: ["p\0o"], expiresAt: nil)])))
         }
-        let engine = RenewalEngine(quickSettings(), ports, log: quiet)
+        let engine = RenewalEngine(quickSettings(), services, log: quiet)
         #expect(try await engine.run(.onePass(limit: nil)).checked == 49)
         #expect(
             try await house.number(
@@ -81,7 +83,8 @@ import Testing
             epochs: Dictionary(taken.map { ($0.shard, $0.epoch) }, uniquingKeysWith: { $1 }))
         let claim = try #require(
             try await dead.claim(
-                lane, from: taken.map { Place.start(of: $0.shard) }, perShard: 1, limit: 1
+                ClaimRequest(
+                    lane, from: taken.map { Place.start(of: $0.shard) }, perShard: 1, limit: 1)
             ).first)
         _ = try await dead.mark([claim.shard: [claim.purchase.id]], under: lease)
         await dead.close()
@@ -124,8 +127,8 @@ extension LedgerEngineTests {
         let reader = AppKey(store: .google, id: "com.example.reader")
         let apps = Mutex<[AppKey]>([])
         let ledger = house.newLedger()
-        let ports = house.ports(ledger, apps: { apps.withLock { $0 } })
-        let engine = RenewalEngine(quickSettings(), ports, log: quiet)
+        let services = house.services(ledger, apps: { apps.withLock { $0 } })
+        let engine = RenewalEngine(quickSettings(), services, log: quiet)
         let unsupported = """
             SELECT FROM renewald.purchases
             WHERE problem = 'unsupported: this app is not configured' AND state = 'new'
@@ -174,7 +177,7 @@ extension LedgerEngineTests {
         let ledger = house.newLedger()
         var settings = quickSettings()
         settings.callsPerSecond[AppKey(store: .google, id: "com.example.reader")] = 1000
-        let engine = RenewalEngine(settings, house.ports(ledger), log: quiet)
+        let engine = RenewalEngine(settings, house.services(ledger), log: quiet)
         do {
             try await engine.run(.onePass(limit: nil))
             Issue.record("it did not say so")
@@ -195,7 +198,7 @@ extension LedgerEngineTests {
         let house = try await House(role: "renewald_worker")
         let ledger = house.newLedger()
         let lines = Lines()
-        let engine = RenewalEngine(quickSettings(), house.ports(ledger), log: lines.logger)
+        let engine = RenewalEngine(quickSettings(), house.services(ledger), log: lines.logger)
         try await engine.run {
             try await house.wait(
                 untilThereAre: "SELECT FROM renewald.shard WHERE owner IS NOT NULL")
@@ -236,7 +239,7 @@ extension LedgerEngineTests {
         try await house.fill(50)
         try await house.beside.script(script)
         let ledger = house.newLedger()
-        let engine = RenewalEngine(quickSettings(), house.ports(ledger), log: quiet)
+        let engine = RenewalEngine(quickSettings(), house.services(ledger), log: quiet)
         #expect(try await engine.run(.onePass(limit: nil)).checked == 49)
         await ledger.close()
         #expect(
@@ -358,22 +361,23 @@ private final class House: Sendable {
         settings.poll = .milliseconds(20)
         settings.lease = .seconds(3)
         let ledger = newLedger()
-        try await RenewalEngine(settings, ports(ledger), log: quiet).run(while: body)
+        try await RenewalEngine(settings, services(ledger), log: quiet).run(while: body)
         await ledger.close()
     }
 
-    func ports(
+    func services(
         _ ledger: PostgresLedger,
         apps: @escaping @Sendable () -> [AppKey] = {
             [AppKey(store: .google, id: "com.example.reader")]
         }
-    ) -> Ports {
-        Ports(
-            ledger, apps: apps,
-            workerName: "test",
-            ask: { claim in
+    ) -> EngineServices {
+        let stores = FakeStores(
+            configured: apps,
+            answer: { claim in
                 self.asked.withLock { $0[claim.purchase.id, default: 0] += 1 }
                 return Hearing(inForce(claim))
             })
+        return EngineServices(
+            ledger: ledger, stores: stores, hintStore: ledger, workerName: "test")
     }
 }

@@ -17,7 +17,7 @@ import Testing
         let world = World(lanes: 1000)
         let heartbeat = Heartbeat()
         let engine = RenewalEngine(
-            quickSettings(), world.ports { inForce($0) }, log: quiet, heartbeat: heartbeat)
+            quickSettings(), world.services { inForce($0) }, log: quiet, heartbeat: heartbeat)
         try await engine.run {
             // All are looked at once.
             await world.wait { $0.count(.heads) >= 32 }
@@ -35,12 +35,12 @@ import Testing
     @Test func onlyTheAppThatHasSomethingToDoIsAtWork() async throws {
         let world = World(lanes: 1000)
         let (gate, heartbeat) = (Gate(), Heartbeat())
-        let ports = world.ports { claim in
+        let services = world.services { claim in
             await gate.pass()
             return inForce(claim)
         }
         world.add(3, lane: 777)
-        let engine = RenewalEngine(quickSettings(), ports, log: quiet, heartbeat: heartbeat)
+        let engine = RenewalEngine(quickSettings(), services, log: quiet, heartbeat: heartbeat)
         try await engine.run {
             await world.wait { $0.totalInFlight == 3 }
             #expect(queuesAtWork(heartbeat) == 1)
@@ -59,7 +59,7 @@ import Testing
     /// Idle shards are no reason to look, and an empty list of crashes is no news.
     @Test func nothingIsClaimedWhileNothingIsDue() async throws {
         let world = World(lanes: 3)
-        let engine = RenewalEngine(quickSettings(), world.ports { inForce($0) }, log: quiet)
+        let engine = RenewalEngine(quickSettings(), world.services { inForce($0) }, log: quiet)
         try await engine.run {
             await world.letLook(60)
             #expect(world.state.count(.claim) == 0)
@@ -69,7 +69,7 @@ import Testing
 
     @Test func anAppThatHasGoneIsNotServedAnyMore() async throws {
         let world = World(lanes: 2)
-        let engine = RenewalEngine(quickSettings(), world.ports { inForce($0) }, log: quiet)
+        let engine = RenewalEngine(quickSettings(), world.services { inForce($0) }, log: quiet)
         try await engine.run {
             world.add(1, lane: 2)
             await world.wait { $0.committed.count == 1 }
@@ -90,9 +90,9 @@ import Testing
         let world = World()
         var settings = quickSettings()
         settings.poll = .milliseconds(50)
-        var ports = world.ports { inForce($0) }
-        ports.news = { await world.nextNews() }
-        let engine = RenewalEngine(settings, ports, log: quiet)
+        var services = world.services { inForce($0) }
+        services.news = WorldNews(world: world)
+        let engine = RenewalEngine(settings, services, log: quiet)
         try await engine.run {
             await world.wait { $0.count(.heads) >= 1 }
             let before = world.state

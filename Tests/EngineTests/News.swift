@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import Engine
 
-/// The sources of hints, and where hints are stored, as closures.
+/// The sources of hints, and where hints are stored.
 final class News: Sendable {
     struct State {
         /// What was done, in order: `begin`, `pull 3`, `take 2`, `acknowledge a`, `end read`.
@@ -20,7 +20,7 @@ final class News: Sendable {
     }
 
     let state = Mutex(State())
-    let ended = Doorbell()
+    let ended = AsyncEvent()
     private let now = Timestamp(microsecondsSinceEpoch: 1_700_000_000_000_000)
 
     /// But for what is forgotten, at its own times.
@@ -45,20 +45,6 @@ final class News: Sendable {
             })
     }
 
-    var doors: HintDoors {
-        HintDoors(
-            round: { round, _ in self.answer(round) },
-            take: { page, _, _, _, _ throws(LedgerError) in
-                guard !self.state.withLock(\.isShut) else {
-                    throw .unavailable(reason: "the door is shut")
-                }
-                self.note("take \(page.hints.count)")
-                self.state.withLock { $0.position = page.position ?? $0.position }
-                return HintReport(fresh: page.hints.count, woken: 0, unclaimed: 0)
-            },
-            forget: { self.note("forget") })
-    }
-
     private func answer(_ round: HintRound) -> HintTurns {
         var turns = HintTurns(now: now)
         for reading in round.ended {
@@ -81,15 +67,15 @@ final class News: Sendable {
                 }
             }
         }
-        if !round.ended.isEmpty { ended.ring() }
+        if !round.ended.isEmpty { ended.signal() }
         return turns
     }
 
-    func ports(_ world: World) -> Ports {
-        var ports = world.ports { inForce($0) }
-        ports.hints = [source()]
-        ports.hintDoors = doors
-        return ports
+    func services(_ world: World) -> EngineServices {
+        var services = world.services { inForce($0) }
+        services.changeStores { $0.hintSources = [source()] }
+        services.hintStore = self
+        return services
     }
 
     var log: Logger { Logger(label: "hints") { _ in Lines(news: self) } }
@@ -122,4 +108,21 @@ extension HintReading.Outcome {
         case .left: "left"
         }
     }
+}
+
+extension News: HintStore {
+    func hintRound(
+        _ round: HintRound, by worker: WorkerID
+    ) async throws(LedgerError) -> HintTurns {
+        answer(round)
+    }
+
+    func take(_ delivery: HintDelivery) async throws(LedgerError) -> HintReport? {
+        guard !state.withLock(\.isShut) else { throw .unavailable(reason: "the door is shut") }
+        note("take \(delivery.page.hints.count)")
+        state.withLock { $0.position = delivery.page.position ?? $0.position }
+        return HintReport(fresh: delivery.page.hints.count, woken: 0, unclaimed: 0)
+    }
+
+    func forgetOldHints() async throws(LedgerError) { note("forget") }
 }

@@ -68,7 +68,7 @@ import Testing
     @Test func onePassEndsThoughTheStoreIsDown() async throws {
         let world = World()
         world.add(300)
-        let engine = RenewalEngine(quickSettings(), world.ports { _ in outage }, log: quiet)
+        let engine = RenewalEngine(quickSettings(), world.services { _ in outage }, log: quiet)
         let report = try await engine.run(.onePass(limit: nil))
         #expect(report.verdicts == 0)
         #expect(report.unjudged >= 5)

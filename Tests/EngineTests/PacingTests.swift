@@ -15,12 +15,12 @@ import Testing
         let world = World()
         world.add(300)
         try await running(world, paced(world, perSecond: 1000)) { claim in
-            #expect(world.state.asked.count <= world.state.reserved)
+            #expect(world.state.asked.count <= Int(world.state.reserved / .milliseconds(1)))
             return inForce(claim)
         } _: {
             await world.wait { $0.committed.count == 300 }
         }
-        #expect(world.state.reserved >= 300)
+        #expect(world.state.reserved >= .milliseconds(300))
     }
 
     @Test func allThatWaitForACallReserveTogether() async throws {
@@ -29,23 +29,25 @@ import Testing
         let app = world.state.lanes[0].app
         let engine = Mutex<RenewalEngine?>(nil)
         let row = Mutex((underWay: 0, most: 0))
-        var ports = world.ports { claim in
+        var services = world.services { claim in
             await engine.withLock { $0 }?.extraCall(app)
             return inForce(claim)
         }
-        ports.reserve = { _, count, _ in
-            row.withLock { row in
-                row.underWay += 1
-                row.most = max(row.most, row.underWay)
+        services.spy {
+            $0.atReserve = { stretch in
+                row.withLock { row in
+                    row.underWay += 1
+                    row.most = max(row.most, row.underWay)
+                }
+                // The database is slow: others come to wait for the call beyond their first.
+                let answersAt = ContinuousClock.now + .milliseconds(40)
+                while ContinuousClock.now < answersAt { await Task.yield() }
+                world.change { $0.reserved += stretch }
+                row.withLock { $0.underWay -= 1 }
+                return .granted(in: .zero)
             }
-            // The database is slow: others come to wait for the call beyond their first.
-            let answersAt = ContinuousClock.now + .milliseconds(40)
-            while ContinuousClock.now < answersAt { await Task.yield() }
-            world.change { $0.reserved += count }
-            row.withLock { $0.underWay -= 1 }
-            return .granted(in: .zero)
         }
-        let made = RenewalEngine(paced(world, perSecond: 100), ports, log: quiet)
+        let made = RenewalEngine(paced(world, perSecond: 100), services, log: quiet)
         engine.withLock { $0 = made }
         try await made.run {
             await world.wait { $0.committed.count == 40 }
@@ -59,7 +61,7 @@ import Testing
         world.add(1)
         let (app, heartbeat) = (world.state.lanes[0].app, Heartbeat())
         let engine = RenewalEngine(
-            paced(world, perSecond: 1), world.ports { inForce($0) }, log: quiet,
+            paced(world, perSecond: 1), world.services { inForce($0) }, log: quiet,
             heartbeat: heartbeat)
         try await engine.run {
             await world.wait { $0.committed.count == 1 }
@@ -74,21 +76,25 @@ import Testing
     @Test func noCallStartsBeforeItsPlace() async throws {
         let world = World()
         world.add(20)
-        var ports = world.ports { claim in
+        var services = world.services { claim in
             world.change { $0.startedAt.append(.now) }
             return inForce(claim)
         }
-        ports.reserve = { _, count, _ in
-            // The database is slow: the row's time is that of its answer.
-            let answersAt = ContinuousClock.now + .milliseconds(40)
-            while ContinuousClock.now < answersAt { await Task.yield() }
-            world.change {
-                $0.reserved += count
-                $0.reservedFrom.append(.now + .milliseconds(150))
+        services.spy {
+            $0.atReserve = { stretch in
+                // The database is slow: the row's time is that of its answer.
+                let answersAt = ContinuousClock.now + .milliseconds(40)
+                while ContinuousClock.now < answersAt { await Task.yield() }
+                world.change {
+                    $0.reserved += stretch
+                    $0.reservedFrom.append(.now + .milliseconds(150))
+                }
+                return .granted(in: .milliseconds(150))
             }
-            return .granted(in: .milliseconds(150))
         }
-        try await running(world, paced(world, perSecond: 200), ports: ports, ask: { inForce($0) }) {
+        try await running(
+            world, paced(world, perSecond: 200), services: services, ask: { inForce($0) }
+        ) {
             await world.wait { $0.committed.count == 20 }
         }
         let (started, from) = (world.state.startedAt, world.state.reservedFrom)
@@ -99,15 +105,17 @@ import Testing
     @Test func aRowThatIsFullLetsNobodyStart() async throws {
         let world = World()
         world.add(20)
-        var ports = world.ports { inForce($0) }
-        ports.reserve = { _, count, _ in
-            world.change { $0.reserved += count }
-            return .granted(in: .seconds(3600))
+        var services = world.services { inForce($0) }
+        services.spy {
+            $0.atReserve = { stretch in
+                world.change { $0.reserved += stretch }
+                return .granted(in: .seconds(3600))
+            }
         }
         var settings = paced(world, perSecond: 50)
         settings.stopLimit = .milliseconds(10)
-        try await running(world, settings, ports: ports, ask: { inForce($0) }) {
-            await world.wait { $0.reserved > 0 }
+        try await running(world, settings, services: services, ask: { inForce($0) }) {
+            await world.wait { $0.reserved > .zero }
             await world.letLook(40)
         }
         #expect(world.state.asked.isEmpty)

@@ -7,9 +7,9 @@ import Testing
 
 /// `#expect` cannot call what mutates a value.
 private final class Row {
-    private var row: PermitRow
+    private var row: RateReservation
 
-    init(interval: Duration) { row = PermitRow(interval: interval) }
+    init(interval: Duration) { row = RateReservation(interval: interval) }
 
     var margin: Duration { row.margin }
 
@@ -118,21 +118,21 @@ private final class Row {
             (0, 50, 5), (3, 50, 5), (20, 50, 20), (900, 50, 50), (1, 1, 1), (9, 1, 1),
         ]
         for (wanted, rate, count) in cases {
-            #expect(PermitRow.slice(wanted: wanted, interval: .seconds(1) / rate) == count)
+            #expect(RateReservation.slice(wanted: wanted, interval: .seconds(1) / rate) == count)
         }
-        #expect(PermitRow.slice(wanted: 9, interval: .seconds(10)) == 1)
+        #expect(RateReservation.slice(wanted: 9, interval: .seconds(10)) == 1)
     }
 }
 
 @Suite struct SlotsTests {
     @Test func oneLaneAloneMayHaveThemAll() {
-        let slots = Slots(limit: 10)
+        let slots = ConcurrencyLimit(limit: 10)
         slots.enter(1)
         #expect((0..<12).map { _ in slots.take(1) {} }.filter { $0 }.count == 10)
     }
 
     @Test func aFewStayFreeForEachOtherLane() {
-        let slots = Slots(limit: 10)
+        let slots = ConcurrencyLimit(limit: 10)
         slots.enter(1)
         slots.enter(2)
         #expect((0..<12).map { _ in slots.take(1) {} }.filter { $0 }.count == 6)
@@ -141,7 +141,7 @@ private final class Row {
     }
 
     @Test func aFewSlotsAreSharedByManyLanes() {
-        let slots = Slots(limit: 2)
+        let slots = ConcurrencyLimit(limit: 2)
         for lane in 1...5 { slots.enter(Int32(lane)) }
         #expect(slots.take(1) {})
         #expect(slots.take(5) {})
@@ -151,7 +151,7 @@ private final class Row {
     }
 
     @Test func whoFoundNoneIsCalledWhenOneIsFree() {
-        let slots = Slots(limit: 1)
+        let slots = ConcurrencyLimit(limit: 1)
         let calls = Atomic<Int>(0)
         slots.enter(1)
         slots.enter(2)
@@ -167,30 +167,30 @@ private final class Row {
 
 @Suite(.timeLimit(.minutes(2))) struct DoorbellTests {
     @Test func aRingWhileNobodyWaitsIsKept() async {
-        let bell = Doorbell()
-        bell.ring()
+        let bell = AsyncEvent()
+        bell.signal()
         #expect(await bell.wait(upTo: .seconds(3600)))
     }
 
     @Test func severalRingsAreOne() async {
-        let bell = Doorbell()
-        bell.ring()
-        bell.ring()
+        let bell = AsyncEvent()
+        bell.signal()
+        bell.signal()
         #expect(await bell.wait(upTo: .seconds(3600)))
         #expect(await !bell.wait(upTo: .milliseconds(20)))
     }
 
     @Test func aRingWakesWhoWaits() async {
-        let bell = Doorbell()
+        let bell = AsyncEvent()
         for _ in 0..<200 {
             async let waiting = bell.wait(upTo: .seconds(3600))
-            bell.ring()
+            bell.signal()
             #expect(await waiting)
         }
     }
 
     @Test func theWaitEndsWithItsTask() async {
-        let bell = Doorbell()
+        let bell = AsyncEvent()
         for _ in 0..<200 {
             let task = Task { await bell.wait(upTo: .seconds(3600)) }
             task.cancel()
@@ -199,7 +199,7 @@ private final class Row {
     }
 
     @Test func theWaitEndsAtItsLimit() async {
-        let bell = Doorbell()
+        let bell = AsyncEvent()
         for _ in 0..<20 { await bell.wait(upTo: .milliseconds(1)) }
         await bell.wait(upTo: .zero)
     }

@@ -7,7 +7,7 @@ import Testing
     private func pass(
         _ world: World, limit: Int? = nil, ask: @escaping @Sendable (Claim) async -> Answer
     ) async throws -> RunReport {
-        let engine = RenewalEngine(quickSettings(), world.ports(ask: ask), log: quiet)
+        let engine = RenewalEngine(quickSettings(), world.services(ask: ask), log: quiet)
         return try await engine.run(.onePass(limit: limit))
     }
 

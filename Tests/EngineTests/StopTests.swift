@@ -11,7 +11,7 @@ import Testing
         let gate = Gate()
         let engine = RenewalEngine(
             quickSettings(inFlight: 4),
-            world.ports { claim in
+            world.services { claim in
                 await gate.pass()
                 return inForce(claim)
             }, log: quiet)
@@ -56,7 +56,7 @@ import Testing
         let gate = Gate()
         let engine = RenewalEngine(
             quickSettings(inFlight: 12),
-            world.ports { claim in
+            world.services { claim in
                 await gate.pass()
                 return outage
             }, log: quiet)

@@ -3,7 +3,7 @@ import Logging
 import Renewal
 import Synchronization
 
-/// The two sides of the world as closures: what is due, who is asked, what is committed.
+/// The two sides of the world: what is due, who is asked, what is committed.
 final class World: Sendable {
     struct State {
         var lanes: [Lane] = []
@@ -19,7 +19,9 @@ final class World: Sendable {
         var inFlight: [Int32: Int] = [:]
         var mostInFlight = 0
         var batches: [[Outcome]] = []
-        var reserved = 0
+        /// How much of the row of calls was reserved.
+        var reserved = Duration.zero
+        var reservations = 0
         var blocks: [Duration] = []
         var hasLeft = false
         var news: [Int32?] = []
@@ -140,9 +142,11 @@ final class World: Sendable {
         if !isOpen { throw .unavailable(reason: "the door is shut") }
     }
 
-    func ports(ask: @escaping @Sendable (Claim) async -> Answer) -> Ports {
-        Ports(
-            ask: { claim in
+    /// What an engine works with in this world.
+    func services(ask: @escaping @Sendable (Claim) async -> Answer) -> EngineServices {
+        let stores = FakeStores(
+            configured: { self.state.lanes.map(\.app) },
+            answer: { claim in
                 self.change { state in
                     state.asked.append(claim)
                     state.inFlight[claim.lane, default: 0] += 1
@@ -151,52 +155,8 @@ final class World: Sendable {
                 let answer = await ask(claim)
                 self.change { $0.inFlight[claim.lane, default: 0] -= 1 }
                 return Hearing(answer)
-            },
-            lanes: { _ throws(LedgerError) in
-                try self.open(.lanes)
-                let lanes = self.state.lanes
-                return ConfiguredLanes(lanes: lanes, highest: lanes.map(\.number).max() ?? 0)
-            },
-            heads: { lanes, shards, _ throws(LedgerError) in
-                try self.open(.heads)
-                return self.heads(lanes.map(\.number), Set(shards))
-            },
-            claim: { lane, places, perShard, limit throws(LedgerError) in
-                try self.open(.claim)
-                return self.claims(lane.number, places, perShard, limit)
-            },
-            suspects: { _, _ in [] },
-            mark: { inHand, lease throws(LedgerError) in
-                try self.open(.mark)
-                return Set(inHand.keys.filter { lease.epochs[$0] != nil })
-            },
-            commit: { outcomes, lease, _ throws(LedgerError) in
-                try self.open(.commit)
-                return self.commit(outcomes, lease)
-            },
-            beat: { _, _ throws(LedgerError) in
-                try self.open(.beat)
-                return self.state.workers
-            },
-            take: { _, limit, _ throws(LedgerError) in
-                try self.open(.take)
-                return self.take(limit)
-            },
-            renew: { lease, _, _ throws(LedgerError) in
-                try self.open(.renew)
-                return Set(lease.epochs.keys).subtracting(self.state.lost)
-            },
-            release: { lease throws(LedgerError) in
-                try self.open(.release)
-                self.change { state in for shard in lease.epochs.keys { state.owned[shard] = nil } }
-            },
-            leave: { _ in self.change { $0.hasLeft = true } },
-            reserve: { _, count, _ throws(LedgerError) in
-                try self.open(.reserve)
-                self.change { $0.reserved += count }
-                return .granted(in: .zero)
-            },
-            block: { _, duration in self.change { $0.blocks.append(duration) } })
+            })
+        return EngineServices(ledger: self, stores: stores, workerName: "test")
     }
 
     private func heads(_ lanes: [Int32], _ shards: Set<Int16>) -> QueueHeads {
@@ -245,6 +205,94 @@ final class World: Sendable {
             return free.map { TakenShard(shard: $0, epoch: 1, suspects: []) }
         }
     }
+}
+
+extension World: EngineLedger {
+    func configure(
+        _ apps: [AppKey], by worker: WorkerID
+    ) async throws(LedgerError) -> ConfiguredLanes {
+        try open(.lanes)
+        let lanes = state.lanes
+        return ConfiguredLanes(lanes: lanes, highest: lanes.map(\.number).max() ?? 0)
+    }
+
+    func heads(
+        of lanes: [Lane], in shards: [Int16], after id: Int64
+    ) async throws(LedgerError) -> QueueHeads {
+        try open(.heads)
+        return heads(lanes.map(\.number), Set(shards))
+    }
+
+    func claim(_ request: ClaimRequest) async throws(LedgerError) -> [Claim] {
+        try open(.claim)
+        return claims(request.lane.number, request.places, request.perShard, request.limit)
+    }
+
+    func suspects(of lanes: [Lane], in shards: [Int16]) async throws(LedgerError) -> [Claim] {
+        []
+    }
+
+    func mark(
+        _ inHand: [Int16: [Int64]], under lease: Lease
+    ) async throws(LedgerError) -> Set<Int16> {
+        try open(.mark)
+        return Set(inHand.keys.filter { lease.epochs[$0] != nil })
+    }
+
+    func commit(
+        _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp
+    ) async throws(LedgerError) -> CommitReport {
+        try open(.commit)
+        guard let lease else { throw .unavailable(reason: "no lease") }
+        return commit(outcomes, lease)
+    }
+
+    func beat(_ worker: WorkerID, name: String, lease: Duration) async throws(LedgerError) -> Int {
+        try open(.beat)
+        return state.workers
+    }
+
+    func takeShards(
+        _ worker: WorkerID, limit: Int, lease: Duration
+    ) async throws(LedgerError) -> [TakenShard] {
+        try open(.take)
+        return take(limit)
+    }
+
+    func renew(
+        _ lease: Lease, for duration: Duration, idle: Set<Int16>
+    ) async throws(LedgerError) -> Set<Int16> {
+        try open(.renew)
+        return Set(lease.epochs.keys).subtracting(state.lost)
+    }
+
+    func release(_ lease: Lease) async throws(LedgerError) {
+        try open(.release)
+        change { state in for shard in lease.epochs.keys { state.owned[shard] = nil } }
+    }
+
+    func leave(_ worker: WorkerID) async throws(LedgerError) { change { $0.hasLeft = true } }
+
+    func reserveCalls(
+        from bucket: BucketID, for stretch: Duration, within horizon: Duration, isUrgent: Bool
+    ) async throws(LedgerError) -> Reservation {
+        try open(.reserve)
+        change {
+            $0.reserved += stretch
+            $0.reservations += 1
+        }
+        return .granted(in: .zero)
+    }
+
+    func block(_ bucket: BucketID, for duration: Duration) async throws(LedgerError) {
+        change { $0.blocks.append(duration) }
+    }
+}
+
+/// News of a world, as they come.
+struct WorldNews: DueNews {
+    let world: World
+    func next() async throws(LedgerError) -> Int32? { await world.nextNews() }
 }
 
 /// Holds whoever comes until it is opened, or until his task is cancelled.
@@ -308,10 +356,10 @@ let outage = Answer.failure(.unreachable(reason: "time-out"))
 
 /// Runs the engine for as long as `body` needs, then stops it in order.
 func running(
-    _ world: World, _ settings: EngineSettings, ports: Ports? = nil,
+    _ world: World, _ settings: EngineSettings, services: EngineServices? = nil,
     ask: @escaping @Sendable (Claim) async -> Answer,
     _ body: @escaping @Sendable () async throws -> Void
 ) async throws {
-    let engine = RenewalEngine(settings, ports ?? world.ports(ask: ask), log: quiet)
+    let engine = RenewalEngine(settings, services ?? world.services(ask: ask), log: quiet)
     try await engine.run(while: body)
 }

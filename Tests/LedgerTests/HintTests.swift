@@ -42,8 +42,9 @@ import Testing
             start = Timestamp(microsecondsSinceEpoch: now)
         }
         return try await stage.ledger.take(
-            page, from: source, about: app, by: worker, lease: .seconds(600),
-            began: try #require(start))
+            HintDelivery(
+                page, from: source, about: app, by: worker, lease: .seconds(600),
+                began: try #require(start)))
     }
 
     /// One purchase of each user, in force and not due.
@@ -92,8 +93,9 @@ import Testing
     ) async throws -> HintReport? {
         let hint = Hint(id: id, subject: .token("token of ann"), clue: .refund(of: clue))
         return try await stage.ledger.take(
-            HintPage(hints: [hint]), from: source, about: app, by: worker, lease: .seconds(600),
-            began: began)
+            HintDelivery(
+                HintPage(hints: [hint]), from: source, about: app, by: worker,
+                lease: .seconds(600), began: began))
     }
 
     /// A clue outlives the process that has heard it, until a check has looked into it; after that
@@ -249,8 +251,9 @@ import Testing
         for (number, subject) in subjects.enumerated() {
             _ = try await begin(stage)
             let report = try await stage.ledger.take(
-                HintPage(hints: [Hint(id: "\(number)", subject: subject)]), from: source,
-                about: apple, by: worker, lease: .seconds(60), began: .never)
+                HintDelivery(
+                    HintPage(hints: [Hint(id: "\(number)", subject: subject)]), from: source,
+                    about: apple, by: worker, lease: .seconds(60), began: .never))
             #expect(report?.woken == 1)
             claims = try await stage.due(lease)
             #expect(claims.map(\.purchase.token) == ["receipt"])

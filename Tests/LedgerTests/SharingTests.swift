@@ -222,7 +222,8 @@ import Testing
         let places = (0..<256).map { Place.start(of: Int16($0)) }
         do throws(LedgerError) {
             guard let lane = try await ledger.allLanes().first else { return }
-            let claims = try await ledger.claim(lane, from: places, perShard: 20, limit: 20)
+            let claims = try await ledger.claim(
+                ClaimRequest(lane, from: places, perShard: 20, limit: 20))
             let outcomes = claims.enumerated().map { number, claim in
                 let product = claim.purchase.facts.product
                 let isOver = (number + endsEach) % 4 == 0

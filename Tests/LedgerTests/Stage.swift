@@ -131,7 +131,8 @@ extension Stage {
         for lane in try await ledger.allLanes() {
             for suspectsOnly in [false, true] {
                 claims += try await ledger.claim(
-                    lane, from: places, perShard: limit, limit: limit, suspectsOnly: suspectsOnly)
+                    ClaimRequest(lane, from: places, perShard: limit, limit: limit),
+                    suspectsOnly: suspectsOnly, tell: { _ in })
             }
         }
         return claims.sorted { $0.purchase.id < $1.purchase.id }

@@ -87,8 +87,9 @@ import Testing
         for _ in 0..<20 { _ = try await stage.ledger.configure(apps, by: worker) }
         for _ in 0..<20 {
             _ = try await stage.ledger.take(
-                HintPage(hints: []), from: "google voided", about: apps[0], by: worker,
-                lease: .seconds(1), began: .never)
+                HintDelivery(
+                    HintPage(hints: []), from: "google voided", about: apps[0], by: worker,
+                    lease: .seconds(1), began: .never))
             try await stage.submit("ann", "1", store: "apple", app: "com.example.1")
         }
         #expect(try await stage.number("SELECT max(lane) FROM renewald.app") == 50)

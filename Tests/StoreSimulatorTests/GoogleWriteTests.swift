@@ -46,38 +46,38 @@ struct GoogleWriteTests {
         let stage = try Stage()
         let purchase = try stage.buy(.google)
         pass(stage, "P40D")
-        var desk = try Desk(stage)
-        let first = desk.send("GET", Self.root + "orders/\(purchase.order)").object
+        var clients = try Desk(stage)
+        let first = clients.send("GET", Self.root + "orders/\(purchase.order)").object
         #expect(first["purchaseToken"] as? String == purchase.token)
         #expect(first["state"] as? String == "PROCESSED")
         _ = stage.act("fail_payment", purchase)
         pass(stage, "P25D")
-        desk = try Desk(stage)
-        let pending = desk.send("GET", Self.root + "orders/\(purchase.order)..1").object
+        clients = try Desk(stage)
+        let pending = clients.send("GET", Self.root + "orders/\(purchase.order)..1").object
         #expect(pending["state"] as? String == "PENDING")
         let ids = "orderIds=\(purchase.order)&orderIds=\(purchase.order)..0"
-        let both = desk.send("GET", Self.root + "orders:batchGet?\(ids)").object
+        let both = clients.send("GET", Self.root + "orders:batchGet?\(ids)").object
         #expect((both["orders"] as? [Any])?.count == 2)
-        let unknown = desk.send("GET", Self.root + "orders:batchGet?\(ids)&orderIds=GPA.0")
+        let unknown = clients.send("GET", Self.root + "orders:batchGet?\(ids)&orderIds=GPA.0")
         #expect(unknown.status == 404)
-        #expect(desk.send("GET", Self.root + "orders:batchGet").status == 400)
+        #expect(clients.send("GET", Self.root + "orders:batchGet").status == 400)
     }
 
     @Test("money that goes back leaves the access, unless it is revoked")
     func refunds() throws {
         let stage = try Stage()
-        let desk = try Desk(stage)
+        let clients = try Desk(stage)
         let kept = try stage.buy(.google)
         let lost = try stage.buy(.google)
         let path = { (purchase: Purchase) in Self.root + "orders/\(purchase.order):refund" }
-        #expect(desk.send("POST", path(kept)).status == 200)
-        #expect(desk.send("POST", path(lost) + "?revoke=true").status == 200)
-        #expect(desk.send("POST", path(lost)).status == 400)
-        #expect(desk.read(kept)["subscriptionState"] as? String == "SUBSCRIPTION_STATE_ACTIVE")
-        #expect(desk.read(lost)["subscriptionState"] as? String == "SUBSCRIPTION_STATE_EXPIRED")
-        let order = desk.send("GET", Self.root + "orders/\(kept.order)").object
+        #expect(clients.send("POST", path(kept)).status == 200)
+        #expect(clients.send("POST", path(lost) + "?revoke=true").status == 200)
+        #expect(clients.send("POST", path(lost)).status == 400)
+        #expect(clients.read(kept)["subscriptionState"] as? String == "SUBSCRIPTION_STATE_ACTIVE")
+        #expect(clients.read(lost)["subscriptionState"] as? String == "SUBSCRIPTION_STATE_EXPIRED")
+        let order = clients.send("GET", Self.root + "orders/\(kept.order)").object
         #expect(order["state"] as? String == "REFUNDED")
-        let voids = desk.send("GET", Self.root + "purchases/voidedpurchases?type=1").text
+        let voids = clients.send("GET", Self.root + "purchases/voidedpurchases?type=1").text
         #expect(voids.contains(lost.order) && !voids.contains(kept.order))
     }
 
@@ -86,61 +86,61 @@ struct GoogleWriteTests {
         let stage = try Stage()
         let forgotten = try stage.buy(.google, #","acknowledged":false"#)
         let done = try stage.buy(.google, #","acknowledged":false"#)
-        var desk = try Desk(stage)
+        var clients = try Desk(stage)
         #expect(
-            desk.read(forgotten)["acknowledgementState"] as? String
+            clients.read(forgotten)["acknowledgementState"] as? String
                 == "ACKNOWLEDGEMENT_STATE_PENDING")
         let path = Self.root + "purchases/subscriptions/pro.monthly/tokens/\(done.token)"
         let body = #"{"developerPayload":"mine"}"#
-        for _ in 1...2 { #expect(desk.send("POST", path + ":acknowledge", body).status == 204) }
-        #expect(desk.send("GET", path).object["developerPayload"] as? String == "mine")
+        for _ in 1...2 { #expect(clients.send("POST", path + ":acknowledge", body).status == 204) }
+        #expect(clients.send("GET", path).object["developerPayload"] as? String == "mine")
         pass(stage, "P3D")
-        desk = try Desk(stage)
+        clients = try Desk(stage)
         let state = { (purchase: Purchase) in
-            desk.read(purchase)["subscriptionState"] as? String ?? ""
+            clients.read(purchase)["subscriptionState"] as? String ?? ""
         }
         #expect(state(forgotten) == "SUBSCRIPTION_STATE_EXPIRED")
         #expect(state(done) == "SUBSCRIPTION_STATE_ACTIVE")
-        let voids = desk.send("GET", Self.root + "purchases/voidedpurchases?type=1").object
+        let voids = clients.send("GET", Self.root + "purchases/voidedpurchases?type=1").object
         let void = try #require((voids["voidedPurchases"] as? [[String: Any]])?.first)
         #expect(void["voidedReason"] as? Int == 8 && void["voidedSource"] as? Int == 2)
         let late = Self.root + "purchases/subscriptions/x/tokens/\(forgotten.token):acknowledge"
-        #expect(desk.send("POST", late).status == 400)
+        #expect(clients.send("POST", late).status == 400)
     }
 
     @Test("a consumable is consumed once, and some of its quantity can be given back")
     func consumes() throws {
         let stage = try Stage()
-        let desk = try Desk(stage)
+        let clients = try Desk(stage)
         let purchase = try stage.buy(
             .google, #","kind":"consumable","quantity":3,"acknowledged":false"#)
         let path = Self.root + "purchases/products/pro.monthly/tokens/\(purchase.token)"
-        #expect(desk.send("POST", path + ":consume").status == 204)
-        #expect(desk.send("POST", path + ":consume").status == 400)
+        #expect(clients.send("POST", path + ":consume").status == 204)
+        #expect(clients.send("POST", path + ":consume").status == 400)
         #expect(stage.act("refund_part", purchase, #"{"quantity":2}"#).status == 200)
-        let answer = desk.send("GET", path).object
+        let answer = clients.send("GET", path).object
         #expect(answer["consumptionState"] as? Int == 1)
         #expect(answer["acknowledgementState"] as? Int == 1)
         #expect(answer["quantity"] as? Int == 3 && answer["refundableQuantity"] as? Int == 1)
         let voids = Self.root + "purchases/voidedpurchases"
-        #expect(desk.send("GET", voids).object.isEmpty)
-        let parts = desk.send("GET", voids + "?includeQuantityBasedPartialRefund=true").text
+        #expect(clients.send("GET", voids).object.isEmpty)
+        let parts = clients.send("GET", voids + "?includeQuantityBasedPartialRefund=true").text
         #expect(parts.contains("\"voidedQuantity\":2"))
     }
 
     @Test("the end of all items moves by a deferral with the right etag")
     func postpones() throws {
         let stage = try Stage()
-        let desk = try Desk(stage)
+        let clients = try Desk(stage)
         let purchase = try stage.buy(.google)
-        let etag = try #require(desk.read(purchase)["etag"] as? String)
+        let etag = try #require(clients.read(purchase)["etag"] as? String)
         let path = Stage.googlePath(purchase.token) + ":defer"
         let body = { (etag: String) in
             "{\"deferralContext\":{\"deferDuration\":\"604800s\",\"etag\":\"\(etag)\"}}"
         }
-        #expect(desk.send("POST", path, body("old")).status == 409)
-        #expect(desk.send("POST", path, body(etag)).status == 200)
-        #expect(desk.read(purchase)["etag"] as? String != etag)
+        #expect(clients.send("POST", path, body("old")).status == 409)
+        #expect(clients.send("POST", path, body(etag)).status == 200)
+        #expect(clients.read(purchase)["etag"] as? String != etag)
     }
 
     @Test("notifications follow the life, and come again until they are acknowledged")
@@ -148,34 +148,34 @@ struct GoogleWriteTests {
         let stage = try Stage()
         _ = try stage.buy(.google)
         pass(stage, "PT1H")
-        let desk = try Desk(stage, scope: "https://www.googleapis.com/auth/pubsub")
-        let first = desk.pull()
+        let clients = try Desk(stage, scope: "https://www.googleapis.com/auth/pubsub")
+        let first = clients.pull()
         #expect(try types(first) == [4])
-        #expect(desk.pull().isEmpty)
+        #expect(clients.pull().isEmpty)
         pass(stage, "PT11S")
-        let again = desk.pull()
+        let again = clients.pull()
         #expect(again.first?["deliveryAttempt"] as? Int == 2)
         let id = try #require(again.first?["ackId"] as? String)
         let path = "/v1/projects/storesim/subscriptions/play:"
         let body = "{\"ackIds\":[\"\(id)\"]}"
-        #expect(desk.send("POST", path + "acknowledge", body).status == 200)
-        #expect(desk.send("POST", path + "acknowledge", #"{"ackIds":["x"]}"#).status == 400)
+        #expect(clients.send("POST", path + "acknowledge", body).status == 200)
+        #expect(clients.send("POST", path + "acknowledge", #"{"ackIds":["x"]}"#).status == 400)
         pass(stage, "PT11S")
-        #expect(desk.pull().isEmpty)
+        #expect(clients.pull().isEmpty)
         _ = stage.control("POST", "/notifications", #"{"redeliver":true,"test":"a.b"}"#)
-        #expect(desk.pull().count == 2)
+        #expect(clients.pull().count == 2)
     }
 
     @Test("a subscription can be looked at, and says who may pull from it")
     func showsASubscription() throws {
-        let desk = try Desk(try Stage(), scope: "https://www.googleapis.com/auth/pubsub")
+        let clients = try Desk(try Stage(), scope: "https://www.googleapis.com/auth/pubsub")
         let path = "/v1/projects/storesim/subscriptions/"
-        #expect(desk.send("GET", path + "play").object["ackDeadlineSeconds"] as? Int == 10)
-        #expect(desk.send("GET", path + "none").status == 404)
+        #expect(clients.send("GET", path + "play").object["ackDeadlineSeconds"] as? Int == 10)
+        #expect(clients.send("GET", path + "none").status == 404)
         let wanted = #"{"permissions":["pubsub.subscriptions.consume"]}"#
-        let held = desk.send("POST", path + "play:testIamPermissions", wanted)
+        let held = clients.send("POST", path + "play:testIamPermissions", wanted)
         #expect(held.object["permissions"] as? [String] == ["pubsub.subscriptions.consume"])
-        let none = desk.send("POST", path + "none:testIamPermissions", wanted)
+        let none = clients.send("POST", path + "none:testIamPermissions", wanted)
         #expect(none.status == 200)
         #expect(none.object.isEmpty)
     }
@@ -200,14 +200,14 @@ struct GoogleWriteTests {
         var seen: [String] = []
         for _ in 0..<(Int(row[1]) ?? 0) {
             pass(stage, "P1D")
-            let desk = try Desk(stage, scope: "https://www.googleapis.com/auth/pubsub")
-            let messages = desk.pull()
+            let clients = try Desk(stage, scope: "https://www.googleapis.com/auth/pubsub")
+            let messages = clients.pull()
             seen += try words(messages)
             let ids = messages.compactMap { $0["ackId"] as? String }.map { "\"\($0)\"" }
             let body = "{\"ackIds\":[\(ids.joined(separator: ","))]}"
             if !ids.isEmpty {
                 let path = "/v1/projects/storesim/subscriptions/play:acknowledge"
-                #expect(desk.send("POST", path, body).status == 200)
+                #expect(clients.send("POST", path, body).status == 200)
             }
         }
         #expect(seen.dropFirst().joined(separator: " ") == row[2])
@@ -255,9 +255,9 @@ struct GoogleWriteTests {
     func refusesMistakes() throws {
         let stage = try Stage()
         let purchase = try stage.buy(.google)
-        let desk = try Desk(stage)
+        let clients = try Desk(stage)
         for mistake in [purchase.order, "%7B%22a%22%3A1%7D"] {
-            let reply = desk.send("GET", Stage.googlePath(mistake))
+            let reply = clients.send("GET", Stage.googlePath(mistake))
             #expect(reply.status == 400 && reply.text.contains("\"invalid\""))
         }
     }

@@ -5,14 +5,14 @@ import Stores
 /// it should be.
 struct CredentialCheck {
     let configuration: Configuration
-    let maker: StoreMaker
+    let maker: StoreClientFactory
     private(set) var findings: [Finding] = []
     /// The apps that can be asked about.
     private(set) var usable: [App] = []
 
     private static let subject = "credentials"
 
-    init(_ configuration: Configuration, _ maker: StoreMaker) {
+    init(_ configuration: Configuration, _ maker: StoreClientFactory) {
         self.configuration = configuration
         self.maker = maker
     }
@@ -83,7 +83,7 @@ struct CredentialCheck {
 
     private mutating func look(
         at source: SecretSource, _ what: String,
-        _ check: (StoreMaker) throws(ConfigurationFault) -> [Finding]
+        _ check: (StoreClientFactory) throws(ConfigurationFault) -> [Finding]
     ) {
         do throws(ConfigurationFault) {
             let remarks = try check(maker)

@@ -95,7 +95,7 @@ package struct Doctor: Sendable {
             return tell(
                 .wrong("stores", "libcurl cannot be used: \(error)", do: "reinstall libcurl4"))
         }
-        let maker = StoreMaker(
+        let maker = StoreClientFactory(
             configuration.stores, configuration.catalog, client, environment,
             DaemonMetrics(startedAt: WallClock.now()))
         var credentials = CredentialCheck(configuration, maker)

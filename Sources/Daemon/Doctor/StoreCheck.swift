@@ -5,13 +5,15 @@ import Stores
 
 /// Asks each store once, about nothing, with the credentials of each app.
 struct StoreCheck {
-    private let maker: StoreMaker
+    private let maker: StoreClientFactory
     private let wait: @Sendable (AppKey) async -> Void
 
     /// - Parameters:
     ///   - maker: makes the stores as the daemon does.
     ///   - wait: is awaited before each call, so that the quota holds.
-    init(_ maker: StoreMaker, beforeEachCall wait: @escaping @Sendable (AppKey) async -> Void) {
+    init(
+        _ maker: StoreClientFactory, beforeEachCall wait: @escaping @Sendable (AppKey) async -> Void
+    ) {
         self.maker = maker
         self.wait = wait
     }

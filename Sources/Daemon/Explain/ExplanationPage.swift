@@ -6,7 +6,7 @@ import Renewal
 package struct ExplanationPage: Sendable {
     private let explanation: Explanation
 
-    /// Of the drawing for a desk and for paper, and of the one for a phone.
+    /// Of the drawing for a clients and for paper, and of the one for a phone.
     private static let widths = (wide: 960.0, narrow: 360.0)
 
     package init(_ explanation: Explanation) { self.explanation = explanation }

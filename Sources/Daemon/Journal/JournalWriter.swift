@@ -21,7 +21,7 @@ final class JournalWriter: Sendable {
 
     private let sender: DatagramSender
     private let state = Mutex(State())
-    private let alarm = LateCall(label: "renewald.journal")
+    private let alarm = DelayedCall(label: "renewald.journal")
 
     /// Kept at most while the journal is busy.
     static let waitingLimitBytes = 1 << 20

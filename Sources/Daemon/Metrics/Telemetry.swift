@@ -75,7 +75,7 @@ struct QueueWatch: Sendable {
     private func noteCircuits() async {
         do {
             for app in telemetry.appsWithOpenCircuit {
-                try await ledger.block(Quota.circuitBucket(app), for: Self.circuitNote)
+                try await ledger.block(BucketID(ofCircuitOf: app), for: Self.circuitNote)
             }
         } catch {
             telemetry.metrics.databaseFailed("watch")

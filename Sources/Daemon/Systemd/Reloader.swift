@@ -7,21 +7,21 @@ import Synchronization
 final class Reloader: Sendable {
     private let configurationFile: String
     private let environment: [String: String]
-    private let workshop: Workshop
+    private let services: Services
     private let engine: RenewalEngine
     private let stallLimit: Duration
     private let current: Mutex<Configuration>
 
     init(
-        configurationFile: String, environment: [String: String], workshop: Workshop,
+        configurationFile: String, environment: [String: String], services: Services,
         engine: RenewalEngine, stallLimit: Duration
     ) {
         self.configurationFile = configurationFile
         self.environment = environment
-        self.workshop = workshop
+        self.services = services
         self.engine = engine
         self.stallLimit = stallLimit
-        current = Mutex(workshop.configuration)
+        current = Mutex(services.configuration)
     }
 
     /// The one that holds, after any number of reloads.
@@ -32,7 +32,7 @@ final class Reloader: Sendable {
     func reload(_ state: inout DaemonState) async {
         do throws(ConfigurationFaults) {
             let next = try Configuration.load(file: configurationFile, environment: environment)
-            try workshop.desk.reload(
+            try services.clients.reload(
                 next.apps, next.stores, next.catalog, environment: environment)
             await follow(next, &state)
         } catch {
@@ -47,15 +47,15 @@ final class Reloader: Sendable {
     }
 
     private func follow(_ next: Configuration, _ state: inout DaemonState) async {
-        var settings = workshop.settings(following: next)
+        var settings = services.settings(following: next)
         settings.stallLimit = stallLimit
-        await engine.adapt(to: settings, hints: workshop.desk.hintSources)
+        await engine.adapt(to: settings, hints: services.clients.hintSources)
         for app in next.apps.map(\.key) {
-            workshop.telemetry.metrics.begin(
+            services.telemetry.metrics.begin(
                 app, rate: next.stores.requestsPerSecond(app.store))
         }
-        for source in workshop.desk.hintSources {
-            workshop.telemetry.metrics.begin(source: source.name)
+        for source in services.clients.hintSources {
+            services.telemetry.metrics.begin(source: source.name)
         }
         let changes = Reload.changes(from: configuration, to: next)
         current.withLock { $0 = next }
@@ -63,9 +63,9 @@ final class Reloader: Sendable {
             "the new configuration is in force, credentials were read again; \(changes)",
             metadata: LogField.topic(.reloaded))
         next.warn(in: log)
-        var waiting = Reload.waitingForRestart(from: workshop.configuration, to: next)
-        if next.engine.inFlight > workshop.desk.capacity {
-            waiting.append("engine.in_flight above \(workshop.desk.capacity)")
+        var waiting = Reload.waitingForRestart(from: services.configuration, to: next)
+        if next.engine.inFlight > services.clients.capacity {
+            waiting.append("engine.in_flight above \(services.clients.capacity)")
         }
         for name in waiting {
             log.notice(
@@ -77,7 +77,7 @@ final class Reloader: Sendable {
         state.waitingForRestart = waiting
     }
 
-    private var log: Logger { workshop.log }
+    private var log: Logger { services.log }
 }
 
 extension Configuration {

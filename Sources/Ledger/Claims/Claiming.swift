@@ -4,27 +4,27 @@ package import Renewal
 extension PostgresLedger {
     /// The due purchases of one app in the given shards, from the given places on.
     ///
-    /// - Parameters:
-    ///   - lane: the app.
-    ///   - places: the shards, and where to go on in each.
-    ///   - perShard: most of one shard.
-    ///   - limit: most in all.
-    ///   - suspectsOnly: only those that were in hand when a process ended.
-    ///   - tell: hears of what cannot be read: it is set aside.
-    /// - Returns: the claims, oldest first within each shard.
+    /// - Returns: the claims, oldest first within each shard. What cannot be read is set aside.
     /// - Throws: `.unavailable` without a database.
+    package func claim(_ request: ClaimRequest) async throws(LedgerError) -> [Claim] {
+        try await claim(request, tell: { _ in })
+    }
+
+    /// The same; with `suspectsOnly` those alone that were in hand when a process ended. `tell`
+    /// hears of what cannot be read.
     package func claim(
-        _ lane: Lane, from places: [Place], perShard: Int, limit: Int, suspectsOnly: Bool = false,
-        tell: @Sendable ([UnreadablePurchase]) -> Void = { _ in }
+        _ request: ClaimRequest, suspectsOnly: Bool = false,
+        tell: @Sendable ([UnreadablePurchase]) -> Void
     ) async throws(LedgerError) -> [Claim] {
         try await attempt {
             let rows = try await self.reads.query(
                 SQL.claimDue(
-                    .int16s(places.map(\.shard)),
-                    .timestamps(places.map(\.dueAt.microsecondsSinceEpoch)),
-                    .int64s(places.map(\.id)), .int32(lane.number), .int32(Int32(perShard)),
-                    .int32(Int32(limit)), .bool(suspectsOnly)))
-            let (claims, unreadable) = try self.parted(rows.rows, of: lane.app)
+                    .int16s(request.places.map(\.shard)),
+                    .timestamps(request.places.map(\.dueAt.microsecondsSinceEpoch)),
+                    .int64s(request.places.map(\.id)), .int32(request.lane.number),
+                    .int32(Int32(request.perShard)), .int32(Int32(request.limit)),
+                    .bool(suspectsOnly)))
+            let (claims, unreadable) = try self.parted(rows.rows, of: request.lane.app)
             tell(try await self.setAside(unreadable))
             return claims
         }
@@ -56,8 +56,14 @@ extension PostgresLedger {
 
     /// The due purchases of the lanes in the given shards that were in hand when a process ended.
     package func suspects(
-        of lanes: [Lane], in shards: [Int16],
-        tell: @Sendable ([UnreadablePurchase]) -> Void = { _ in }
+        of lanes: [Lane], in shards: [Int16]
+    ) async throws(LedgerError) -> [Claim] {
+        try await suspects(of: lanes, in: shards, tell: { _ in })
+    }
+
+    /// The same; `tell` hears of what cannot be read.
+    package func suspects(
+        of lanes: [Lane], in shards: [Int16], tell: @Sendable ([UnreadablePurchase]) -> Void
     ) async throws(LedgerError) -> [Claim] {
         let numbers = try await attempt {
             try await self.reads.query(
@@ -67,7 +73,8 @@ extension PostgresLedger {
         var claims: [Claim] = []
         for lane in lanes where numbers.contains(lane.number) {
             claims += try await claim(
-                lane, from: shards.map(Place.start), perShard: 1000, limit: 100_000,
+                ClaimRequest(
+                    lane, from: shards.map(Place.start), perShard: 1000, limit: 100_000),
                 suspectsOnly: true, tell: tell)
         }
         return claims

@@ -49,23 +49,15 @@ extension PostgresLedger {
     /// Stores a page of hints in one transaction: what is known is made due, what is not is kept
     /// for a later submission, and the source goes on from the page's place.
     ///
-    /// - Parameters:
-    ///   - page: of the source.
-    ///   - source: held by the worker; nothing is stored when it is not any more.
-    ///   - app: what the hints are about.
-    ///   - worker: who reads it.
-    ///   - lease: how long it stays his.
-    ///   - began: the database's time when the pull began: what was checked since is left.
     /// - Returns: nil when another worker holds the source.
     /// - Throws: `.unavailable` without a database; nothing is stored then.
-    package func take(
-        _ page: HintPage, from source: SourceID, about app: AppKey, by worker: WorkerID,
-        lease: Duration, began: Timestamp
-    ) async throws(LedgerError) -> HintReport? {
+    package func take(_ delivery: HintDelivery) async throws(LedgerError) -> HintReport? {
+        let (page, source, app) = (delivery.page, delivery.source, delivery.app)
         var statements = [
             SQL.commitPull(
-                .text(source), .uuid(worker.uuid), page.position.map(PostgresValue.text) ?? .null,
-                .int64(lease.microseconds)),
+                .text(source), .uuid(delivery.worker.uuid),
+                page.position.map(PostgresValue.text) ?? .null,
+                .int64(delivery.lease.microseconds)),
             SQL.registerApps(.texts([app.store.rawValue]), .texts([app.id])),
         ]
         let first = statements.count
@@ -74,7 +66,7 @@ extension PostgresLedger {
             statements.append(
                 SQL.takeHints(
                     .text(source), .text(app.store.rawValue), .text(app.id),
-                    .timestamp(microsecondsSinceEpoch: began.microsecondsSinceEpoch),
+                    .timestamp(microsecondsSinceEpoch: delivery.began.microsecondsSinceEpoch),
                     .texts(batch.map(\.id)),
                     .optionalTexts(batch.map(\.token)), .optionalTexts(batch.map(\.originalID)),
                     .optionalTexts(batch.map(\.storedClue))))

@@ -1,7 +1,7 @@
 import Dispatch
 
 /// Calls back after a while, on a queue of its own: for what has no task to wait in, such as a log.
-package final class LateCall: Sendable {
+package final class DelayedCall: Sendable {
     private let queue: DispatchQueue
 
     /// - Parameter label: shown by debuggers.

@@ -1,53 +1,53 @@
 import Synchronization
 
-/// Lets one task wait until another rings, or until a time has passed. A ring while nobody waits is
-/// kept; several rings are one.
-final class Doorbell: Sendable {
+/// Lets one task wait until another signals, or until a time has passed. A signal while nobody
+/// waits is kept; several are one.
+final class AsyncEvent: Sendable {
     private struct State {
-        var isRung = false
+        var isSignalled = false
         var waiter: CheckedContinuation<Void, Never>?
     }
 
     private let state = Mutex(State())
 
-    func ring() {
+    func signal() {
         let waiter = state.withLock { state in
             let waiter = state.waiter.take()
-            state.isRung = waiter == nil
+            state.isSignalled = waiter == nil
             return waiter
         }
         waiter?.resume()
     }
 
-    /// Forgets a ring that was kept.
-    func silence() { state.withLock { $0.isRung = false } }
+    /// Forgets a signal that was kept.
+    func reset() { state.withLock { $0.isSignalled = false } }
 
-    /// Waits for a ring, for so long at most, or until the task is cancelled.
+    /// Waits for a signal, for so long at most, or until the task is cancelled.
     ///
-    /// - Returns: whether it was a ring.
+    /// - Returns: whether it was a signal.
     @discardableResult
     func wait(upTo limit: Duration) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {
-                await self.waitForRing()
+                await self.waitForSignal()
                 return true
             }
             group.addTask {
                 try? await Task.sleep(for: limit)
                 return false
             }
-            let isRing = await group.next()
+            let isSignal = await group.next()
             group.cancelAll()
-            return isRing ?? false
+            return isSignal ?? false
         }
     }
 
-    private func waitForRing() async {
+    private func waitForSignal() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let goesOn = state.withLock { state in
-                    if state.isRung || Task.isCancelled {
-                        state.isRung = false
+                    if state.isSignalled || Task.isCancelled {
+                        state.isSignalled = false
                         return true
                     }
                     state.waiter = continuation

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// What is turned and read from outside while the engine runs: its settings and its heartbeat.
-final class Controls: Sendable {
+final class LiveSettings: Sendable {
     let heartbeat: Heartbeat
     private let live: Mutex<EngineSettings>
 

@@ -5,10 +5,10 @@ import Stores
 import Synchronization
 
 /// Knows which store to ask about which app, and with what.
-package final class StoreDesk: Sendable {
+package final class StoreClients: Sendable {
     private let client: CurlClient
     private let metrics: DaemonMetrics
-    private let doors: Mutex<[AppKey: StoreDoors]>
+    private let doors: Mutex<[AppKey: StoreClient]>
     /// Most requests that are served at once.
     package let capacity: Int
     private let queue = Mutex(CallQueue(wait: { _ in }))
@@ -45,8 +45,8 @@ package final class StoreDesk: Sendable {
         _ apps: [App], _ settings: StoreSettings, _ catalog: Catalog,
         environment: [String: String]
     ) throws(ConfigurationFaults) {
-        let maker = StoreMaker(settings, catalog, client, environment, metrics)
-        var doors: [AppKey: StoreDoors] = [:]
+        let maker = StoreClientFactory(settings, catalog, client, environment, metrics)
+        var doors: [AppKey: StoreClient] = [:]
         var faults: [ConfigurationFault] = []
         for app in apps {
             let unreadable = app.secrets.compactMap { $0.fault(environment: environment) }
@@ -65,7 +65,7 @@ package final class StoreDesk: Sendable {
         self.doors.withLock { $0 = doors }
     }
 
-    private func doors(of app: AppKey) -> StoreDoors? { doors.withLock { $0[app] } }
+    private func doors(of app: AppKey) -> StoreClient? { doors.withLock { $0[app] } }
 
     /// Where the stores' news comes from. Each follows a reload.
     package var hintSources: [HintSource] {
@@ -104,7 +104,7 @@ package final class StoreDesk: Sendable {
     }
 
     /// What looks an order up; nil where the store has no such call, or nothing to ask it with.
-    func lookUp(_ app: AppKey) -> OrderDoor? { doors(of: app)?.lookUp }
+    func lookUp(_ app: AppKey) -> LookUpOrder? { doors(of: app)?.lookUp }
 
     package func knows(_ app: AppKey) -> Bool { doors(of: app) != nil }
 
@@ -133,20 +133,20 @@ private struct CallQueue: Sendable {
 }
 
 /// What can be done at the store of one app.
-struct StoreDoors: Sendable {
+struct StoreClient: Sendable {
     let ask: @Sendable (Purchase, Timestamp) async -> Answer
     var hintSources: [HintSource] = []
     /// Nil where the store waits for nothing, or nobody wants to tell it.
     var acknowledge: (@Sendable (Purchase, Timestamp) async -> Bool)?
-    var lookUp: OrderDoor?
+    var lookUp: LookUpOrder?
 }
 
 /// Takes an order id; gives ids by which the ledger may know its purchase, none when the store does
 /// not know the order. They may be tokens.
-typealias OrderDoor = @Sendable (OrderID, Timestamp) async throws(StoreFailure) -> [OrderID]
+typealias LookUpOrder = @Sendable (OrderID, Timestamp) async throws(StoreFailure) -> [OrderID]
 
 /// Makes a store from its configuration.
-struct StoreMaker {
+struct StoreClientFactory {
     let settings: StoreSettings
     let catalog: Catalog
     let client: CurlClient
@@ -166,7 +166,7 @@ struct StoreMaker {
 
     func doors(
         _ app: App, beforeExtraCall: @escaping @Sendable () async -> Void
-    ) throws(ConfigurationFault) -> StoreDoors {
+    ) throws(ConfigurationFault) -> StoreClient {
         let (client, metrics, key) = (self.client, self.metrics, app.key)
         let transport = StoreTransport(
             send: { request throws(CurlError) in
@@ -181,7 +181,7 @@ struct StoreMaker {
             return try google(app, key, transport)
         case .amazon(let app):
             let store = try amazon(app, transport)
-            return StoreDoors(ask: { await store.ask($0, at: $1) })
+            return StoreClient(ask: { await store.ask($0, at: $1) })
         }
     }
 

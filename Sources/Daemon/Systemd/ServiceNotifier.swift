@@ -3,7 +3,7 @@ package import Logging
 import Synchronization
 
 /// Speaks to the service manager for the daemon: ready, how it goes, and that the work advances.
-package final class Attendant: Sendable {
+package final class ServiceNotifier: Sendable {
     /// What the work shows its steps to.
     package let heartbeat = Heartbeat()
     private let manager: ServiceManager

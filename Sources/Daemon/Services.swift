@@ -5,10 +5,10 @@ import Postgres
 package import Renewal
 
 /// The composition root: what a configuration is made into, and how the rooms are connected.
-package struct Workshop: Sendable {
+package struct Services: Sendable {
     package let configuration: Configuration
     package let ledger: PostgresLedger
-    package let desk: StoreDesk
+    package let clients: StoreClients
     package let log: Logger
     package let telemetry: Telemetry
     private let database: PostgresSettings
@@ -37,7 +37,7 @@ package struct Workshop: Sendable {
         database.makesDoWithReadOnly = onlyReads
         self.database = database
         ledger = PostgresLedger(database, notifies: configuration.engine.notify)
-        desk = try StoreDesk(
+        clients = try StoreClients(
             asksStores ? configuration.apps : [], configuration.stores, configuration.catalog,
             inFlight: configuration.engine.inFlight, environment: environment,
             metrics: telemetry.metrics)
@@ -48,11 +48,12 @@ package struct Workshop: Sendable {
 
     package var rules: Rules { Self.rules(of: configuration) }
 
-    /// Makes what is kept of a check. Nil when nothing shall be kept.
-    package var keep: (@Sendable (Hearing) -> Evidence)? {
-        guard configuration.evidence.keep > .zero else { return nil }
-        let keeper = EvidenceKeeper(keepsRaw: configuration.evidence.keepsRaw)
-        return { keeper.evidence(of: $0) }
+    /// The stores, as whoever checks needs them.
+    var stores: ServiceStores {
+        let keeps = configuration.evidence.keep > .zero
+        return ServiceStores(
+            clients: clients, metrics: telemetry.metrics,
+            keeper: keeps ? EvidenceKeeper(keepsRaw: configuration.evidence.keepsRaw) : nil)
     }
 
     private static func rules(of configuration: Configuration) -> Rules {
@@ -91,20 +92,20 @@ package struct Workshop: Sendable {
         var settings = settings(following: configuration)
         settings.stores = stores
         settings.stallLimit = stallLimit
-        let engine = RenewalEngine(settings, ports(), log: log, heartbeat: heartbeat)
-        desk.beforeExtraCalls { [weak engine] app in await engine?.extraCall(app) }
+        let engine = RenewalEngine(settings, engineServices(), log: log, heartbeat: heartbeat)
+        clients.beforeExtraCalls { [weak engine] app in await engine?.extraCall(app) }
         return engine
     }
 
     package func close() async {
-        await desk.close()
+        await clients.close()
         await ledger.close()
     }
 
-    /// How the engine works by a configuration, which may be newer than the workshop's own.
+    /// How the engine works by a configuration, which may be newer than the services's own.
     func settings(following configuration: Configuration) -> EngineSettings {
         var settings = EngineSettings()
-        settings.inFlight = min(configuration.engine.inFlight, desk.capacity)
+        settings.inFlight = min(configuration.engine.inFlight, clients.capacity)
         settings.poll = configuration.engine.poll
         settings.lease = configuration.engine.lease
         settings.batchLimit = configuration.engine.batch
@@ -122,43 +123,32 @@ package struct Workshop: Sendable {
         configuration.stores.requestsPerSecond(app.store)
     }
 
-    private func ports() -> Ports {
-        let (desk, log) = (self.desk, self.log)
-        let eventLog = EventLog(userNames: configuration.userNames, clock: telemetry.clock)
-        var ports = Ports(
-            ledger, apps: { desk.apps }, workerName: workerName,
-            setAside: { eventLog.write(setAside: $0, to: log) },
-            ask: { await desk.ask($0) })
-        ports.keep = keep
-        ports.hints = desk.hintSources
-        ports.acknowledge = { await desk.acknowledge($0) }
-        ports.committed = { eventLog.write($0, to: log) }
-        if configuration.engine.notify { ports.news = newsPort() }
-        return ports.measured(by: telemetry)
-    }
-
-    private func newsPort() -> @Sendable () async throws(LedgerError) -> Int32? {
-        let news = news(of: News.due)
-        return { () throws(LedgerError) in
-            while !Task.isCancelled {
-                // That nothing came for a while is no news.
-                guard let lane = try await news.next(timeout: .seconds(30)) else { continue }
-                return Int32(lane)
-            }
-            throw .cancelled
+    private func engineServices() -> EngineServices {
+        let log = self.log
+        let lines = EventLog(userNames: configuration.userNames, clock: telemetry.clock)
+        let measured = MeasuredLedger(ledger: ledger, telemetry: telemetry) {
+            lines.write(setAside: $0, to: log)
         }
+        for source in clients.hintSources { telemetry.metrics.begin(source: source.name) }
+        return EngineServices(
+            ledger: measured, stores: stores,
+            observer: EngineReporter(telemetry: telemetry, lines: lines, log: log),
+            hintStore: measured,
+            news: configuration.engine.notify ? NewsOfDue(news: news(of: News.due)) : nil,
+            workerName: workerName)
     }
 }
 
-/// The names of what is kept of each app's calls.
-package enum Quota {
-    /// The row of calls that all draw from: the background, and whoever waits at a terminal.
-    package static func bucket(_ app: AppKey) -> BucketID {
-        "\(app.store.rawValue)/\(app.id)"
-    }
+/// Hears at once what `submit` and other workers have made due.
+private struct NewsOfDue: DueNews {
+    let news: News
 
-    /// Not a quota: blocked for as long as a worker's circuit is open, so that others can tell.
-    package static func circuitBucket(_ app: AppKey) -> BucketID {
-        "\(bucket(app))/circuit"
+    func next() async throws(LedgerError) -> Int32? {
+        while !Task.isCancelled {
+            // That nothing came for a while is no news.
+            guard let lane = try await news.next(timeout: .seconds(30)) else { continue }
+            return Int32(lane)
+        }
+        throw .cancelled
     }
 }

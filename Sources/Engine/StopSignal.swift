@@ -1,13 +1,13 @@
 import Synchronization
 
 /// Cuts work short from outside, once and for all.
-final class StopSign: Sendable {
+final class StopSignal: Sendable {
     private let isRaised = Mutex(false)
-    private let bell = Doorbell()
+    private let wakeUp = AsyncEvent()
 
     func raise() {
         isRaised.withLock { $0 = true }
-        bell.ring()
+        wakeUp.signal()
     }
 
     /// Runs until the work is done, or is cancelled because the sign was raised. For one at a time.
@@ -22,7 +22,7 @@ final class StopSign: Sendable {
 
     private func waitUntilRaised() async {
         while !Task.isCancelled, !isRaised.withLock({ $0 }) {
-            await bell.wait(upTo: .seconds(60))
+            await wakeUp.wait(upTo: .seconds(60))
         }
     }
 }

@@ -2,17 +2,19 @@ import Synchronization
 
 /// The limit on checks under way at once, over all lanes. A few slots stay free for each lane, so
 /// that a store that hangs cannot take them all; where there are many lanes, they share those.
-final class Slots: Sendable {
+final class ConcurrencyLimit: Sendable {
     private struct State {
         var limit: Int
         var total = 0
         var byLane: [Int32: Int] = [:]
-        /// Slots that are kept for a lane and not taken by it, over all lanes.
+        /// ConcurrencyLimit that are kept for a lane and not taken by it, over all lanes.
         var reserved = 0
         var starved: [Int32: @Sendable () -> Void] = [:]
 
-        /// Slots that no other lane may take.
-        var reserve: Int { max(1, min(Slots.reservePerLane, limit / max(byLane.count, 1))) }
+        /// ConcurrencyLimit that no other lane may take.
+        var reserve: Int {
+            max(1, min(ConcurrencyLimit.reservePerLane, limit / max(byLane.count, 1)))
+        }
 
         func reserved(for lane: Int32) -> Int { max(0, reserve - (byLane[lane] ?? 0)) }
 

@@ -7,7 +7,7 @@ import Renewal
 /// row has at most a second's worth of places, so two calls that are a second's worth of places
 /// apart are in different stretches; between two stretches the row is left free for as long as a
 /// place may be used late.
-package struct PermitRow {
+package struct RateReservation {
     private var nextAt: ContinuousClock.Instant
     private var left = 0
     private var lateness = Duration.zero

@@ -4,12 +4,12 @@ import Synchronization
 
 /// The lanes of the configured apps, and those who tell them that something is due. A lane that has
 /// nothing to do costs nothing but its line here: one look a poll serves them all.
-final class Crew: Sendable {
+final class Supervisor: Sendable {
     private struct State {
         var lanes: [Int32: Lane] = [:]
         var numbers: [AppKey: Int32] = [:]
         /// Of the lanes that have ever had something to do.
-        var runners: [Int32: LaneRunner] = [:]
+        var runners: [Int32: AppQueue] = [:]
         var watch = LaneWatch()
         /// The highest number that any app had when the apps were last told.
         var highest = Int32.max
@@ -17,45 +17,34 @@ final class Crew: Sendable {
         var hasHeardOfNewApp = false
     }
 
-    private let mode: RunMode
-    private let controls: Controls
-    private let ports: Ports
-    private let leases: LeaseBook
-    private let inHand: InHand
+    private let context: RunContext
     private let committer: Committer
-    private let faults: StandingFaults
-    private let log: Logger
-    private let slots: Slots
-    private let budget: Budget
+    private let slots: ConcurrencyLimit
+    private let budget: PassLimit
     private let state = Mutex(State())
-    private let lookBell = Doorbell()
-    private let (sessions, starter) = AsyncStream.makeStream(of: LaneRunner.self)
+    private let lookEvent = AsyncEvent()
+    private let (sessions, starter) = AsyncStream.makeStream(of: AppQueue.self)
     private let (crashed, crashTeller) = AsyncStream.makeStream(of: [TakenShard].self)
     private let (stopped, stopTeller) = AsyncStream.makeStream(of: Void.self)
 
-    init(
-        mode: RunMode, controls: Controls, ports: Ports, leases: LeaseBook,
-        inHand: InHand, committer: Committer, faults: StandingFaults, log: Logger
-    ) {
-        self.mode = mode
-        self.controls = controls
-        self.ports = ports
-        self.leases = leases
-        self.inHand = inHand
+    init(_ context: RunContext, _ committer: Committer) {
+        self.context = context
         self.committer = committer
-        self.faults = faults
-        self.log = log
-        slots = Slots(limit: controls.settings.inFlight)
-        budget = Budget(mode)
+        slots = ConcurrencyLimit(limit: context.settings.inFlight)
+        budget = PassLimit(context.mode)
     }
 
-    private var settings: EngineSettings { controls.settings }
+    private var mode: RunMode { context.mode }
+    private var settings: EngineSettings { context.settings }
+    private var leases: LeaseBook { context.leases }
+    private var faults: StandingFaults { context.faults }
+    private var log: Logger { context.log }
 
     /// Every lane follows the settings as they are now; the apps are told again at once.
     func adapt() async {
         slots.allow(settings.inFlight)
         for runner in runners { await runner.adapt() }
-        leases.doubt.ring()
+        leases.doubt.signal()
     }
 
     /// Serves these lanes from now on and no others. Checks of a lane that has gone are finished.
@@ -75,7 +64,7 @@ final class Crew: Sendable {
         }
         for runner in gone { await runner.stop() }
         if mode == .forever {
-            if state.withLock(\.watch.hasUnknown) { lookBell.ring() }
+            if state.withLock(\.watch.hasUnknown) { lookEvent.signal() }
         } else {
             for lane in lanes { start(lane.number) }
         }
@@ -96,9 +85,7 @@ final class Crew: Sendable {
 
     /// Has them cleared now.
     func clear(_ shards: [TakenShard]) async {
-        let runner = SuspectRunner(
-            settings: settings, ports: ports, leases: leases, inHand: inHand,
-            committer: committer)
+        let runner = SuspectRunner(context: context, committer: committer)
         do {
             try await runner.clear(shards, in: state.withLock { Array($0.lanes.values) })
             faults.ended(.suspects)
@@ -121,12 +108,12 @@ final class Crew: Sendable {
     func wake() {
         for runner in runners { runner.wake() }
         state.withLock { $0.watch.forget() }
-        lookBell.ring()
+        lookEvent.signal()
     }
 
-    private var runners: [LaneRunner] { state.withLock { Array($0.runners.values) } }
+    private var runners: [AppQueue] { state.withLock { Array($0.runners.values) } }
 
-    func runner(of app: AppKey) -> LaneRunner? {
+    func runner(of app: AppKey) -> AppQueue? {
         state.withLock { state in state.numbers[app].flatMap { state.runners[$0] } }
     }
 
@@ -160,7 +147,7 @@ final class Crew: Sendable {
 
     /// Something of the lane is due: it begins to work, or looks again.
     private func start(_ number: Int32) {
-        let (runner, isNew) = state.withLock { state -> (LaneRunner?, Bool) in
+        let (runner, isNew) = state.withLock { state -> (AppQueue?, Bool) in
             guard let lane = state.lanes[number] else { return (nil, false) }
             let runner = state.runners[number] ?? self.runner(for: lane)
             state.runners[number] = runner
@@ -170,19 +157,17 @@ final class Crew: Sendable {
         if isNew { starter.yield(runner) } else { runner.wake() }
     }
 
-    private func runner(for lane: Lane) -> LaneRunner {
-        LaneRunner(
-            lane, mode: mode, controls: controls, ports: ports, slots: slots, leases: leases,
-            inHand: inHand, committer: committer, budget: budget, faults: faults, log: log)
+    private func runner(for lane: Lane) -> AppQueue {
+        AppQueue(lane, context, committer, slots: slots, budget: budget)
     }
 
-    private func finish(_ runner: LaneRunner) {
+    private func finish(_ runner: AppQueue) {
         guard mode == .forever else { return }
         state.withLock { state in
             guard state.runners[runner.lane.number] === runner else { return }
             state.watch.finish(runner.lane.number)
         }
-        lookBell.ring()
+        lookEvent.signal()
     }
 
     /// Checks that a stop finds in hand have so long to end; then they are cut short.
@@ -202,11 +187,11 @@ final class Crew: Sendable {
 
     private func watchLanes() async {
         guard mode == .forever else { return }
-        defer { controls.heartbeat.rest(.queues) }
+        defer { context.heartbeat.rest(.queues) }
         while !Task.isCancelled {
-            controls.heartbeat.expect(.queues, within: settings.poll + settings.stallLimit)
+            context.heartbeat.expect(.queues, within: settings.poll + settings.stallLimit)
             if await look(), state.withLock(\.watch.hasUnknown) { continue }
-            await lookBell.wait(upTo: settings.poll)
+            await lookEvent.wait(upTo: settings.poll)
         }
     }
 
@@ -223,7 +208,7 @@ final class Crew: Sendable {
         }
         guard !lanes.isEmpty else { return false }
         do {
-            let heads = try await ports.heads(lanes, shards, mark)
+            let heads = try await context.ledger.heads(of: lanes, in: shards, after: mark)
             faults.ended(.look)
             let due = state.withLock { state in
                 state.watch.learn(heads, of: lanes.map(\.number))
@@ -240,11 +225,11 @@ final class Crew: Sendable {
 
     /// Wakes the lane that has news.
     private func listen() async {
-        guard mode == .forever, let news = ports.news else { return }
+        guard mode == .forever, let news = context.services.news else { return }
         var attempts = 0
         while !Task.isCancelled {
             do {
-                let number = try await news()
+                let number = try await news.next()
                 attempts = 0
                 hear(of: number)
             } catch {

@@ -2,14 +2,14 @@ import Engine
 import Renewal
 import Stores
 
-extension StoreMaker {
+extension StoreClientFactory {
     /// One app in Google Play: what is asked, where its news comes from, and who acknowledges.
     func google(
         _ app: GoogleApp, _ key: AppKey, _ transport: StoreTransport
-    ) throws(ConfigurationFault) -> StoreDoors {
+    ) throws(ConfigurationFault) -> StoreClient {
         let credentials = try self.credentials(of: app)
         let store = try googleStore(app, credentials, transport)
-        var doors = StoreDoors(ask: { await store.ask($0, at: $1) })
+        var doors = StoreClient(ask: { await store.ask($0, at: $1) })
         doors.lookUp = { id, now throws(StoreFailure) in
             let order = try await store.lookUp(orderID: id, at: now)
             return [order?.token.map { OrderID($0.text) }, order?.baseID].compactMap { $0 }

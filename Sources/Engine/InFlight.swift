@@ -2,7 +2,7 @@ import Renewal
 import Synchronization
 
 /// Which claims are in hand, by shard: claimed and not yet settled.
-final class InHand: Sendable {
+final class InFlight: Sendable {
     private struct State {
         var ids: [Int16: Set<Int64>] = [:]
         /// What was settled since each lane last began to read.

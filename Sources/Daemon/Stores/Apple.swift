@@ -3,14 +3,14 @@ import FoundationEssentials
 import Renewal
 import Stores
 
-extension StoreMaker {
+extension StoreClientFactory {
     /// One app in the App Store: what is asked, and where its news comes from. Without a key of
     /// the server API there is no news.
     func apple(
         _ app: AppleApp, _ key: AppKey, _ transport: StoreTransport
-    ) throws(ConfigurationFault) -> StoreDoors {
+    ) throws(ConfigurationFault) -> StoreClient {
         let store = try appleStore(app, transport)
-        var doors = StoreDoors(ask: { await store.ask($0, at: $1) })
+        var doors = StoreClient(ask: { await store.ask($0, at: $1) })
         if app.apiKey != nil {
             doors.hintSources.append(
                 HintSource(

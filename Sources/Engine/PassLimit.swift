@@ -2,7 +2,7 @@ import Renewal
 import Synchronization
 
 /// Most checks of one pass, over all lanes.
-final class Budget: Sendable {
+final class PassLimit: Sendable {
     private let left: Mutex<Int?>
 
     init(_ mode: RunMode) {

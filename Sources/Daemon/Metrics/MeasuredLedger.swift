@@ -1,0 +1,152 @@
+import Engine
+import Ledger
+import Renewal
+
+extension PostgresLedger: EngineLedger, HintStore {}
+
+/// The ledger with a measure at each door.
+struct MeasuredLedger: EngineLedger, HintStore {
+    let ledger: PostgresLedger
+    let telemetry: Telemetry
+    /// Told of what cannot be read.
+    let setAside: @Sendable ([UnreadablePurchase]) -> Void
+
+    func configure(
+        _ apps: [AppKey], by worker: WorkerID
+    ) async throws(LedgerError) -> ConfiguredLanes {
+        try await ledger.configure(apps, by: worker)
+    }
+
+    func heads(
+        of lanes: [Lane], in shards: [Int16], after id: Int64
+    ) async throws(LedgerError) -> QueueHeads {
+        try await ledger.heads(of: lanes, in: shards, after: id)
+    }
+
+    func claim(_ request: ClaimRequest) async throws(LedgerError) -> [Claim] {
+        let claims = try await counting("claim") { () throws(LedgerError) in
+            try await ledger.claim(request, tell: setAside)
+        }
+        if let claim = claims.first { telemetry.clock.hears(claim.claimedAt) }
+        return claims
+    }
+
+    func suspects(of lanes: [Lane], in shards: [Int16]) async throws(LedgerError) -> [Claim] {
+        try await ledger.suspects(of: lanes, in: shards, tell: setAside)
+    }
+
+    func mark(
+        _ inHand: [Int16: [Int64]], under lease: Lease
+    ) async throws(LedgerError) -> Set<Int16> {
+        try await counting("mark") { () throws(LedgerError) in
+            try await ledger.mark(inHand, under: lease)
+        }
+    }
+
+    func commit(
+        _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp
+    ) async throws(LedgerError) -> CommitReport {
+        try await counting("commit") { () throws(LedgerError) in
+            try await telemetry.metrics.committing { () throws(LedgerError) in
+                try await ledger.commit(outcomes, under: lease, at: now)
+            }
+        }
+    }
+
+    func beat(_ worker: WorkerID, name: String, lease: Duration) async throws(LedgerError) -> Int {
+        try await counting("beat") { () throws(LedgerError) in
+            try await ledger.beat(worker, name: name, lease: lease)
+        }
+    }
+
+    func takeShards(
+        _ worker: WorkerID, limit: Int, lease: Duration
+    ) async throws(LedgerError) -> [TakenShard] {
+        let taken = try await counting("take") { () throws(LedgerError) in
+            try await ledger.takeShards(worker, limit: limit, lease: lease)
+        }
+        telemetry.metrics.leasesTaken(taken.count)
+        return taken
+    }
+
+    func renew(
+        _ lease: Lease, for duration: Duration, idle: Set<Int16>
+    ) async throws(LedgerError) -> Set<Int16> {
+        let owned = try await counting("renew") { () throws(LedgerError) in
+            try await ledger.renew(lease, for: duration, idle: idle)
+        }
+        telemetry.metrics.leasesRenewed(
+            held: owned.count, lost: lease.epochs.count - owned.count)
+        return owned
+    }
+
+    func release(_ lease: Lease) async throws(LedgerError) {
+        try await counting("release") { () throws(LedgerError) in
+            try await ledger.release(lease)
+        }
+        telemetry.metrics.leasesTaken(-lease.epochs.count)
+    }
+
+    func leave(_ worker: WorkerID) async throws(LedgerError) {
+        try await ledger.leave(worker)
+    }
+
+    func reserveCalls(
+        from bucket: BucketID, for stretch: Duration, within horizon: Duration, isUrgent: Bool
+    ) async throws(LedgerError) -> Reservation {
+        try await counting("reserve") { () throws(LedgerError) in
+            try await ledger.reserveCalls(
+                from: bucket, for: stretch, within: horizon, isUrgent: isUrgent)
+        }
+    }
+
+    func block(_ bucket: BucketID, for duration: Duration) async throws(LedgerError) {
+        try await ledger.block(bucket, for: duration)
+    }
+
+    func hintRound(
+        _ round: HintRound, by worker: WorkerID
+    ) async throws(LedgerError) -> HintTurns {
+        let turns = try await counting("hints") { () throws(LedgerError) in
+            try await ledger.hintRound(round, by: worker)
+        }
+        for reading in round.ended where reading.outcome == .read {
+            telemetry.metrics.read(reading.source, at: WallClock.now())
+        }
+        return turns
+    }
+
+    func take(_ delivery: HintDelivery) async throws(LedgerError) -> HintReport? {
+        let report = try await counting("hints") { () throws(LedgerError) in
+            try await ledger.take(delivery)
+        }
+        if let report {
+            telemetry.metrics.heard(
+                delivery.source, fresh: report.fresh, skipped: delivery.page.skipped)
+            telemetry.metrics.read(delivery.source, at: WallClock.now())
+        }
+        return report
+    }
+
+    func forgetOldHints() async throws(LedgerError) {
+        try await ledger.forgetOldHints()
+    }
+
+    /// Counts a failure of the database, and notes whether it answers.
+    private func counting<Value>(
+        _ operation: String, _ work: () async throws(LedgerError) -> Value
+    ) async throws(LedgerError) -> Value {
+        do throws(LedgerError) {
+            let value = try await work()
+            telemetry.health.databaseAnswers(true)
+            return value
+        } catch {
+            // A stop cancels what is under way: that says nothing of the database.
+            if !Task.isCancelled {
+                telemetry.metrics.databaseFailed(operation)
+                telemetry.health.databaseAnswers(false)
+            }
+            throw error
+        }
+    }
+}

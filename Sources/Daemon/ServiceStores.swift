@@ -1,0 +1,21 @@
+import Engine
+import Renewal
+
+/// The configured stores as the engine needs them: measured, and with what is kept of their
+/// answers.
+struct ServiceStores: EngineStores {
+    let clients: StoreClients
+    let metrics: DaemonMetrics
+    /// Nil when nothing shall be kept.
+    let keeper: EvidenceKeeper?
+
+    var apps: [AppKey] { clients.apps }
+    var hintSources: [HintSource] { clients.hintSources }
+
+    func ask(_ claim: Claim) async -> Hearing {
+        await metrics.asking(claim.purchase.app) { await clients.ask(claim) }
+    }
+
+    func acknowledge(_ claim: Claim) async -> Bool { await clients.acknowledge(claim) }
+    func evidence(of hearing: Hearing) -> Evidence? { keeper?.evidence(of: hearing) }
+}

@@ -1,0 +1,200 @@
+import Logging
+import Renewal
+
+/// One app's queue: acts for `QueueMachine`, which decides. Claims what is due, asks the store, and
+/// hands each outcome to the committer.
+///
+/// It works in sessions: from the moment that something is due until nothing is. Between them it
+/// has no task. Within one, each check under way has a task, which goes on with the next claim.
+actor AppQueue {
+    nonisolated let lane: Lane
+    private nonisolated let context: RunContext
+    private nonisolated let committer: Committer
+    private nonisolated let work: QueueWork
+    private let slots: ConcurrencyLimit
+    private var machine: QueueMachine
+    /// Where tasks begin; nil between two sessions.
+    private var jobs: AsyncStream<Job>.Continuation?
+    private var callers: [Int: CheckedContinuation<Void, Never>] = [:]
+    private var lastCaller = 0
+    private let wakeUp = AsyncEvent()
+    /// When the machine is looked after next, should nothing happen before.
+    private var wakesAt: ContinuousClock.Instant?
+
+    private enum Job {
+        case check(Claim)
+        case read(limit: Int)
+        case keep([Claim])
+        case reserve(calls: Int, stretch: Duration)
+    }
+
+    init(
+        _ lane: Lane, _ context: RunContext, _ committer: Committer, slots: ConcurrencyLimit,
+        budget: PassLimit
+    ) {
+        self.lane = lane
+        self.context = context
+        self.committer = committer
+        self.slots = slots
+        work = QueueWork(lane: lane, context: context, budget: budget)
+        machine = QueueMachine(context.mode, context.limits(of: lane.app), at: .now)
+        slots.enter(lane.number)
+    }
+
+    /// One session: runs until nothing is due any more, until `stop`, or until one pass is done.
+    func run() async {
+        let (jobs, starter) = AsyncStream.makeStream(of: Job.self)
+        self.jobs = starter
+        wakeUp.reset()
+        machine.begin(at: .now)
+        take(.limits(context.limits(of: lane.app)))
+        guard machine.isInSession else { return }
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.lookAfterMachine() }
+            for await job in jobs { group.addTask { await self.perform(job) } }
+        }
+        context.inHand.remove(machine.takeBuffer())
+        context.inHand.endReading(lane.number)
+    }
+
+    /// No further check is started; those in hand are finished.
+    func stop() { take(.stop) }
+
+    /// Follows the settings as they are now. Checks under way are not touched.
+    func adapt() { take(.limits(context.limits(of: lane.app))) }
+
+    /// Something may be due.
+    nonisolated func wake() { wakeUp.signal() }
+
+    /// Waits for a place in the row of calls, for a call beyond the first of a check.
+    func extraCall() async {
+        await withCheckedContinuation { caller in
+            lastCaller += 1
+            callers[lastCaller] = caller
+            take(.extraCall(lastCaller))
+        }
+    }
+
+    // MARK: The machine
+
+    private func lookAfterMachine() async {
+        // Also a cancelled task must let go of who waits.
+        defer {
+            if Task.isCancelled { take(.stop) }
+            context.heartbeat.rest(.queue(lane.app))
+        }
+        while machine.isInSession, !Task.isCancelled {
+            context.heartbeat.expect(
+                .queue(lane.app),
+                within: context.settings.poll + context.settings.stallLimit)
+            take(.tick)
+            let next = machine.wakesAt(after: .now)
+            wakesAt = next
+            await wakeUp.wait(upTo: next - .now)
+            wakesAt = nil
+        }
+    }
+}
+
+// What the machine wants done.
+extension AppQueue {
+    /// Reports to the machine and does what it says.
+    private func take(_ event: QueueMachine.Event) {
+        if let claim = react(to: event) { jobs?.yield(.check(claim)) }
+    }
+
+    /// - Returns: the first claim to be checked, for a task that has just become free.
+    private func react(to event: QueueMachine.Event) -> Claim? {
+        var first: Claim?
+        var events = [event]
+        if committer.commits != machine.commits { events.append(.commits(committer.commits)) }
+        while let event = events.popLast() {
+            for action in machine.on(event, at: .now) {
+                switch action {
+                case .start(let claim):
+                    if !context.leases.mayStart(claim.shard) {
+                        context.inHand.remove(CollectionOfOne(claim))
+                        events.append(.notStarted)
+                    } else if first == nil {
+                        first = claim
+                    } else {
+                        jobs?.yield(.check(claim))
+                    }
+                case .takeSlots(let count): events.append(.slots(takeSlots(atMost: count)))
+                default: act(action)
+                }
+            }
+        }
+        beat()
+        if let wakesAt, machine.wakesAt(after: .now) < wakesAt { wakeUp.signal() }
+        return first
+    }
+
+    private func takeSlots(atMost count: Int) -> Int {
+        var taken = 0
+        while taken < count, slots.take(lane.number, orCall: { [wakeUp] in wakeUp.signal() }) {
+            taken += 1
+        }
+        return taken
+    }
+
+    private func act(_ action: QueueMachine.Action) {
+        let (log, observer) = (context.log, context.services.observer)
+        switch action {
+        case .start, .takeSlots: break
+        case .giveSlot: slots.give(lane.number)
+        case .read(let limit): jobs?.yield(.read(limit: limit))
+        case .keep(let claims): jobs?.yield(.keep(claims))
+        case .reserve(let calls, let stretch):
+            jobs?.yield(.reserve(calls: calls, stretch: stretch))
+        case .admit(let caller): callers.removeValue(forKey: caller)?.resume()
+        case .circuitOpened(let failure): log.circuitOpened(of: lane, failure)
+        case .circuitClosed: log.circuitClosed(of: lane)
+        case .circuitMoved: observer.circuitMoved(of: lane.app, to: machine.circuit)
+        case .end:
+            jobs?.finish()
+            jobs = nil
+            wakeUp.signal()
+        }
+    }
+
+    /// A check that waits for its turn to call is not stuck, however long that takes.
+    private func beat() {
+        context.heartbeat.expect(
+            .checks(lane.app), within: context.settings.stallLimit,
+            unless: machine.inFlight <= machine.callers.count)
+    }
+}
+
+// What takes time.
+extension AppQueue {
+    private nonisolated func perform(_ job: Job) async {
+        switch job {
+        case .check(let claim): await check(claim)
+        case .read(let limit):
+            await take(work.read(limit, from: places(of: context.leases.openShards)))
+        case .keep(let claims): await take(work.keep(claims))
+        case .reserve(let calls, let stretch): await take(work.reserve(calls, stretch))
+        }
+    }
+
+    private func places(of shards: [Int16]) -> [Place] { shards.shuffled().map(machine.place) }
+
+    private nonisolated func check(_ first: Claim) async {
+        var next: Claim? = first
+        while let claim = next {
+            let pass = context.pass
+            let check = await pass.ask(claim)
+            let answer = check.hearing.answer
+            await take(.answered(answer, jitter: check.moment.jitter))
+            await work.blockIfThrottled(answer)
+            // A check that a stop has cut short has not failed: it stays due.
+            if !Task.isCancelled, check.isConfigured {
+                await committer.submit(pass.decide(check))
+            } else {
+                context.inHand.remove(CollectionOfOne(claim))
+            }
+            next = await react(to: .settled)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package import Renewal
+
+/// What the engine works with.
+package struct EngineServices: Sendable {
+    package var ledger: any EngineLedger
+    package var stores: any EngineStores
+    package var observer: any EngineObserver
+    /// Nil where no source of hints is read.
+    package var hintStore: (any HintStore)?
+    /// Nil where the poll alone finds what is due.
+    package var news: (any DueNews)?
+    /// Of this worker, for people.
+    package var workerName: String
+
+    package init(
+        ledger: any EngineLedger, stores: any EngineStores,
+        observer: any EngineObserver = SilentObserver(), hintStore: (any HintStore)? = nil,
+        news: (any DueNews)? = nil, workerName: String
+    ) {
+        self.ledger = ledger
+        self.stores = stores
+        self.observer = observer
+        self.hintStore = hintStore
+        self.news = news
+        self.workerName = workerName
+    }
+}
+
+/// The stores as the engine needs them.
+package protocol EngineStores: Sendable {
+    /// Those that are configured now; a reload may change them.
+    var apps: [AppKey] { get }
+    /// Where news comes from.
+    var hintSources: [HintSource] { get }
+    /// Asks the store of the claim's app. Never fails: a failure is an answer.
+    func ask(_ claim: Claim) async -> Hearing
+    /// Tells the store that the purchase has arrived.
+    ///
+    /// - Returns: whether it has heard, or does not wait for it.
+    func acknowledge(_ claim: Claim) async -> Bool
+    /// Makes what is kept of a check that mattered; nil where nothing is kept.
+    func evidence(of hearing: Hearing) -> Evidence?
+}
+
+/// Who is told what the engine does.
+package protocol EngineObserver: Sendable {
+    /// After each commit.
+    func committed(_ report: CommitReport)
+    /// When the circuit of an app has moved.
+    func circuitMoved(of app: AppKey, to circuit: Circuit)
+}
+
+package struct SilentObserver: EngineObserver {
+    package init() {}
+    package func committed(_ report: CommitReport) {}
+    package func circuitMoved(of app: AppKey, to circuit: Circuit) {}
+}

@@ -1,0 +1,52 @@
+package import Renewal
+
+/// One check of a purchase, from the claim to what is to be committed: ask, then decide. Everybody
+/// who checks does it by this: a queue, whoever clears what a crash has left, and `check USER`.
+package struct Pass: Sendable {
+    private let stores: any EngineStores
+    private let rules: Rules
+
+    package init(_ stores: any EngineStores, under rules: Rules) {
+        self.stores = stores
+        self.rules = rules
+    }
+
+    /// Asks the store of the claim's app. `began` is when the check began: what was awaited before
+    /// the call counts.
+    package func ask(
+        _ claim: Claim, since began: ContinuousClock.Instant = .now
+    ) async -> AnsweredCheck {
+        AnsweredCheck(of: claim, await stores.ask(claim), since: began)
+    }
+
+    /// Decides what the answer means. With `keepsEvidence` evidence is kept also of a check that
+    /// changed nothing.
+    package func decide(_ check: AnsweredCheck, keepsEvidence: Bool = false) -> Outcome {
+        var outcome = Outcome(
+            claim: check.claim,
+            decision: Renewal.decide(
+                check.claim, hearing: check.hearing.answer, at: check.moment, under: rules))
+        if keepsEvidence || outcome.matters {
+            outcome.evidence = stores.evidence(of: check.hearing)
+        }
+        return outcome
+    }
+}
+
+/// What a store has answered about a claim, and when.
+package struct AnsweredCheck: Sendable {
+    package let claim: Claim
+    package let hearing: Hearing
+    package let moment: Moment
+
+    package init(of claim: Claim, _ hearing: Hearing, since began: ContinuousClock.Instant) {
+        self.claim = claim
+        self.hearing = hearing
+        moment = claim.moment(
+            of: hearing, after: ContinuousClock.now - began, jitter: .random(in: 0..<1))
+    }
+
+    /// Whether there is something to decide: the app may have been taken out of the configuration
+    /// meanwhile. Such a purchase stays due, so that it is asked about as soon as the app is back.
+    package var isConfigured: Bool { hearing.answer != .failure(.notConfigured) }
+}

@@ -1,0 +1,255 @@
+import Renewal
+
+/// One app's queue as a machine: what has happened goes in, what is to be done comes out. It
+/// decides how much is claimed, when a check may start and when the queue has nothing more to do.
+/// Pure: time and chance are passed in, and whoever acts for it reports back.
+struct QueueMachine {
+    typealias Instant = ContinuousClock.Instant
+
+    /// What is set from outside and may change while it runs.
+    struct Limits: Hashable {
+        /// Checks under way at once.
+        var inFlight: Int
+        /// How often a queue is looked at that has something in hand and nothing left to claim.
+        var poll: Duration
+        /// How long one pass bears a database that does not answer.
+        var patience: Duration
+        /// From one call to the next; nil where calls are not paced.
+        var interval: Duration?
+    }
+
+    /// Whether outcomes can be committed.
+    enum Commits: Hashable {
+        case flow
+        /// The database does not take them: their answers would have to wait.
+        case wait
+        /// They are dropped, and one pass or a stop has nothing more to hope for.
+        case givenUp
+    }
+
+    enum Event {
+        /// Something may be due, a slot may be free, or a wait is over.
+        case tick
+        case limits(Limits)
+        case commits(Commits)
+        /// Claims that were read; from no more shards than are ours.
+        case read([Claim])
+        /// There is nothing to read from: no shard is ours, or one pass may make no more checks.
+        case nothingToRead
+        /// Of the claims that were read so many were not in hand; these are noted as in hand now.
+        case kept([Claim], fresh: Int)
+        case readFailed(isLasting: Bool)
+        /// So many slots were taken.
+        case slots(Int)
+        /// The claim was not started: another worker may have its shard.
+        case notStarted
+        /// A store has answered.
+        case answered(Answer, jitter: Double)
+        /// A check has nothing more to do: its outcome was handed over.
+        case settled
+        /// A check waits for a call beyond its first.
+        case extraCall(Int)
+        case reserved(Reservation, calls: Int, sent: Instant, answered: Instant)
+        case reservationFailed(isLasting: Bool)
+        /// No further check is started.
+        case stop
+    }
+
+    enum Action: Hashable {
+        /// Read so many claims, from `place(of:)` of each shard on.
+        case read(limit: Int)
+        /// Note these as in hand, then report which are.
+        case keep([Claim])
+        /// Take slots, so many at most, and report how many there were.
+        case takeSlots(Int)
+        case giveSlot
+        case start(Claim)
+        /// Let the check that waits make its further call.
+        case admit(Int)
+        /// Reserve calls in the row that all workers share.
+        case reserve(calls: Int, stretch: Duration)
+        case circuitOpened(StoreFailure)
+        case circuitClosed
+        case circuitMoved
+        /// The queue has nothing more to do.
+        case end
+    }
+
+    /// Checks under way at once until the store has shown that it answers.
+    static let firstWindow = 8
+    static let faultPause = Duration.seconds(5)
+    static let passPause = Duration.milliseconds(50)
+    /// A stretch of the row that is full is asked for again no sooner.
+    static let leastWait = Duration.milliseconds(5)
+
+    let mode: RunMode
+    let startedAt: Instant
+    var limits: Limits
+    private(set) var commits = Commits.flow
+    private(set) var isInSession = false
+    var isStopping = false
+
+    // What is due.
+    /// The oldest last.
+    var buffer: [Claim] = []
+    var places: [Int16: Place] = [:]
+    /// Whether anything for this run was found since the places were last at the start.
+    var hasFound = false
+    /// In one pass: what becomes due after it began is left to the next.
+    var cutoff: Timestamp?
+    var failingSince: Instant?
+    var isReading = false
+    var readAt: Instant
+    /// The last look has found nothing at all.
+    var hasNothing = false
+    /// One pass has found nothing more while nothing was under way.
+    var isPassDone = false
+
+    // What is under way.
+    var inFlight = 0
+    /// Claims that were started and have not settled.
+    var unsettled = 0
+    var window = firstWindow
+    var circuit = Circuit()
+
+    // The rate.
+    var permits: RateReservation?
+    var isReserving = false
+    var reserveAt: Instant
+    /// Checks that wait for a call beyond their first. They go before any further check, so that
+    /// what was begun gets done.
+    var callers: [Int] = []
+
+    init(_ mode: RunMode, _ limits: Limits, at now: Instant) {
+        self.mode = mode
+        self.limits = limits
+        startedAt = now
+        readAt = now
+        reserveAt = now
+        permits = limits.interval.map { RateReservation(interval: $0) }
+    }
+
+    /// Begins another session: something is due again.
+    mutating func begin(at now: Instant) {
+        guard !isStopping else { return }
+        isInSession = true
+        hasNothing = false
+        isReading = false
+        isReserving = false
+        readAt = now
+        reserveAt = now
+    }
+
+    /// Ends the session: gives what was claimed and not started.
+    mutating func takeBuffer() -> [Claim] {
+        defer {
+            buffer = []
+            places = [:]
+        }
+        return buffer
+    }
+
+    /// From where on a shard is read.
+    func place(of shard: Int16) -> Place { places[shard] ?? .start(of: shard) }
+
+    mutating func on(_ event: Event, at now: Instant) -> [Action] {
+        var actions = take(event, at: now)
+        guard isInSession else { return actions }
+        actions += serveCallers(at: now)
+        if case .slots = event {} else { actions += wantSlots(at: now) }
+        actions += reserve(at: now)
+        actions += read(at: now)
+        if isDone(at: now) {
+            isInSession = false
+            actions.append(.end)
+        }
+        return actions
+    }
+}
+
+// Events.
+extension QueueMachine {
+    private mutating func take(_ event: Event, at now: Instant) -> [Action] {
+        switch event {
+        case .tick: return []
+        case .limits(let limits):
+            if limits.interval != self.limits.interval {
+                permits = limits.interval.map { RateReservation(interval: $0) }
+                reserveAt = now
+            }
+            self.limits = limits
+            readAt = min(readAt, now)
+            return []
+        case .commits(let commits):
+            self.commits = commits
+            return []
+        case .read, .nothingToRead, .kept, .readFailed: return takeReading(event, at: now)
+        case .slots(let count): return start(count, at: now)
+        case .notStarted:
+            inFlight -= 1
+            unsettled -= 1
+            circuit.abandonProbe()
+            return [.giveSlot]
+        case .answered(let answer, let jitter): return answered(answer, jitter, at: now)
+        case .settled:
+            unsettled -= 1
+            return []
+        case .extraCall(let caller):
+            callers.append(caller)
+            return isInSession ? [] : admitAll()
+        case .reserved(let reservation, let calls, let sent, let answered):
+            isReserving = false
+            switch reservation {
+            case .granted(let wait):
+                permits?.reserve(calls, in: wait, sent: sent, answered: answered)
+            case .askAgain(let wait):
+                reserveAt = now + wait.clamped(Self.leastWait, limits.poll)
+            }
+            return []
+        case .reservationFailed(let isLasting):
+            isReserving = false
+            reserveAt = now + limits.poll
+            return isLasting && mode != .forever ? stop() : []
+        case .stop: return stop()
+        }
+    }
+
+    mutating func stop() -> [Action] {
+        isStopping = true
+        guard isInSession else { return admitAll() }
+        isInSession = false
+        return admitAll() + [.end]
+    }
+
+    private mutating func admitAll() -> [Action] {
+        defer { callers = [] }
+        return callers.map { .admit($0) }
+    }
+
+    private mutating func answered(
+        _ answer: Answer, _ jitter: Double, at now: Instant
+    ) -> [Action] {
+        inFlight -= 1
+        var actions: [Action] = [.giveSlot]
+        let before = circuit.position
+        switch answer {
+        case .verdict, .contested, .doubt:
+            circuit.succeeded()
+            window = min(window + 8, limits.inFlight)
+        case .failure(let failure):
+            circuit.failed(failure, at: time(now), jitter: jitter)
+            if failure.concernsWholeApp { window = max(window / 2, 1) }
+            if before == .closed, circuit.position == .open {
+                actions.append(.circuitOpened(failure))
+            }
+        }
+        if before != .closed, circuit.position == .closed { actions.append(.circuitClosed) }
+        if circuit.position != before { actions.append(.circuitMoved) }
+        return actions
+    }
+
+    /// The circuit's clock: since the start.
+    func time(_ now: Instant) -> Timestamp {
+        Timestamp(microsecondsSinceEpoch: (now - startedAt).microseconds)
+    }
+}

@@ -1,0 +1,98 @@
+import Renewal
+
+// What is due.
+extension QueueMachine {
+    /// The buffer is filled up when it holds no more than this.
+    var lowWater: Int { limits.inFlight }
+
+    /// Whether the circuit lets any call start, now or as a probe, and the answer can be kept.
+    func mayAsk(at now: Instant) -> Bool {
+        guard commits != .givenUp else { return false }
+        switch circuit.position {
+        case .closed, .probing: return true
+        case .open: return mode == .forever && circuit.wouldAdmit(at: time(now))
+        }
+    }
+
+    mutating func read(at now: Instant) -> [Action] {
+        guard !isReading, readAt <= now, buffer.count <= lowWater, mayAsk(at: now) else {
+            return []
+        }
+        isReading = true
+        let isClosed = circuit.position == .closed
+        return [.read(limit: isClosed ? max(2 * lowWater - buffer.count, 16) : 1)]
+    }
+
+    mutating func takeReading(_ event: Event, at now: Instant) -> [Action] {
+        switch event {
+        case .read(let claims): return taken(claims, at: now)
+        case .nothingToRead:
+            found(.nothing, at: now)
+        case .kept(let claims, let fresh): kept(claims, fresh, at: now)
+        case .readFailed(let isLasting):
+            failingSince = failingSince ?? now
+            let isTooLong = failingSince.map { now - $0 > limits.patience } ?? false
+            if mode != .forever, isLasting || isTooLong { return stop() }
+            isReading = false
+            let pause = isLasting ? max(limits.poll, Self.faultPause) : limits.poll
+            readAt = now + (mode == .forever ? pause : min(limits.poll, Self.passPause))
+        default: break
+        }
+        return []
+    }
+
+    private enum Found { case more, nothingNew, nothing }
+
+    private mutating func taken(_ claims: [Claim], at now: Instant) -> [Action] {
+        failingSince = nil
+        guard !claims.isEmpty else {
+            let found: Found = hasFound ? .nothingNew : .nothing
+            // What became due behind the places read so far is found from the start, at once.
+            let isFromTheStart = places.isEmpty
+            places = [:]
+            hasFound = false
+            self.found(mode == .forever && !isFromTheStart ? .more : found, at: now)
+            return []
+        }
+        for claim in claims { advance(beyond: claim) }
+        var claims = claims
+        if mode != .forever {
+            let end = cutoff ?? claims[0].claimedAt
+            cutoff = end
+            claims = claims.filter { $0.dueAt <= end }
+        }
+        guard !claims.isEmpty else {
+            found(.more, at: now)
+            return []
+        }
+        hasFound = true
+        return [.keep(claims)]
+    }
+
+    private mutating func kept(_ claims: [Claim], _ fresh: Int, at now: Instant) {
+        // The buffer is emptied from its end: the oldest last.
+        buffer.insert(contentsOf: claims.sorted { $0.dueAt > $1.dueAt }, at: 0)
+        if fresh > 0 || mode != .forever { return found(.more, at: now) }
+        places = [:]
+        found(.nothingNew, at: now)
+    }
+
+    private mutating func found(_ found: Found, at now: Instant) {
+        isReading = false
+        hasNothing = found != .more
+        switch (found, mode) {
+        case (.more, _): readAt = now
+        case (_, .forever): readAt = now + limits.poll
+        case (_, .onePass): readAt = now + min(limits.poll, Self.passPause)
+        }
+        isPassDone = found == .nothing && unsettled == 0
+    }
+
+    private mutating func advance(beyond claim: Claim) {
+        let place = place(of: claim.shard)
+        let id = claim.purchase.id
+        if (claim.dueAt, id) > (place.dueAt, place.id) {
+            places[claim.shard] = Place(shard: claim.shard, dueAt: claim.dueAt, id: id)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Renewal
+
+// What may start.
+extension QueueMachine {
+    /// How many checks could start, were there calls and slots for them.
+    private var startable: Int {
+        guard commits == .flow else { return 0 }
+        return max(min(buffer.count, window - inFlight, limits.inFlight - unsettled), 0)
+    }
+
+    mutating func serveCallers(at now: Instant) -> [Action] {
+        var served: [Action] = []
+        while let first = callers.first, permits?.take(at: now) != false {
+            callers.removeFirst()
+            served.append(.admit(first))
+        }
+        return served
+    }
+
+    func wantSlots(at now: Instant) -> [Action] {
+        guard callers.isEmpty, circuit.wouldAdmit(at: time(now)) else { return [] }
+        var count = circuit.position == .closed ? startable : min(startable, 1)
+        if var row = permits {
+            let wanted = count
+            count = 0
+            while count < wanted, row.take(at: now) { count += 1 }
+        }
+        return count == 0 ? [] : [.takeSlots(count)]
+    }
+
+    mutating func start(_ count: Int, at now: Instant) -> [Action] {
+        var actions: [Action] = []
+        for _ in 0..<count {
+            guard let claim = buffer.popLast() else {
+                actions.append(.giveSlot)
+                continue
+            }
+            _ = permits?.take(at: now)
+            _ = circuit.admits(at: time(now))
+            inFlight += 1
+            unsettled += 1
+            actions.append(.start(claim))
+        }
+        return actions
+    }
+
+    mutating func reserve(at now: Instant) -> [Action] {
+        let wanted = startable + callers.count
+        guard wanted > 0, !isReserving, reserveAt <= now, let interval = limits.interval,
+            !callers.isEmpty || circuit.wouldAdmit(at: time(now)), permits?.opensAt(now) == nil,
+            let row = permits
+        else { return [] }
+        isReserving = true
+        let calls = RateReservation.slice(wanted: wanted, interval: interval)
+        return [.reserve(calls: calls, stretch: row.stretch(calls))]
+    }
+}
+
+// When it is over, and when there is something to do next.
+extension QueueMachine {
+    func isDone(at now: Instant) -> Bool {
+        guard unsettled == 0, callers.isEmpty else { return false }
+        switch mode {
+        case .forever: return hasNothing && buffer.isEmpty && !isReading
+        case .onePass:
+            guard mayAsk(at: now) else { return true }
+            return isPassDone && buffer.isEmpty && !isReading
+        }
+    }
+
+    /// When something can be done that no event brings; a poll later at most.
+    mutating func wakesAt(after now: Instant) -> Instant {
+        var next = now + limits.poll
+        if !isReading, buffer.count <= lowWater, mayAsk(at: now) { next = min(next, readAt) }
+        if startable + callers.count > 0 {
+            if let opensAt = permits?.opensAt(now) {
+                next = min(next, opensAt)
+            } else if permits != nil, !isReserving {
+                next = min(next, reserveAt)
+            }
+            if let until = circuit.opensUntil, circuit.position == .open {
+                next = min(next, startedAt + (until - Timestamp(microsecondsSinceEpoch: 0)))
+            }
+        }
+        return max(next, now)
+    }
+}

@@ -1,0 +1,78 @@
+import Logging
+import Renewal
+
+/// What a queue asks of the database, and what it reports of it to its machine.
+struct QueueWork: Sendable {
+    let lane: Lane
+    let context: RunContext
+    let budget: PassLimit
+
+    func read(_ limit: Int, from places: [Place]) async -> QueueMachine.Event {
+        guard !places.isEmpty, !budget.isSpent else { return .nothingToRead }
+        // A batch from few shards locks few rows of the leases' table.
+        let request = ClaimRequest(
+            lane, from: places, perShard: max(limit / 8, 16), limit: limit)
+        do {
+            context.inHand.beginReading(lane.number)
+            let claims = try await context.ledger.claim(request)
+            context.faults.ended(.queue(lane.number))
+            context.log.trace(
+                "\(lane.title): \(claims.count) claims from \(places.count) shards")
+            return .read(claims)
+        } catch {
+            return failed(error)
+        }
+    }
+
+    /// Notes the claims as in hand; those of a shard that is not ours any more are let go.
+    func keep(_ claims: [Claim]) async -> QueueMachine.Event {
+        let inHand = context.inHand
+        let found = inHand.add(claims)
+        let fresh = budget.take(found)
+        inHand.remove(found.dropFirst(fresh.count))
+        guard !fresh.isEmpty else { return .kept([], fresh: 0) }
+        let touched = Set(fresh.map(\.shard))
+        do {
+            let owned = try await context.ledger.mark(
+                inHand.ids(ofShards: touched), under: context.leases.lease)
+            inHand.remove(fresh.filter { !owned.contains($0.shard) })
+            if owned.count < touched.count { context.leases.doubt.signal() }
+            return .kept(fresh.filter { owned.contains($0.shard) }, fresh: fresh.count)
+        } catch {
+            inHand.remove(fresh)
+            return failed(error)
+        }
+    }
+
+    private func failed(_ error: LedgerError) -> QueueMachine.Event {
+        context.log.debug("\(lane.title): cannot claim: \(error.sentence)")
+        return .readFailed(isLasting: context.faults.met(error, by: .queue(lane.number)))
+    }
+
+    func reserve(_ calls: Int, _ stretch: Duration) async -> QueueMachine.Event {
+        do {
+            let sent = ContinuousClock.now
+            let reservation = try await context.ledger.reserveCalls(
+                from: BucketID(of: lane.app), for: stretch, within: RateReservation.horizon,
+                isUrgent: false)
+            context.faults.ended(.quota(lane.app))
+            return .reserved(reservation, calls: calls, sent: sent, answered: .now)
+        } catch {
+            context.log.debug("\(lane.title): cannot reserve calls: \(error.sentence)")
+            return .reservationFailed(
+                isLasting: context.faults.met(error, by: .quota(lane.app)))
+        }
+    }
+
+    /// A store that asks for fewer calls speaks to all workers, not to this one alone.
+    func blockIfThrottled(_ answer: Answer) async {
+        guard case .failure(.throttled(let retryAfter?)) = answer else { return }
+        do {
+            try await context.ledger.block(BucketID(of: lane.app), for: retryAfter)
+        } catch {
+            context.faults.met(error, by: .quota(lane.app))
+            context.log.debug(
+                "\(lane.title): other workers cannot be told to wait: \(error.sentence)")
+        }
+    }
+}

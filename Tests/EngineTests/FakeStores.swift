@@ -1,0 +1,24 @@
+import Engine
+import Renewal
+
+/// The stores as closures.
+struct FakeStores: EngineStores {
+    var configured: @Sendable () -> [AppKey]
+    var answer: @Sendable (Claim) async -> Hearing
+    var hintSources: [HintSource] = []
+    var acknowledges: @Sendable (Claim) async -> Bool = { _ in true }
+
+    var apps: [AppKey] { configured() }
+    func ask(_ claim: Claim) async -> Hearing { await answer(claim) }
+    func acknowledge(_ claim: Claim) async -> Bool { await acknowledges(claim) }
+    func evidence(of hearing: Hearing) -> Evidence? { nil }
+}
+
+extension EngineServices {
+    /// Changes stores that are fake.
+    mutating func changeStores(_ change: (inout FakeStores) -> Void) {
+        guard var fake = stores as? FakeStores else { return }
+        change(&fake)
+        stores = fake
+    }
+}

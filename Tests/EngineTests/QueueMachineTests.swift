@@ -1,0 +1,308 @@
+import Renewal
+import Testing
+
+@testable import Engine
+
+/// What a queue does, event by event, on a clock of its own.
+@Suite struct QueueMachineTests {
+    private static let start = ContinuousClock.now
+    private let world = World()
+
+    private func at(_ time: Duration) -> ContinuousClock.Instant { Self.start + time }
+
+    private func machine(
+        _ mode: RunMode = .forever, inFlight: Int = 100, interval: Duration? = nil
+    ) -> QueueMachine {
+        var machine = QueueMachine(
+            mode,
+            QueueMachine.Limits(
+                inFlight: inFlight, poll: .seconds(1), patience: .seconds(30), interval: interval),
+            at: at(.zero))
+        machine.begin(at: at(.zero))
+        return machine
+    }
+
+    /// A machine with so many claims in its buffer; nothing was asked yet.
+    private func filled(
+        _ count: Int, _ mode: RunMode = .forever, inFlight: Int = 100, interval: Duration? = nil
+    ) -> (machine: QueueMachine, actions: [QueueMachine.Action]) {
+        var machine = machine(mode, inFlight: inFlight, interval: interval)
+        let first = machine.on(.tick, at: at(.zero))
+        #expect(first.contains { if case .read = $0 { true } else { false } })
+        let claims = (0..<count).map { _ in world.makeClaim() }
+        expect(machine.on(.read(claims), at: at(.zero)) == [.keep(claims)])
+        let actions = machine.on(.kept(claims, fresh: count), at: at(.zero))
+        return (machine, actions)
+    }
+
+    /// Does what a machine wants done at once: as many slots as it asks for. Gives what it starts.
+    private func settle(
+        _ machine: inout QueueMachine, _ actions: [QueueMachine.Action], at time: Duration
+    ) -> [Claim] {
+        var started: [Claim] = []
+        for action in actions {
+            switch action {
+            case .takeSlots(let count):
+                started += settle(&machine, machine.on(.slots(count), at: at(time)), at: time)
+            case .start(let claim): started.append(claim)
+            default: break
+            }
+        }
+        return started
+    }
+
+    /// The macro would look at a copy of what it changes.
+    private func expect(
+        _ holds: Bool, _ comment: Comment? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(holds, comment, sourceLocation: sourceLocation)
+    }
+
+    private let verdict = Answer.doubt(.notFound)
+
+    // MARK: Ramp
+
+    @Test func beginsWithFewAndTakesMoreAsTheStoreAnswers() {
+        var (machine, actions) = filled(100, inFlight: 24)
+        expect(settle(&machine, actions, at: .zero).count == QueueMachine.firstWindow)
+        actions = machine.on(.answered(verdict, jitter: 0), at: at(.seconds(1)))
+        _ = settle(&machine, actions, at: .seconds(1))
+        #expect(machine.window == 16)
+        for _ in 0..<5 {
+            actions = machine.on(.answered(verdict, jitter: 0), at: at(.seconds(1)))
+            _ = settle(&machine, actions, at: .seconds(1))
+        }
+        #expect(machine.window == 24, "no more than may be under way")
+        #expect(machine.inFlight <= 24)
+    }
+
+    @Test func asksTheOldestFirst() {
+        var (machine, actions) = filled(20)
+        let started = settle(&machine, actions, at: .zero)
+        #expect(started.map(\.dueAt) == started.map(\.dueAt).sorted())
+        actions = []
+        #expect(machine.buffer.allSatisfy { $0.dueAt > started[0].dueAt })
+    }
+
+    @Test func aFailureOfTheWholeAppHalvesWhatIsUnderWay() {
+        var (machine, actions) = filled(100)
+        _ = settle(&machine, actions, at: .zero)
+        _ = machine.on(.answered(outage, jitter: 0), at: at(.seconds(1)))
+        #expect(machine.window == QueueMachine.firstWindow / 2)
+        actions = []
+    }
+
+    /// Poison: what one purchase does to the store is no reason to ask about fewer others.
+    @Test func aFailureOfOnePurchaseAloneChangesNothing() {
+        var (machine, actions) = filled(100)
+        _ = settle(&machine, actions, at: .zero)
+        let failure = Answer.failure(.rejected(reason: "status 400"))
+        for _ in 0..<8 {
+            actions = machine.on(.answered(failure, jitter: 0), at: at(.seconds(1)))
+            #expect(!actions.contains { if case .circuitOpened = $0 { true } else { false } })
+        }
+        #expect(machine.window == QueueMachine.firstWindow)
+        #expect(machine.circuit.position == .closed)
+    }
+
+    // MARK: Back-pressure
+
+    @Test func startsNothingWhileOutcomesCannotBeCommitted() {
+        var (machine, actions) = filled(20)
+        _ = machine.on(.commits(.wait), at: at(.zero))
+        expect(settle(&machine, machine.on(.tick, at: at(.zero)), at: .zero).isEmpty)
+        actions = machine.on(.commits(.flow), at: at(.seconds(1)))
+        expect(settle(&machine, actions, at: .seconds(1)).count == QueueMachine.firstWindow)
+    }
+
+    @Test func outcomesThatWaitForTheCommitterHoldTheNextChecks() {
+        var (machine, actions) = filled(20, inFlight: 4)
+        expect(settle(&machine, actions, at: .zero).count == 4)
+        actions = machine.on(.answered(verdict, jitter: 0), at: at(.seconds(1)))
+        expect(settle(&machine, actions, at: .seconds(1)).isEmpty, "it has not settled")
+        actions = machine.on(.settled, at: at(.seconds(1)))
+        expect(settle(&machine, actions, at: .seconds(1)).count == 1)
+    }
+
+    @Test func readsNoMoreWhileEnoughIsInTheBuffer() {
+        let (_, actions) = filled(50, inFlight: 8)
+        #expect(!actions.contains { if case .read = $0 { true } else { false } })
+    }
+
+    @Test func withoutASlotNothingStarts() {
+        var (machine, actions) = filled(5)
+        #expect(actions.contains(.takeSlots(5)))
+        expect(machine.on(.slots(0), at: at(.zero)).isEmpty)
+        #expect(machine.inFlight == 0)
+        actions = machine.on(.tick, at: at(.seconds(1)))
+        expect(settle(&machine, actions, at: .seconds(1)).count == 5)
+    }
+
+    @Test func aClaimOfALostShardGivesItsSlotBack() {
+        var (machine, actions) = filled(1)
+        expect(settle(&machine, actions, at: .zero).count == 1)
+        actions = machine.on(.notStarted, at: at(.zero))
+        #expect(actions.contains(.giveSlot))
+        #expect(machine.inFlight == 0 && machine.unsettled == 0)
+    }
+
+    // MARK: Circuit
+
+    private func opened() -> QueueMachine {
+        var (machine, actions) = filled(100)
+        _ = settle(&machine, actions, at: .zero)
+        actions = []
+        for _ in 0..<QueueMachine.firstWindow {
+            actions += machine.on(.answered(outage, jitter: 1), at: at(.seconds(1)))
+            _ = machine.on(.settled, at: at(.seconds(1)))
+        }
+        #expect(actions.contains { if case .circuitOpened = $0 { true } else { false } })
+        #expect(machine.circuit.position == .open)
+        return machine
+    }
+
+    @Test func anOutageOpensTheCircuitAndNothingStarts() {
+        var machine = opened()
+        let actions = machine.on(.tick, at: at(.seconds(2)))
+        expect(settle(&machine, actions, at: .seconds(2)).isEmpty)
+    }
+
+    @Test func afterThePauseASingleProbeStarts() {
+        var machine = opened()
+        let wakes = machine.wakesAt(after: at(.seconds(1)))
+        #expect(wakes <= at(.seconds(3)))
+        var actions = machine.on(.tick, at: at(.seconds(10)))
+        expect(settle(&machine, actions, at: .seconds(10)).count == 1)
+        actions = machine.on(.tick, at: at(.seconds(11)))
+        expect(settle(&machine, actions, at: .seconds(11)).isEmpty, "one probe at a time")
+    }
+
+    @Test func aProbeThatIsAnsweredClosesIt() {
+        var machine = opened()
+        _ = settle(&machine, machine.on(.tick, at: at(.seconds(10))), at: .seconds(10))
+        let actions = machine.on(.answered(verdict, jitter: 0), at: at(.seconds(11)))
+        #expect(actions.contains(.circuitClosed))
+        expect(!settle(&machine, actions, at: .seconds(11)).isEmpty)
+    }
+
+    // MARK: Quota
+
+    @Test func noCheckStartsWithoutAPlaceInTheRow() {
+        var (machine, actions) = filled(20, interval: .milliseconds(100))
+        expect(settle(&machine, actions, at: .zero).isEmpty)
+        guard case .reserve(let calls, let stretch)? = actions.last(where: { $0.isReservation })
+        else {
+            Issue.record("nothing is reserved")
+            return
+        }
+        #expect(calls == QueueMachine.firstWindow)
+        #expect(stretch >= .milliseconds(100) * calls)
+        // The first place comes after a second, then one after the other.
+        actions = machine.on(
+            .reserved(
+                .granted(in: .seconds(1)), calls: calls, sent: at(.zero), answered: at(.zero)),
+            at: at(.zero))
+        expect(settle(&machine, actions, at: .zero).isEmpty)
+        #expect(machine.wakesAt(after: at(.zero)) == at(.seconds(1)))
+        actions = machine.on(.tick, at: at(.seconds(1)))
+        expect(settle(&machine, actions, at: .seconds(1)).count == 1)
+        let next = Duration.seconds(1) + .milliseconds(100)
+        actions = machine.on(.tick, at: at(next))
+        expect(settle(&machine, actions, at: next).count == 1)
+    }
+
+    @Test func aFullRowIsAskedForAgainLater() {
+        var (machine, _) = filled(20, interval: .milliseconds(100))
+        let reserved = machine.on(
+            .reserved(
+                .askAgain(in: .milliseconds(300)), calls: 8, sent: at(.zero), answered: at(.zero)),
+            at: at(.zero))
+        #expect(!reserved.contains { $0.isReservation })
+        #expect(machine.wakesAt(after: at(.zero)) == at(.milliseconds(300)))
+        expect(machine.on(.tick, at: at(.milliseconds(300))).contains { $0.isReservation })
+    }
+
+    @Test func whatWasBegunGoesBeforeFurtherChecks() {
+        var (machine, _) = filled(20, interval: .milliseconds(100))
+        let waits = machine.on(.extraCall(7), at: at(.zero))
+        #expect(!waits.contains(.admit(7)))
+        _ = machine.on(
+            .reserved(.granted(in: .zero), calls: 8, sent: at(.zero), answered: at(.zero)),
+            at: at(.zero))
+        #expect(machine.callers.isEmpty, "the first place is the caller's")
+        #expect(machine.inFlight == 0)
+    }
+
+    @Test func betweenSessionsACallWaitsForNobody() {
+        var machine = machine()
+        _ = machine.on(.tick, at: at(.zero))
+        expect(machine.on(.read([]), at: at(.zero)).contains(.end))
+        expect(machine.on(.extraCall(1), at: at(.seconds(1))) == [.admit(1)])
+    }
+
+    // MARK: The end
+
+    @Test func aQueueWithNothingDueEnds() {
+        var machine = machine()
+        _ = machine.on(.tick, at: at(.zero))
+        expect(machine.on(.read([]), at: at(.zero)) == [.end])
+        #expect(!machine.isInSession)
+    }
+
+    @Test func aStopStartsNothingAndLetsGoOfWhoWaits() {
+        var (machine, actions) = filled(20, interval: .milliseconds(100))
+        _ = machine.on(.extraCall(3), at: at(.zero))
+        actions = machine.on(.stop, at: at(.zero))
+        #expect(actions == [.admit(3), .end])
+        expect(machine.on(.tick, at: at(.seconds(5))).isEmpty)
+        #expect(machine.takeBuffer().count == 20)
+        machine.begin(at: at(.seconds(6)))
+        #expect(!machine.isInSession, "it stays stopped")
+    }
+
+    @Test func onePassEndsWhenNothingIsLeftAndNothingIsUnderWay() {
+        var (machine, actions) = filled(1, .onePass(limit: nil))
+        expect(settle(&machine, actions, at: .zero).count == 1)
+        // What was read so far is behind it.
+        _ = machine.on(.read([]), at: at(.zero))
+        #expect(machine.isInSession, "a check is under way")
+        _ = machine.on(.answered(verdict, jitter: 0), at: at(.seconds(1)))
+        _ = machine.on(.settled, at: at(.seconds(1)))
+        #expect(machine.isInSession, "it has not looked since")
+        _ = machine.on(.tick, at: at(.seconds(2)))
+        actions = machine.on(.read([]), at: at(.seconds(2)))
+        #expect(actions.contains(.end))
+    }
+
+    @Test func onePassLeavesToTheNextWhatBecomesDueMeanwhile() {
+        var (machine, _) = filled(1, .onePass(limit: nil))
+        let later = world.makeClaim(dueIn: .hours(2))
+        expect(!machine.on(.read([later]), at: at(.zero)).contains(.keep([later])))
+    }
+
+    @Test func onePassBearsAFaultOnlySoLong() {
+        var machine = machine(.onePass(limit: nil))
+        _ = machine.on(.tick, at: at(.zero))
+        expect(!machine.on(.readFailed(isLasting: false), at: at(.zero)).contains(.end))
+        _ = machine.on(.tick, at: at(.seconds(40)))
+        expect(machine.on(.readFailed(isLasting: false), at: at(.seconds(40))).contains(.end))
+        var other = self.machine(.onePass(limit: nil))
+        _ = other.on(.tick, at: at(.zero))
+        expect(other.on(.readFailed(isLasting: true), at: at(.zero)).contains(.end))
+    }
+
+    @Test func forEverAFaultIsOnlyWaitedFor() {
+        var machine = machine()
+        _ = machine.on(.tick, at: at(.zero))
+        _ = machine.on(.readFailed(isLasting: true), at: at(.zero))
+        #expect(machine.isInSession)
+        expect(machine.on(.tick, at: at(.seconds(1))).isEmpty)
+        let actions = machine.on(.tick, at: at(.seconds(5)))
+        #expect(actions.contains { if case .read = $0 { true } else { false } })
+    }
+}
+
+extension QueueMachine.Action {
+    fileprivate var isReservation: Bool { if case .reserve = self { true } else { false } }
+}
