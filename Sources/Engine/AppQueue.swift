@@ -4,8 +4,8 @@ import Renewal
 /// One app's queue: acts for `QueueMachine`, which decides. Claims what is due, asks the store, and
 /// hands each outcome to the committer.
 ///
-/// It works in sessions: from the moment that something is due until nothing is. Between them it
-/// has no task. Within one, each check under way has a task, which goes on with the next claim.
+/// It works in sessions: from the moment that something is due until nothing is. Within one, each
+/// check under way has a task, which goes on with the next claim; between them there is none.
 actor AppQueue {
     nonisolated let lane: Lane
     private nonisolated let context: RunContext
@@ -75,8 +75,6 @@ actor AppQueue {
         }
     }
 
-    // MARK: The machine
-
     private func lookAfterMachine() async {
         // Also a cancelled task must let go of who waits.
         defer {
@@ -109,7 +107,9 @@ extension AppQueue {
         var events = [event]
         if committer.commits != machine.commits { events.append(.commits(committer.commits)) }
         while let event = events.popLast() {
-            for action in machine.on(event, at: .now) {
+            let actions = machine.on(event, at: .now)
+            if event.isStep || actions.contains(where: \.isStep) { beat() }
+            for action in actions {
                 switch action {
                 case .start(let claim):
                     if !context.leases.mayStart(claim.shard) {
@@ -125,7 +125,6 @@ extension AppQueue {
                 }
             }
         }
-        beat()
         if let wakesAt, machine.wakesAt(after: .now) < wakesAt { wakeUp.signal() }
         return first
     }
@@ -158,7 +157,7 @@ extension AppQueue {
         }
     }
 
-    /// A check that waits for its turn to call is not stuck, however long that takes.
+    /// The checks have made a step. One that waits for its turn to call is not stuck.
     private func beat() {
         context.heartbeat.expect(
             .checks(lane.app), within: context.settings.stallLimit,

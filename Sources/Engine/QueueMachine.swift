@@ -253,3 +253,26 @@ extension QueueMachine {
         Timestamp(microsecondsSinceEpoch: (now - startedAt).microseconds)
     }
 }
+
+// What shows that checks advance: that time passes does not.
+extension QueueMachine.Event {
+    var isStep: Bool {
+        switch self {
+        case .answered, .notStarted, .extraCall: true
+        case .tick, .limits, .commits, .read, .nothingToRead, .kept, .readFailed, .slots, .settled,
+            .reserved, .reservationFailed, .stop:
+            false
+        }
+    }
+}
+
+extension QueueMachine.Action {
+    var isStep: Bool {
+        switch self {
+        case .start, .admit: true
+        case .read, .keep, .takeSlots, .giveSlot, .reserve, .circuitOpened, .circuitClosed,
+            .circuitMoved, .end:
+            false
+        }
+    }
+}

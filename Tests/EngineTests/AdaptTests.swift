@@ -179,4 +179,24 @@ import Testing
         }
         #expect(later(heartbeat).isEmpty, "what has ended is not missed")
     }
+
+    /// That the queue is looked at again and again is no sign that its checks advance.
+    @Test func aCheckThatHangsIsOverdueThoughTheQueueIsLookedAt() async throws {
+        let (world, gate, heartbeat) = (World(), Gate(), Heartbeat())
+        world.add(1)
+        var settings = quickSettings()
+        settings.stallLimit = .milliseconds(50)
+        let services = world.services { claim in
+            await gate.pass()
+            return inForce(claim)
+        }
+        let engine = RenewalEngine(settings, services, log: quiet, heartbeat: heartbeat)
+        try await engine.run {
+            await world.wait { $0.totalInFlight == 1 }
+            let part = Heartbeat.Part.checks(world.state.lanes[0].app)
+            while !heartbeat.overdue().contains(part) { await world.letLook(1) }
+            gate.open()
+            await world.wait { $0.committed.count == 1 }
+        }
+    }
 }
