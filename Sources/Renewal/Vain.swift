@@ -93,11 +93,14 @@ struct Age {
     var isOlderThanKnown: Bool {
         if isUnpaidAgain { return true }
         if let stated = observation.statedAt {
-            // What was stored from the future silences nothing.
-            return newestKnown.map { stated < $0 && !moment.isFuture($0) } ?? false
+            return newestKnown.map { stated < $0 && $0 <= moment.now + Self.clockLimit } ?? false
         }
         return isReopenedWithoutAPeriod || isAnEarlierPeriod
     }
+
+    /// What was stored from further in the future than this silences nothing. A database whose
+    /// clock is behind, and an answer that tells an old time, make no nonsense of what is known.
+    private static let clockLimit = Duration.days(1)
 
     /// What was granted was paid.
     private var isUnpaidAgain: Bool {

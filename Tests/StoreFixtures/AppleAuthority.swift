@@ -26,7 +26,7 @@ package struct AppleAuthority: Sendable {
             intermediatePurpose: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 2, 1],
             intermediateIsAuthority: Bool = true,
             leafNotBefore: String = "2025-09-19T00:00:00Z",
-            leafNotAfter: String = "2027-10-13T00:00:00Z"
+            leafNotAfter: String = "2035-10-13T00:00:00Z"
         ) {
             self.leafPurpose = leafPurpose
             self.intermediatePurpose = intermediatePurpose

@@ -289,8 +289,10 @@ extension LifeRun {
             heardTruth[number] = truth
             doubted.remove(number)
             // What only a hint shows, and what waits for a successor, may be told later.
+            let isAway = !truth[number].grants
             unheard[number]?.removeAll {
                 $0.what != .told(.refundOfPastPeriod) && $0.what != .lost(.productChanged)
+                    && !(isAway && $0.what == .told(.priceIncreasePending))
             }
         case .trouble: try oracle.judgeTrouble()
         case .behind: try oracle.judgeBehind()

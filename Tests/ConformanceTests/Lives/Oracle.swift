@@ -217,6 +217,8 @@ struct Oracle {
         let isUnseen =
             before.paidThrough != link.end && (truth.realm == .amazon || truth.realm.isGoogle)
             || truth.realm == .amazon && link.current.phase == .trial
+        // Paid and then turned off, or turned off in grace: Amazon says the same of both.
+        if truth.realm == .amazon, before.state == .grace, !link.renews { return }
         if hasHeir { return try judgeRhythm() }
         try demand(
             facts.state == link.state || isUnseen && !link.grants, "state is the truth's",
