@@ -81,7 +81,7 @@ package struct DaemonRun: Sendable {
         guard let address = settings.listen else { return nil }
         do {
             let server = try await MetricsServer(address, telemetry.pages)
-            log.info("figures are on port \(server.port) of \(address.host)")
+            log.info("metrics are served on \(address.host), port \(server.port)")
             return server
         } catch {
             log.error(
@@ -136,9 +136,9 @@ private struct RunService: Service {
 
     private func tellOfPooler() async {
         guard (try? await services.ledger.isBehindPooler()) == true else { return }
-        let news = services.configuration.engine.notify ? ", and LISTEN is not used" : ""
+        let news = services.configuration.engine.notify ? ", LISTEN disabled" : ""
         services.log.notice(
-            "a connection pooler is before the database: no statement is kept prepared\(news)")
+            "connection pooler detected: prepared statements disabled\(news)")
     }
 
     /// The service counts as started when the database has been tried: one that is away is waited

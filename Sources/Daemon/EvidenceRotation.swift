@@ -29,7 +29,7 @@ package struct EvidenceRotation: Sendable {
     package func rotate() async {
         do {
             let dropped = try await ledger.rotateEvidence(keep: keep)
-            if dropped > 0 { log.info("months of evidence dropped: \(dropped)") }
+            if dropped > 0 { log.info("dropped \(dropped) months of evidence") }
         } catch {
             log.debug("evidence is not rotated: \(error.sentence)")
         }

@@ -150,7 +150,7 @@ final class Committer: Sendable {
                 faults.ended(.commits)
                 if attempts > 0 {
                     log.notice(
-                        "the database is back; nothing was lost",
+                        "database reachable again; nothing was lost",
                         metadata: LogField.topic(.commitGoesOn))
                 }
                 account(report)
@@ -160,13 +160,13 @@ final class Committer: Sendable {
                 state.withLock { $0.trouble = error }
                 if !faults.met(error, by: .commits), attempts == 1, !hasGivenUp {
                     log.warning(
-                        "a commit waits for the database: \(error.sentence)",
+                        "commit waits for the database: \(error.sentence)",
                         metadata: LogField.topic(.commitWaits))
                 }
                 guard isWorthWaiting(for: error, since: began), !Task.isCancelled else {
                     giveUp()
                     log.warning(
-                        "\(batch.count) answers are dropped and will be asked for again",
+                        "dropped \(batch.count) answers; their purchases will be checked again",
                         metadata: LogField.topic(.answersDropped))
                     return
                 }

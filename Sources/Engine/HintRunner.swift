@@ -112,7 +112,7 @@ final class HintRunner: Sendable {
         for sign in cut { sign.raise() }
         if !changes.isEmpty {
             log.notice(
-                "hints have other sources now: \(changes.joined(separator: ", "))",
+                "hint sources changed: \(changes.joined(separator: ", "))",
                 metadata: LogField.topic(.hintSourcesChanged))
         }
         return starts

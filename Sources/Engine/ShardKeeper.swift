@@ -45,13 +45,13 @@ actor ShardKeeper {
                 if trouble != nil {
                     trouble = nil
                     log.notice(
-                        "the database is back; shards are taken again",
+                        "database reachable again; taking shards",
                         metadata: LogField.topic(.leasesBack))
                 }
             } catch {
                 if !faults.met(error, by: .leases), trouble == nil {
                     log.warning(
-                        "leases cannot be kept: \(error.sentence)",
+                        "cannot renew leases: \(error.sentence)",
                         metadata: LogField.topic(.leasesUncertain))
                 }
                 trouble = error
@@ -99,7 +99,7 @@ actor ShardKeeper {
         renewedAt = sent
         if !lost.isEmpty {
             log.notice(
-                "\(lost.count) shards were taken over by another worker",
+                "lost \(lost.count) shards to another worker",
                 metadata: LogField.topic(.shardsLost))
         }
         try await shed()
@@ -128,7 +128,10 @@ actor ShardKeeper {
         let suspects = crashed.reduce(0) { $0 + $1.suspects.count }
         if suspects > 0 {
             log.warning(
-                "a crash left \(suspects) checks in hand: they are made first, in small groups",
+                """
+                a worker crashed with \(suspects) checks in flight; rechecking those first, in \
+                small groups
+                """,
                 metadata: LogField.topic(.crashLeftChecks))
         }
         return taken
@@ -161,7 +164,7 @@ actor ShardKeeper {
             try await ledger.leave(worker)
         } catch {
             log.notice(
-                "leases could not be given back; they run out by themselves",
+                "could not release leases; they expire by themselves",
                 metadata: LogField.topic(.leasesNotGivenBack))
         }
     }

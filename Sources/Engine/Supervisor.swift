@@ -92,7 +92,7 @@ final class Supervisor: Sendable {
         } catch {
             if !faults.met(error, by: .suspects) {
                 log.warning(
-                    "what was in hand at a crash cannot be cleared yet: \(error.sentence)",
+                    "cannot recheck what a crash left in flight yet: \(error.sentence)",
                     metadata: LogField.topic(.suspectsWait))
             }
             leases.open(Set(shards.map(\.shard)))

@@ -17,11 +17,11 @@ struct FullDiskTests {
             try await stage.wait { try await stage.events() > 100 }
             try cluster.fillDisk()
             let line = try await daemon.line { $0.contains("disk is full (SQLSTATE 53100)") }
-            #expect(line.contains(" warn a commit waits for the database: "))
+            #expect(line.contains(" warn commit waits for the database: "))
             try await stage.expectConsistent()
             #expect(try await stage.renewald("status").exit == .code(0))
             cluster.freeDisk()
-            _ = try await daemon.line { $0.contains("the database is back; nothing was lost") }
+            _ = try await daemon.line { $0.contains("database reachable again; nothing was lost") }
             try await stage.expectGrants(2000)
             #expect(try await stage.questions() == 2000, "no answer was thrown away")
             daemon.send(SIGTERM)

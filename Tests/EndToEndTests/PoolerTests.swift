@@ -48,7 +48,7 @@ struct PoolerTests {
             try stage.useDatabase(pooled)
             let daemon = try stage.daemon()
             let line = try await daemon.line { $0.contains("connection pooler") }
-            #expect(line.contains("LISTEN is not used") == (notify == "on"))
+            #expect(line.contains("LISTEN disabled") == (notify == "on"))
             let follower = try stage.start(["events", "--follow", "--after", "0"])
             for round in 1...3 {
                 let made = try await stage.buy("google", count: 100)

@@ -15,8 +15,8 @@ struct PrometheusTests {
                 try await stage.submit(try await stage.buy(store), store) { "\(store)-\($0)" }
             }
             let daemon = try stage.daemon()
-            let line = try await daemon.line { $0.contains("figures are on port ") }
-            let port = try #require(line.firstMatch(of: /on port (\d+)/)?.1)
+            let line = try await daemon.line { $0.contains("metrics are served on ") }
+            let port = try #require(line.firstMatch(of: /port (\d+)/)?.1)
             for store in ["apple", "google", "amazon"] {
                 try await stage.expect(["grant monthly purchased"], of: "\(store)-0")
             }

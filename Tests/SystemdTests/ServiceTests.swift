@@ -60,7 +60,9 @@ struct ServiceTests {
             try await site.machine.succeed("systemctl", "start", "renewald")
             try await site.configure("[engine]\nin_flight = 0\npol = \"PT1S\"")
             try await site.machine.succeed("systemctl", "reload", "renewald")
-            try await site.machine.waitForLine { $0.contains("the old one stays in force") }
+            try await site.machine.waitForLine {
+                $0.contains("the old configuration stays in force")
+            }
             let log = try await site.machine.journal("--unit=renewald")
             #expect(log.contains("engine.in_flight"))
             #expect(log.contains("engine.pol"))
@@ -117,7 +119,7 @@ struct ServiceTests {
             ])
             defer { freezer.send(SIGKILL) }
             #expect(try await freezer.line { _ in true } == "frozen")
-            try await site.machine.waitForLine { $0.contains("the work does not advance") }
+            try await site.machine.waitForLine { $0.contains("no progress in") }
             try await site.machine.waitForLine { $0.contains("Watchdog timeout") }
             // It would keep the dead from being buried.
             try await site.machine.succeed("sh", "-c", "kill -KILL $(cat /run/freezer.pid)")

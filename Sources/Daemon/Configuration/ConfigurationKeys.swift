@@ -232,7 +232,7 @@ extension ConfigurationSection {
             duration(
                 "keep", "P400D", .zero ... .days(3660),
                 """
-                How long; it goes by whole months, when the last day of one is older than this.
+                Retention. A month of evidence is dropped once its last day is older than this.
                 "PT0S" keeps nothing.
                 """),
             ConfigurationKey(

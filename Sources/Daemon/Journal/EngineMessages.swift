@@ -3,14 +3,14 @@ extension CatalogMessage {
     static let engineConditions = messages(
         """
         == circuit_opened ac4fd2ec1f1382d9cb303a743f210a9a
-        @RENEWALD_STORE@ does not answer for @RENEWALD_APP@: asked rarely until it does
+        @RENEWALD_STORE@ fails for @RENEWALD_APP@: single probes until it recovers
         Several checks in a row have failed for a reason that concerns the whole app. Access of
-        all its users stays as it is. Single calls try whether the store is back.
+        all its users stays as it is. Single calls probe whether the store is back.
 
-        Look at the store's status page and at the network. It goes on by itself.
+        Check the store's status page and the network. It recovers by itself.
         == store_throttles 3b4ac5ccbab90348a824a3a8095b0406
         @RENEWALD_STORE@ has asked for fewer calls for @RENEWALD_APP@
-        The calls of all workers wait as long as the store has asked for.
+        All workers wait for as long as the store has asked.
 
         If it lasts, lower requests_per_second in [store.@RENEWALD_STORE@], or find out who else
         uses the quota.
@@ -24,37 +24,37 @@ extension CatalogMessage {
         start alone. A secret that is configured as file:/path is read again by a reload.
         == circuit_closed 7d0bf18fbdb73baf0d6e0f8f94850fdb
         @RENEWALD_STORE@ answers again for @RENEWALD_APP@
-        The checks go on at full speed.
+        Checks continue at full speed.
 
-        Nothing is to be done.
+        No action needed.
         == database_refuses b2ee82cb79532edc6ae2a5660656cb0c
-        The database does not let the service do a part of its work
-        A right is missing, or a table, column or function is not as this version needs it. The
-        line says which. Checks that need it wait; all else goes on, and nothing is lost.
+        The database refuses part of the work
+        A privilege is missing, or a table, column or function is not as this version needs it.
+        The line says which. Checks that need it wait; the others continue, and nothing is lost.
 
         Grant the role renewald_worker to the user, or run "renewald migrate", or undo what was
-        changed by hand. It goes on by itself within seconds.
+        changed by hand. The work resumes by itself within seconds.
         == database_relents 935e804fcba078514dbf97e55c58b933
-        The database lets the service do all of its work again
+        The database accepts all work again
         What was missing is there.
 
-        Nothing is to be done.
+        No action needed.
         == commit_waits a6619a2e26246b270aa3c08cef21901d
-        The database does not take what was found out
+        Commits fail and are retried
         Answers of stores wait to be committed. They are kept as long as the leases hold, then
-        asked for again; nothing is lost.
+        the stores are asked again; nothing is lost.
 
-        Look at PostgreSQL: is it up, is there room on its disk, is it a standby now?
+        Check PostgreSQL: is it up, is there room on its disk, is it a standby now?
         == commit_goes_on 25465fcf622ec5d12d1162c60af70397
-        The database takes what was found out again
+        Commits succeed again
         Nothing was lost.
 
-        Nothing is to be done.
+        No action needed.
         == answers_dropped 52ba88287f9f07acb4940d22ba1eff94
-        Answers were dropped and will be asked for again
+        Answers were dropped; their purchases will be checked again
         The database was away for longer than the leases hold, or another worker has taken over.
 
-        Look at PostgreSQL. Nothing was lost but calls.
+        Check PostgreSQL. Nothing was lost but calls.
         == outcome_refused c737f5cfa707cb292aace61849dd39a5
         The database refuses to store the outcome of a purchase
         A constraint of the schema does not let purchase @RENEWALD_PURCHASE@ through. Its access
@@ -62,78 +62,77 @@ extension CatalogMessage {
 
         This is a fault of renewald: report it with the lines of PostgreSQL's own log.
         == leases_uncertain 1ac5fa3ad99bebcb787d6ae28024a9f1
-        The leases of this worker cannot be renewed
-        The database does not answer. No new check is started until it does; another worker may
+        This worker cannot renew its leases
+        The database does not answer. No new check starts until it does; another worker may
         take over.
 
-        Look at PostgreSQL.
+        Check PostgreSQL.
         == leases_back c5c36483c90cbddf86b0396751017949
-        The database is back; shards are taken again
-        The checks go on.
+        The database is reachable again
+        This worker takes shards and continues.
 
-        Nothing is to be done.
+        No action needed.
         == shards_lost e2b1eeca29003ef2cd4cbd849e68ef0b
-        Another worker has taken over shards of this one
-        This worker was silent for longer than [engine] lease. What it had in hand is dropped by
-        the fence and asked again by the other.
+        Another worker took over shards of this one
+        This worker was silent for longer than [engine] lease. The fence drops what it had in
+        flight; the other worker checks that again.
 
         If it happens often, the machine is overloaded or was suspended: look at its load, or
         raise the lease.
         == crash_left_checks 9adf546b3b10463876db84cc38a49ca6
-        A crash has left checks in hand
-        A worker ended without giving its shards back. What it was checking is checked first, in
-        small groups, so that a purchase whose check ends the process is found.
+        A worker crashed with checks in flight
+        It ended without releasing its shards. Those checks are made first, in small groups, so
+        that a purchase whose check ends the process is found.
 
         If the service has crashed, look for its core file with coredumpctl.
         == suspects_wait 5021a25471d63a02cca3095075412ca7
-        What was in hand at a crash cannot be cleared yet
-        The database did not answer. It is tried again.
+        What a crash left in flight cannot be rechecked yet
+        The database did not answer. It is retried.
 
-        Look at PostgreSQL.
+        Check PostgreSQL.
         == stopping ccf2946fd0e259946d80712634393d25
-        The service finishes the checks in hand
-        No new check is started.
+        Stopping: the service finishes the checks in flight
+        No new check starts.
 
-        Nothing is to be done.
+        No action needed.
         == leases_not_given_back e66fe1f9b5730dbc69db5921dc9cc494
-        The leases could not be given back
-        The database did not answer at the stop. They run out by themselves after [engine]
-        lease.
+        The leases could not be released
+        The database did not answer at the stop. They expire by themselves after [engine] lease.
 
-        Nothing is to be done.
+        No action needed.
         == hints_wait aca94a4f1d432c1c27b8199f68924c7c
         News of @RENEWALD_STORE@ for @RENEWALD_APP@ cannot be read
-        Refunds and other changes are seen at the next regular check only. Checks go on; the
-        source is tried again, ever more rarely.
+        Refunds and other changes are seen at the next regular check only. Checks continue; the
+        source is retried with backoff.
 
         "renewald status" says what is wrong with it. Pub/Sub and the voided purchases need
         permissions of their own for the service account.
         == hints_go_on 00bde497b75261c1822ee667fcdea7bf
-        News of @RENEWALD_STORE@ for @RENEWALD_APP@ is read again
-        It goes on from where it was.
+        News of @RENEWALD_STORE@ for @RENEWALD_APP@ can be read again
+        Reading resumes where it had stopped.
 
-        Nothing is to be done.
+        No action needed.
         == hints_elsewhere e46f749fd0b51ed9e21a94f41068ef0a
-        Another worker reads news of @RENEWALD_STORE@ for @RENEWALD_APP@ meanwhile
-        A pull took longer than this worker had the source for.
+        Another worker reads news of @RENEWALD_STORE@ for @RENEWALD_APP@ now
+        This worker's lease on the source ran out during a pull.
 
-        Nothing is to be done, unless it happens often: then the machine is overloaded.
+        No action needed, unless it happens often: then the machine is overloaded.
         == hints_skipped d756b2188b738babd096efd243459940
         Some news of @RENEWALD_STORE@ for @RENEWALD_APP@ is not understood
         It cannot be read, its signature does not hold, or it is about another app. It is
         skipped; the regular checks do without it. Told once for as long as it lasts.
 
-        Look whether the topic or the key is that of another app.
+        Check whether the topic or the key belongs to another app.
         == hint_sources_changed cc087d3b09e5dda8f4c297f455ac0f13
         A reload has changed where news is read from
-        Sources that have come are read from now on, those that have gone are let go of.
+        New sources are read from now on; removed ones are released.
 
-        Nothing is to be done.
+        No action needed.
         == acknowledgement_waits 75d20f77fa194566ee82f98ea2d095eb
         Google has not taken the acknowledgement of purchase @RENEWALD_PURCHASE@ yet
-        It is told again at the next check. Google refunds a purchase that nobody acknowledges
+        It is sent again at the next check. Google refunds a purchase that nobody acknowledges
         within three days.
 
-        If it lasts, look at the permissions of the service account.
+        If it lasts, check the permissions of the service account.
         """)
 }

@@ -7,27 +7,27 @@ extension CatalogMessage {
         A first purchase of @RENEWALD_PRODUCT@ in @RENEWALD_STORE@ was found valid, so access
         was given.
 
-        Nothing is to be done.
+        No action needed.
         == grant_resubscribed 9a9e66aea44281245d59cc3c29799c29
         @RENEWALD_USER@ has @RENEWALD_ENTITLEMENT@ again: resubscribed
         A subscription that had lapsed is in force again, by the same purchase or a new one.
 
-        Nothing is to be done.
+        No action needed.
         == grant_recovered 7bb3e75fd6a10c6e922ba2b8f706d3ea
         @RENEWALD_USER@ has @RENEWALD_ENTITLEMENT@ again: payment arrived
         The payment that had failed has arrived, after access was taken away.
 
-        Nothing is to be done.
+        No action needed.
         == grant_resumed 00b59853008413fd13a3fa6c762aa4b3
         @RENEWALD_USER@ has @RENEWALD_ENTITLEMENT@ again: resumed after a pause
         The user or the store has resumed a paused subscription.
 
-        Nothing is to be done.
+        No action needed.
         == grant_refund_reversed 2350cd67d2a858ac3255449789260a45
         @RENEWALD_USER@ has @RENEWALD_ENTITLEMENT@ again: a refund was reversed
         @RENEWALD_STORE@ has taken back a refund, so the purchase counts again.
 
-        Nothing is to be done.
+        No action needed.
         == grant_transferred 847e5412a9cfa36ae0237b9c830c6db9
         @RENEWALD_USER@ has @RENEWALD_ENTITLEMENT@ now: moved from another user
         The same purchase was submitted for another user, and [policy] shared = "move" gives it
@@ -38,13 +38,13 @@ extension CatalogMessage {
         @RENEWALD_USER@ has @RENEWALD_ENTITLEMENT@ now: by hand
         A person has given access.
 
-        Nothing is to be done.
+        No action needed.
         == grant_product_changed 37940ae561cd0195fabd7cd04c74b3da
         @RENEWALD_USER@ has @RENEWALD_ENTITLEMENT@ now: another product
         The subscription was changed to @RENEWALD_PRODUCT@, which grants what the former product
         did not.
 
-        Nothing is to be done.
+        No action needed.
         == grant_restored 63cac2fdca924ae796d0edaa892c1777
         @RENEWALD_USER@ has @RENEWALD_ENTITLEMENT@ again: the store knows the purchase after all
         Access had ended because the store did not know the purchase or could not be asked for

@@ -6,59 +6,59 @@ extension CatalogMessage {
         A subscription of @RENEWALD_USER@ was renewed
         A new period of @RENEWALD_PRODUCT@ was paid in @RENEWALD_STORE@.
 
-        Nothing is to be done.
+        No action needed.
         == notice_payment_pending 5e40014fe1aa9fc06cac8ab7757fa606
         A payment of @RENEWALD_USER@ has failed; access goes on
         @RENEWALD_STORE@ gives grace while it tries to collect. This is told once for each
         trouble.
 
-        Nothing is to be done. A friendly word in the app may help: the means of payment needs
+        No action needed. A friendly word in the app may help: the means of payment needs
         mending.
         == notice_payment_recovered 461947a148526bf0d1108e91df236cc4
         A payment of @RENEWALD_USER@ has arrived late
         The trouble is over; access was never lost.
 
-        Nothing is to be done.
+        No action needed.
         == notice_auto_renew_off d38161530771a6398fb7821fdf04b2b2
         @RENEWALD_USER@ has turned renewal off
         Access goes on to the end of the paid period.
 
-        Nothing is to be done.
+        No action needed.
         == notice_auto_renew_on 3fbba33697de00540e0c7206cc47f38a
         @RENEWALD_USER@ has turned renewal on again
         The subscription will be renewed at the end of the paid period.
 
-        Nothing is to be done.
+        No action needed.
         == notice_pause_scheduled 5fcba330d5f181649164054968569ea4
         @RENEWALD_USER@ will pause
         The subscription is paused at the end of the paid period.
 
-        Nothing is to be done.
+        No action needed.
         == notice_price_increase_pending fe4d323458fafc90e760763c3d24ca87
         @RENEWALD_USER@ has not agreed to a higher price yet
         The store waits for the user's consent; without it the subscription ends.
 
-        Nothing is to be done.
+        No action needed.
         == notice_product_change_scheduled cf25261b95348c200c731aa0329be768
         @RENEWALD_USER@ will change the product
         The subscription is changed at its next renewal.
 
-        Nothing is to be done.
+        No action needed.
         == notice_extended 009f0ea7ac5fb070a912742d9ccde37c
         A subscription of @RENEWALD_USER@ was extended
         The store or the developer has moved its end without a payment.
 
-        Nothing is to be done.
+        No action needed.
         == notice_trial_converted 37b020f1e3c3887bbeb58ed9f27f33bf
         A trial of @RENEWALD_USER@ has become a paid subscription
         The first period after the trial was paid.
 
-        Nothing is to be done.
+        No action needed.
         == notice_refund_of_past_period 12b592cb0369ff2d17581b20f3ddb616
         An older period of @RENEWALD_USER@ was refunded
         The running period is paid, so access goes on.
 
-        Nothing is to be done.
+        No action needed.
         == notice_refunded e0ce7262560b572ce925b2583323e480
         A purchase of @RENEWALD_USER@ was refunded that gives no access
         It was a consumable, or its access had ended before.
@@ -73,7 +73,7 @@ extension CatalogMessage {
         A purchase of @RENEWALD_USER@ was submitted for another user too
         [policy] shared says who has it: keep, move or allow.
 
-        Nothing is to be done unless it happens often.
+        No action needed unless it happens often.
         == notice_environment_changed a9a26701997bbef569698f62e2c28d4f
         The store answers for a purchase of @RENEWALD_USER@ from another environment
         A production purchase was answered from the sandbox. Such an answer changes no access.
@@ -84,12 +84,12 @@ extension CatalogMessage {
         The token of a purchase of @RENEWALD_USER@ will not be answered much longer
         Google forgets a token sixty days after its end.
 
-        Nothing is to be done.
+        No action needed.
         == notice_migrated 14dda94a1fd472df7353db5c2f2dc93e
         A legacy receipt of @RENEWALD_USER@ is asked about by its transaction id now
         Apple's newer API is used from now on for this purchase.
 
-        Nothing is to be done.
+        No action needed.
         == notice_rejected 021ab98080a2de24ae5cb860764bae23
         The store does not accept a token of @RENEWALD_USER@
         @RENEWALD_STORE@ has said twice that it does not know this token. It never gave access.

@@ -7,7 +7,7 @@ extension CatalogMessage {
         The network, TLS, a time-out or a 5xx status stood in the way. Access stays as it is,
         and the store is asked again, less and less often.
 
-        Nothing is to be done unless it lasts: then look at the store's status page and the
+        No action needed unless it lasts: then look at the store's status page and the
         network.
         == problem_throttled adface8eb9bbe41cc913635b0983237d
         A purchase could not be checked: @RENEWALD_STORE@ asked for fewer calls
@@ -47,12 +47,12 @@ extension CatalogMessage {
         @RENEWALD_STORE@ does not know a purchase
         One such answer proves nothing; it is asked again.
 
-        Nothing is to be done. If many purchases say so, run "renewald doctor".
+        No action needed. If many purchases say so, run "renewald doctor".
         == problem_second_opinion 9ef56af2a169103fe77f3c2bf445f575
         Bad news of a purchase waits for its confirmation
         @RENEWALD_STORE@ says that the purchase is gone. Access goes on until it says so again.
 
-        Nothing is to be done.
+        No action needed.
         == problem_unsupported af3eec7fc9a1f6ac8b3b080a4974b6ad
         A purchase cannot be asked about
         The configuration has no app, or no credential, with which this purchase could be asked

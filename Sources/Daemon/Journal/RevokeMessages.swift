@@ -7,44 +7,44 @@ extension CatalogMessage {
         @RENEWALD_STORE@ says that the paid period of @RENEWALD_PRODUCT@ is over, and gives no
         other cause.
 
-        Nothing is to be done. "renewald check" asks the store about the user again, now.
+        No action needed. "renewald check" asks the store about the user again, now.
         == revoke_cancelled d7dc9cb3d8909ca9d9f203ec023c1f99
         @RENEWALD_USER@ has lost @RENEWALD_ENTITLEMENT@: cancelled
         The user had turned renewal off, and the paid period has run out.
 
-        Nothing is to be done.
+        No action needed.
         == revoke_payment_failed 5561da72fcdefff8ff3ec2efa24cfd40
         @RENEWALD_USER@ has lost @RENEWALD_ENTITLEMENT@: payment failed
         @RENEWALD_STORE@ could not collect the payment. The store goes on trying for a while;
         access is given back when the payment arrives.
 
-        Nothing is to be done. A user who asks must mend the means of payment in the store.
+        No action needed. A user who asks must mend the means of payment in the store.
         == revoke_payment_pending 41336ecb6e1cf9f9ba70283fe7b051c9
         @RENEWALD_USER@ has lost @RENEWALD_ENTITLEMENT@: payment is pending
         Payment has failed, and [policy] grace or payment_pending is "revoke", so access does
         not go on while the store tries again.
 
-        Nothing is to be done. With "keep" such users would keep access.
+        No action needed. With "keep" such users would keep access.
         == revoke_refunded 049edc9ba8441f4022c805c7945c3e5d
         @RENEWALD_USER@ has lost @RENEWALD_ENTITLEMENT@: refunded
         @RENEWALD_STORE@ has given the money back, or the payment was charged back.
 
-        Nothing is to be done. Many refunds at once deserve a look at the store's console.
+        No action needed. Many refunds at once deserve a look at the store's console.
         == revoke_family_removed 44edacd82c33e455d0e53ea766390018
         @RENEWALD_USER@ has lost @RENEWALD_ENTITLEMENT@: no longer shared by the family
         The purchase was shared with the user by a family, and is no more.
 
-        Nothing is to be done.
+        No action needed.
         == revoke_paused 68164fe6a859e5d9a93d43b0d93a062b
         @RENEWALD_USER@ has lost @RENEWALD_ENTITLEMENT@: paused
         The user has paused the subscription. Access comes back when it is resumed.
 
-        Nothing is to be done.
+        No action needed.
         == revoke_price_increase_declined 4826cfa2799cf7281107e86515d33506
         @RENEWALD_USER@ has lost @RENEWALD_ENTITLEMENT@: the new price was not accepted
         The store ended the subscription because the user did not agree to a higher price.
 
-        Nothing is to be done.
+        No action needed.
         == revoke_product_unavailable f41a3696c5c53a007119bbd275507cca
         @RENEWALD_USER@ has lost @RENEWALD_ENTITLEMENT@: the product is not sold any more
         The store could not renew because @RENEWALD_PRODUCT@ was not available.
@@ -66,7 +66,7 @@ extension CatalogMessage {
         @RENEWALD_USER@ has lost @RENEWALD_ENTITLEMENT@: by hand
         A person has taken access away.
 
-        Nothing is to be done.
+        No action needed.
         == revoke_invalid 2b9a6151312c53a5b7b7559dd412b9dc
         @RENEWALD_USER@ has lost @RENEWALD_ENTITLEMENT@: the store does not know the purchase
         @RENEWALD_STORE@ has said twice, [safety] confirm_after apart, that there is no such

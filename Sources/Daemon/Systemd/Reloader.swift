@@ -40,7 +40,7 @@ final class Reloader: Sendable {
                 log.error("\(fault.description)", metadata: LogField.topic(.configurationFault))
             }
             log.error(
-                "the configuration is not reloaded; the old one stays in force",
+                "reload failed; the old configuration stays in force",
                 metadata: LogField.topic(.reloadRefused))
             state.refusedFaults = error.faults.count
         }
@@ -60,7 +60,7 @@ final class Reloader: Sendable {
         let changes = Reload.changes(from: configuration, to: next)
         current.withLock { $0 = next }
         log.info(
-            "the new configuration is in force, credentials were read again; \(changes)",
+            "reloaded the configuration and the credentials; \(changes)",
             metadata: LogField.topic(.reloaded))
         next.warn(in: log)
         var waiting = Reload.waitingForRestart(from: services.configuration, to: next)
@@ -69,7 +69,7 @@ final class Reloader: Sendable {
         }
         for name in waiting {
             log.notice(
-                "\(name) has changed and takes effect after a restart",
+                "\(name) has changed; restart to apply it",
                 metadata: LogField.topic(.restartNeeded))
         }
         state.apps = next.apps.count

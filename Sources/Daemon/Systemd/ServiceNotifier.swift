@@ -111,7 +111,7 @@ package final class ServiceNotifier: Sendable {
                 "the work advances again", metadata: LogField.topic(.workAdvances))
         } else {
             log.critical(
-                "the work does not advance: \(stuck.joined(separator: ", "))",
+                "no progress in: \(stuck.joined(separator: ", "))",
                 metadata: LogField.topic(.workStuck))
         }
     }
