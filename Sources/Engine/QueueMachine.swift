@@ -87,6 +87,8 @@ struct QueueMachine {
     var limits: Limits
     private(set) var commits = Commits.flow
     private(set) var isInSession = false
+    /// When something was last done about it.
+    private(set) var lookedAt: Instant
     var isStopping = false
 
     // What is due.
@@ -124,6 +126,7 @@ struct QueueMachine {
         self.mode = mode
         self.limits = limits
         startedAt = now
+        lookedAt = now
         readAt = now
         reserveAt = now
         permits = limits.interval.map { RateReservation(interval: $0) }
@@ -153,6 +156,7 @@ struct QueueMachine {
     func place(of shard: Int16) -> Place { places[shard] ?? .start(of: shard) }
 
     mutating func on(_ event: Event, at now: Instant) -> [Action] {
+        lookedAt = now
         var actions = take(event, at: now)
         guard isInSession else { return actions }
         actions += serveCallers(at: now)

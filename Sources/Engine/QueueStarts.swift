@@ -29,6 +29,7 @@ extension QueueMachine {
     }
 
     mutating func start(_ count: Int, at now: Instant) -> [Action] {
+        guard isInSession else { return Array(repeating: .giveSlot, count: count) }
         var actions: [Action] = []
         for _ in 0..<count {
             guard let claim = buffer.popLast() else {
@@ -68,20 +69,22 @@ extension QueueMachine {
         }
     }
 
-    /// When something can be done that no event brings; a poll later at most.
+    /// When something can be done that no event brings; a poll later at most. What could be done
+    /// already and was not waits for something else, such as a slot, and is no reason to look.
     mutating func wakesAt(after now: Instant) -> Instant {
-        var next = now + limits.poll
-        if !isReading, buffer.count <= lowWater, mayAsk(at: now) { next = min(next, readAt) }
+        var times: [Instant] = []
+        if !isReading, buffer.count <= lowWater, mayAsk(at: now) { times.append(readAt) }
         if startable + callers.count > 0 {
             if let opensAt = permits?.opensAt(now) {
-                next = min(next, opensAt)
+                times.append(opensAt)
             } else if permits != nil, !isReserving {
-                next = min(next, reserveAt)
+                times.append(reserveAt)
             }
             if let until = circuit.opensUntil, circuit.position == .open {
-                next = min(next, startedAt + (until - Timestamp(microsecondsSinceEpoch: 0)))
+                times.append(startedAt + (until - Timestamp(microsecondsSinceEpoch: 0)))
             }
         }
-        return max(next, now)
+        let next = times.filter { $0 > lookedAt }.min() ?? now + limits.poll
+        return max(min(next, now + limits.poll), now)
     }
 }

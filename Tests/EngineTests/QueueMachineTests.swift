@@ -139,6 +139,28 @@ import Testing
         expect(settle(&machine, actions, at: .seconds(1)).count == 5)
     }
 
+    /// Without this the queue would look again and again, as fast as it can.
+    @Test func whoWaitsForASlotIsNotWokenByTheClock() {
+        var (machine, _) = filled(20, interval: .milliseconds(100))
+        let calls = QueueMachine.firstWindow
+        _ = machine.on(
+            .reserved(.granted(in: .zero), calls: calls, sent: at(.zero), answered: at(.zero)),
+            at: at(.zero))
+        _ = machine.on(.slots(0), at: at(.zero))
+        #expect(machine.wakesAt(after: at(.zero)) == at(.seconds(1)))
+        var opened = opened()
+        _ = opened.on(.tick, at: at(.seconds(10)))
+        _ = opened.on(.slots(0), at: at(.seconds(10)))
+        #expect(opened.wakesAt(after: at(.seconds(10))) == at(.seconds(11)))
+    }
+
+    @Test func aSlotThatComesAfterTheEndIsGivenBack() {
+        var (machine, _) = filled(5)
+        _ = machine.on(.stop, at: at(.zero))
+        expect(machine.on(.slots(2), at: at(.zero)) == [.giveSlot, .giveSlot])
+        #expect(machine.takeBuffer().count == 5)
+    }
+
     @Test func aClaimOfALostShardGivesItsSlotBack() {
         var (machine, actions) = filled(1)
         expect(settle(&machine, actions, at: .zero).count == 1)
