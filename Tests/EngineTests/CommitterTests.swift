@@ -124,6 +124,7 @@ import Testing
         await committing(world, settings, reliableFor: .seconds(3600)) { committer, _ in
             for claim in claims { await committer.submit(outcome(claim)) }
             await world.wait { $0.committed.count == 3 || $0.count(.commit) > 4 }
+            await committer.close()
             #expect(committer.trouble == nil)
         }
         #expect(Set(world.state.committed.map(\.claim)) == Set(claims))
