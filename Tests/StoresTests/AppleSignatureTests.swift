@@ -60,7 +60,7 @@ struct AppleSignatureTests {
         let authority = try AppleAuthority.trusted.get()
         let verifier = try AppleFixture.verifier()
         #expect(await verdict(on: try authority.sign(Self.payload), with: verifier) == "plus")
-        for date in [1_672_531_200_000, 1_830_000_000_000] {
+        for date in [1_672_531_200_000, 2_100_000_000_000] {
             let payload = try merged(
                 AppleObservationTests.transaction, #"{"signedDate":\#(date)}"#)
             let text = try authority.sign(payload)

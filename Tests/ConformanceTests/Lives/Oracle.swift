@@ -148,6 +148,10 @@ struct Oracle {
         if before.state == .paused, what.contains(.gained(.recovered)) {
             what.insert(.gained(.resumed))
         }
+        // What was paused when it was seen last, and comes back as another link.
+        if what.isSuperset(of: [.lost(.paused), .gained(.productChanged)]) {
+            what.insert(.gained(.resubscribed))
+        }
         if case .ended(let cause, _) = link.standing { what.insert(.lost(cause.loss)) }
         for event in heard.settlement.events {
             switch event.told {
@@ -240,6 +244,12 @@ struct Oracle {
         else { return }
         // Amazon does not show the end with auto-renew off.
         if truth.realm == .amazon, !link.renews { return }
+        // Of a period that was paid unseen, before the trouble that is seen, Google shows no end.
+        if truth.realm.isGoogle, link.isUnpaid, let known = before.paidThrough, known < link.end,
+            facts.paidThrough == known
+        {
+            return
+        }
         try demand(
             facts.paidThrough == link.end, "paid_through is the truth's",
             "\(facts.paidThrough.map(Telling.day) ?? "-"), \(Telling.day(link.end))")

@@ -305,6 +305,14 @@ extension Truth.Link {
         if case .replaced = standing { true } else { false }
     }
 
+    /// Whether a payment of it has failed and may come yet.
+    var isUnpaid: Bool {
+        switch standing {
+        case .grace, .hold: true
+        case .pending, .active, .silent, .paused, .ended, .refunded, .removed, .replaced: false
+        }
+    }
+
     /// Whether the store still may give access by itself.
     var isOpen: Bool {
         switch standing {
