@@ -32,19 +32,18 @@ build: deps-build ## Builds renewald and storesim (CONFIGURATION=release: optimi
 	@$(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product renewald
 	@$(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product storesim
 
-# A folder of its own: other builds link the runtime as a library.
-packaged: deps-build ## Builds both programs for tests, the Swift runtime linked in as in the package
-	$(SWIFT) build --static-swift-stdlib --scratch-path .build/packaged --product renewald
-	$(SWIFT) build $(CHECKED) --product storesim
+# Links again what is compiled already: a build with --static-swift-stdlib compiles all of it anew.
+packaged: build ## Links renewald for tests with the Swift runtime in it, as in the package
 	@mkdir -p .build/packaged/bin
-	@ln -sf "$$(realpath .build/packaged/debug/renewald)" "$$(realpath .build/debug/storesim)" \
-		.build/packaged/bin/
+	$(SWIFT)c -static-stdlib @.build/debug/renewald.product/Objects.LinkFileList \
+		-l_FoundationCollections -l_FoundationCShims -lcurl -lpq \
+		-Xlinker --defsym=main=renewald_main -o .build/packaged/bin/renewald
+	@ln -sf "$$(realpath .build/debug/storesim)" .build/packaged/bin/
 
 # RENEWALD_BIN, such as .build/packaged/bin, is the folder of other programs to start.
-# One test at a time: many of them start servers, and a busy machine makes those late.
 test: deps-test ## Runs the whole test suite, on a private PostgreSQL
 	$(SWIFT) build --build-tests $(CHECKED)
-	$(SWIFT) test --skip-build --disable-xctest --no-parallel $(TEST_FLAGS)
+	@SWIFT="$(SWIFT)" scripts/test $(TEST_FLAGS)
 
 fuzz: deps-test ## Feeds every decoder with mutated answers (FUZZ=100000 of them)
 	$(SWIFT) build --build-tests $(CHECKED)

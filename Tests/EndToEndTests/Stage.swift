@@ -138,12 +138,12 @@ final class Stage: Sendable {
     func plant(_ secrets: [String]) {
         let long = secrets.filter { $0.count >= 12 }
         planted.withLock { $0.formUnion(long) }
-        guard let file = ProcessInfo.processInfo.environment["RENEWALD_PLANTED_FILE"],
-            let handle = FileHandle(forWritingAtPath: file)
-        else { return }
-        handle.seekToEndOfFile()
+        guard let file = ProcessInfo.processInfo.environment["RENEWALD_PLANTED_FILE"] else { return }
+        // Another test run may write beside this one.
+        let descriptor = open(file, O_WRONLY | O_APPEND)
+        guard descriptor >= 0 else { return }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         handle.write(Data((long.joined(separator: "\n") + "\n").utf8))
-        try? handle.close()
     }
 }
 
