@@ -138,7 +138,8 @@ final class Stage: Sendable {
     func plant(_ secrets: [String]) {
         let long = secrets.filter { $0.count >= 12 }
         planted.withLock { $0.formUnion(long) }
-        guard let file = ProcessInfo.processInfo.environment["RENEWALD_PLANTED_FILE"] else { return }
+        let environment = ProcessInfo.processInfo.environment
+        guard let file = environment["RENEWALD_PLANTED_FILE"] else { return }
         // Another test run may write beside this one.
         let descriptor = open(file, O_WRONLY | O_APPEND)
         guard descriptor >= 0 else { return }
