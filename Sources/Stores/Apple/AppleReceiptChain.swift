@@ -35,6 +35,8 @@ struct AppleReceiptChain: Sendable {
         /// Paid, and neither taken back nor replaced.
         var counts: Bool { cancelled == nil && !wire.isUpgraded }
 
+        var endsSharing: Bool { cancelled != nil && wire.isFamilyShared }
+
         func runs(at instant: Timestamp) -> Bool {
             counts && expires.map { $0 > instant } ?? true
         }
@@ -69,9 +71,11 @@ struct AppleReceiptChain: Sendable {
                 < ($1.expires ?? .never, $1.boughtAt ?? .never)
         }
         let notUpgraded = members.filter { !$0.wire.isUpgraded }.max(by: Member.isBefore)
-        guard let shown = running ?? notUpgraded ?? members.max(by: Member.isBefore) else {
+        guard let newest = members.max(by: Member.isBefore) else {
             throw .malformed(field: "latest_receipt_info")
         }
+        // What ends the sharing ends the period before as well, where Apple has renewed early.
+        let shown = newest.endsSharing ? newest : running ?? notUpgraded ?? newest
         self.members = members
         self.shown = shown
         let entries = scene.response.pending.filter {
@@ -104,7 +108,7 @@ struct AppleReceiptChain: Sendable {
 
     var isSubscription: Bool { shown.expires != nil }
     var isRunning: Bool { shown.runs(at: scene.time.instant) }
-    var isFamilyShared: Bool { shown.wire.ownership == "FAMILY_SHARED" }
+    var isFamilyShared: Bool { shown.wire.isFamilyShared }
     var group: GroupID? { shown.wire.group }
     var boughtAt: Timestamp? { shown.boughtAt }
     var end: Timestamp? { shown.expires }

@@ -172,6 +172,8 @@ struct AppleReceiptTransaction: Decodable, Sendable {
     let expires: Int64?
     let cancelled: Int64?
 
+    var isFamilyShared: Bool { ownership == "FAMILY_SHARED" }
+
     private enum Key: String, CodingKey {
         case productID = "product_id"
         case transactionID = "transaction_id"
