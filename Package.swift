@@ -77,18 +77,23 @@ let package = Package(
             name: "Engine", dependencies: ["Renewal", logging, serviceLifecycle],
             swiftSettings: safeHouse),
 
+        // What an operator writes, and what support reads.
+        .target(name: "Configuration", dependencies: ["Renewal", toml], swiftSettings: safeHouse),
+        .target(name: "Explain", dependencies: ["Ledger", "Renewal"], swiftSettings: safeHouse),
+
         // The composition root and the executables.
         .target(
             name: "Daemon",
             dependencies: [
-                "Curl", "Engine", "Ledger", "Postgres", "Renewal", "Sockets", "Stores", coreMetrics,
-                crypto, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
-                unixSignals, toml,
+                "Configuration", "Curl", "Engine", "Explain", "Ledger", "Postgres", "Renewal",
+                "Sockets", "Stores", coreMetrics, crypto, logging, nioCore, nioHTTP1, nioPosix,
+                serviceLifecycle, unixSignals,
             ], swiftSettings: safeHouse),
         .executableTarget(
             name: "renewald",
             dependencies: [
-                "Daemon", "Engine", "Ledger", "Renewal", "Sockets", logging, argumentParser,
+                "Configuration", "Daemon", "Engine", "Explain", "Ledger", "Renewal", "Sockets",
+                logging, argumentParser,
             ], swiftSettings: safeHouse),
         .target(
             name: "StoreSimulator",
@@ -138,10 +143,17 @@ let package = Package(
                 lifecycleTestKit,
             ], swiftSettings: house),
         .testTarget(
+            name: "ConfigurationTests",
+            dependencies: ["Configuration", "Renewal", "TestSupport"], swiftSettings: house),
+        .testTarget(
+            name: "ExplainTests",
+            dependencies: ["Explain", "Ledger", "Renewal", "TestSupport", crypto],
+            swiftSettings: house),
+        .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Daemon", "Curl", "Engine", "Ledger", "Renewal", "Sockets", "TestSupport",
-                coreMetrics, crypto, logging,
+                "Configuration", "Daemon", "Curl", "Engine", "Ledger", "Renewal", "Sockets",
+                "TestSupport", coreMetrics, crypto, logging,
             ], swiftSettings: house),
         .testTarget(
             name: "StoreSimulatorTests",

@@ -1,3 +1,4 @@
+package import Configuration
 import Crypto
 import Engine
 import Ledger
@@ -91,10 +92,7 @@ final class EventLog: Sendable {
     }
 }
 
-/// Whether the log names users or gives pseudonyms, which stay the same for the same user.
-package enum UserNames: String, Hashable, Sendable, CaseIterable {
-    case plain, hashed
-
+extension UserNames {
     /// Digits of a pseudonym: 64 bits.
     private static let digits = 16
 

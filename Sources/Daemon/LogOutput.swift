@@ -1,3 +1,4 @@
+import Renewal
 import Engine
 package import Logging
 import Sockets

@@ -1,3 +1,4 @@
+package import Configuration
 package import Engine
 package import Ledger
 package import Logging
@@ -6,7 +7,7 @@ package import Renewal
 
 /// The composition root: what a configuration is made into, and how the rooms are connected.
 package struct Services: Sendable {
-    package let configuration: Configuration
+    package let configuration: Settings
     package let ledger: PostgresLedger
     package let clients: StoreClients
     package let log: Logger
@@ -28,7 +29,7 @@ package struct Services: Sendable {
         configurationFile: String, environment: [String: String], asksStores: Bool = true,
         onlyReads: Bool = false, log: Logger, telemetry: Telemetry = Telemetry()
     ) throws(ConfigurationFaults) {
-        let configuration = try Configuration.load(
+        let configuration = try Settings.load(
             file: configurationFile, environment: environment)
         self.configuration = configuration
         self.log = log
@@ -56,7 +57,7 @@ package struct Services: Sendable {
             keeper: keeps ? EvidenceKeeper(keepsRaw: configuration.evidence.keepsRaw) : nil)
     }
 
-    private static func rules(of configuration: Configuration) -> Rules {
+    private static func rules(of configuration: Settings) -> Rules {
         var policy = configuration.policy
         policy.keepsOffers = configuration.keepsOffers
         return Rules(policy: policy, catalog: configuration.catalog)
@@ -103,7 +104,7 @@ package struct Services: Sendable {
     }
 
     /// How the engine works by a configuration, which may be newer than the services's own.
-    func settings(following configuration: Configuration) -> EngineSettings {
+    func settings(following configuration: Settings) -> EngineSettings {
         var settings = EngineSettings()
         settings.inFlight = min(configuration.engine.inFlight, clients.capacity)
         settings.poll = configuration.engine.poll

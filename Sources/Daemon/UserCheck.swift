@@ -1,3 +1,4 @@
+import Configuration
 import Engine
 package import Ledger
 import Logging

@@ -8,11 +8,3 @@ enum WallClock {
         Timestamp(microsecondsSinceEpoch: Int64(Date().timeIntervalSince1970 * 1_000_000))
     }
 }
-
-extension Timestamp {
-    /// Such as `2026-02-01T00:00:00Z`, in whole seconds.
-    package var text: String {
-        let seconds = Double(microsecondsSinceEpoch / 1_000_000)
-        return Date(timeIntervalSince1970: seconds).formatted(.iso8601)
-    }
-}

@@ -1,3 +1,4 @@
+import Explain
 import ArgumentParser
 import Daemon
 import Ledger

@@ -1,3 +1,4 @@
+import Explain
 import Daemon
 import Ledger
 import Renewal

@@ -1,7 +1,9 @@
+import Explain
 import ArgumentParser
 import Daemon
 import FoundationEssentials
 import Ledger
+import Renewal
 
 struct EventsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

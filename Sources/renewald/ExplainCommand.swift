@@ -1,3 +1,5 @@
+import Explain
+import Configuration
 import ArgumentParser
 import Daemon
 import FoundationEssentials
@@ -91,7 +93,7 @@ struct ExplainCommand: AsyncParsableCommand {
 
     /// The file `-` is standard output.
     private static func write(_ explanation: Explanation, to file: String) throws {
-        let page = ExplanationPage(explanation).html
+        let page = ExplanationPage(explanation, version: Version.text).html
         guard file != "-" else { return try StandardStream.output.write(page) }
         do throws(WriteFailure) {
             try OutputFile(file).write(page)

@@ -1,3 +1,4 @@
+import Configuration
 import ArgumentParser
 import Daemon
 import Ledger
@@ -33,7 +34,7 @@ struct MigrateCommand: AsyncParsableCommand {
         try await common.reporting {
             let applied = try await Services.migrate(
                 try database
-                    ?? Configuration.load(file: common.config, environment: common.environment)
+                    ?? Settings.load(file: common.config, environment: common.environment)
                     .database.url)
             if json {
                 try Console.sayJSON(Output(version: Migrator.version, applied: applied))

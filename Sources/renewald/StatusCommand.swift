@@ -1,3 +1,5 @@
+import Explain
+import Configuration
 import ArgumentParser
 import Daemon
 import Ledger

@@ -1,3 +1,4 @@
+import Explain
 import Daemon
 
 /// A line of `renewald status` with its tone, for a terminal that shows colours.

@@ -14,8 +14,10 @@ enum ImportRules {
         Stores          Renewal Curl
         Ledger          Renewal Postgres
         Engine          Renewal
-        Daemon          Curl Engine Ledger Postgres Renewal Sockets Stores
-        renewald        Daemon Engine Ledger Renewal Sockets
+        Configuration   Renewal
+        Explain         Ledger Renewal
+        Daemon          Configuration Curl Engine Explain Ledger Postgres Renewal Sockets Stores
+        renewald        Configuration Daemon Engine Explain Ledger Renewal Sockets
         StoreSimulator  -
         storesim        StoreSimulator
         """)
@@ -23,12 +25,14 @@ enum ImportRules {
     /// Targets that may import nothing from outside but this.
     private static let closed = rows(
         """
-        CCurl      -
-        CPostgres  -
-        CSockets   -
-        Sockets    CSockets Glibc Dispatch Synchronization
-        Renewal    -
-        Engine     Logging ServiceLifecycle Synchronization
+        CCurl          -
+        CPostgres      -
+        CSockets       -
+        Sockets        CSockets Glibc Dispatch Synchronization
+        Renewal        -
+        Engine         Logging ServiceLifecycle Synchronization
+        Configuration  FoundationEssentials Glibc TOMLKit
+        Explain        -
         """)
 
     /// Modules from outside that only these targets may import.
@@ -39,7 +43,7 @@ enum ImportRules {
         NIOCore      Daemon StoreSimulator
         NIOHTTP1     Daemon StoreSimulator
         NIOPosix     Daemon StoreSimulator
-        TOMLKit      Daemon
+        TOMLKit      Configuration
         """)
 
     static let rule = TidyRule(name: "imports") { file in

@@ -1,10 +1,11 @@
+import Configuration
 import Renewal
 import Stores
 
 /// Looks at each secret and certificate by itself: whether it can be read, and whether it is what
 /// it should be.
 struct CredentialCheck {
-    let configuration: Configuration
+    let configuration: Settings
     let maker: StoreClientFactory
     private(set) var findings: [Finding] = []
     /// The apps that can be asked about.
@@ -12,7 +13,7 @@ struct CredentialCheck {
 
     private static let subject = "credentials"
 
-    init(_ configuration: Configuration, _ maker: StoreClientFactory) {
+    init(_ configuration: Settings, _ maker: StoreClientFactory) {
         self.configuration = configuration
         self.maker = maker
     }

@@ -1,3 +1,4 @@
+import Configuration
 import Ledger
 import Postgres
 import Renewal
@@ -7,7 +8,7 @@ struct DatabaseCheck {
     private let settings: PostgresSettings
     private let notifies: Bool
 
-    init(_ configuration: Configuration) {
+    init(_ configuration: Settings) {
         settings = PostgresSettings(conninfo: configuration.database.url)
         notifies = configuration.engine.notify
     }

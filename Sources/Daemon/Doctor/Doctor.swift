@@ -1,3 +1,4 @@
+import Configuration
 import Curl
 import Ledger
 import Postgres
@@ -35,7 +36,7 @@ package struct Doctor: Sendable {
 
     private func look(_ tell: (Finding) -> Void) async {
         do throws(ConfigurationFaults) {
-            let configuration = try Configuration.load(
+            let configuration = try Settings.load(
                 file: configurationFile, environment: environment)
             tell(Self.found(configuration))
             if let warning = configuration.safety.warning {
@@ -60,7 +61,7 @@ package struct Doctor: Sendable {
         UnitCheck(root: root).run().forEach(tell)
     }
 
-    private static func found(_ configuration: Configuration) -> Finding {
+    private static func found(_ configuration: Settings) -> Finding {
         guard !configuration.apps.isEmpty else {
             return .note(
                 "configuration", "it names no app, so that nothing can be asked",
@@ -86,7 +87,7 @@ package struct Doctor: Sendable {
         }
     }
 
-    private func look(_ configuration: Configuration, _ tell: (Finding) -> Void) async {
+    private func look(_ configuration: Settings, _ tell: (Finding) -> Void) async {
         let client: CurlClient
         do throws(CurlError) {
             client = try CurlClient(
@@ -131,7 +132,7 @@ package struct Doctor: Sendable {
     /// A typing error in a backend is the first thing to suspect when purchases are not asked
     /// about.
     private func lookForUnknownApps(
-        _ configuration: Configuration, _ ledger: PostgresLedger, _ tell: (Finding) -> Void
+        _ configuration: Settings, _ ledger: PostgresLedger, _ tell: (Finding) -> Void
     ) async {
         let configured = configuration.apps.map(\.key)
         do throws(LedgerError) {

@@ -1,3 +1,4 @@
+import Configuration
 import Curl
 
 /// Looks who answers where the figures are to be had.

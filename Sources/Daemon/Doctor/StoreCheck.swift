@@ -1,3 +1,4 @@
+import Configuration
 import Curl
 import Ledger
 import Renewal

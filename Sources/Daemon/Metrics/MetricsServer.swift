@@ -1,3 +1,4 @@
+package import Configuration
 import NIOCore
 import NIOHTTP1
 import NIOPosix

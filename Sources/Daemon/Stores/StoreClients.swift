@@ -1,3 +1,4 @@
+package import Configuration
 import Curl
 package import Engine
 package import Renewal

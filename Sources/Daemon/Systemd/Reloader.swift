@@ -1,3 +1,4 @@
+package import Configuration
 import Engine
 package import Logging
 import Renewal
@@ -10,7 +11,7 @@ final class Reloader: Sendable {
     private let services: Services
     private let engine: RenewalEngine
     private let stallLimit: Duration
-    private let current: Mutex<Configuration>
+    private let current: Mutex<Settings>
 
     init(
         configurationFile: String, environment: [String: String], services: Services,
@@ -25,13 +26,13 @@ final class Reloader: Sendable {
     }
 
     /// The one that holds, after any number of reloads.
-    var configuration: Configuration { current.withLock { $0 } }
+    var configuration: Settings { current.withLock { $0 } }
 
     /// Reloads. What holds from now on, or why the old one stays, is told in the log and in the
     /// state.
     func reload(_ state: inout DaemonState) async {
         do throws(ConfigurationFaults) {
-            let next = try Configuration.load(file: configurationFile, environment: environment)
+            let next = try Settings.load(file: configurationFile, environment: environment)
             try services.clients.reload(
                 next.apps, next.stores, next.catalog, environment: environment)
             await follow(next, &state)
@@ -46,7 +47,7 @@ final class Reloader: Sendable {
         }
     }
 
-    private func follow(_ next: Configuration, _ state: inout DaemonState) async {
+    private func follow(_ next: Settings, _ state: inout DaemonState) async {
         var settings = services.settings(following: next)
         settings.stallLimit = stallLimit
         await engine.adapt(to: settings, hints: services.clients.hintSources)
@@ -80,7 +81,7 @@ final class Reloader: Sendable {
     private var log: Logger { services.log }
 }
 
-extension Configuration {
+extension Settings {
     /// Says what works but is unwise or useless.
     package func warn(in log: Logger) {
         for warning in apps.flatMap(\.secrets).compactMap({ $0.warning() }) {

@@ -1,9 +1,8 @@
 import FoundationEssentials
 import Glibc
-import Sockets
 import Testing
 
-@testable import Daemon
+@testable import Configuration
 
 /// Secrets are read from real files in a folder of their own.
 @Suite final class SecretTests {
@@ -125,7 +124,7 @@ import Testing
             id = "c"
             shared_secret = "file:\(folder)/missing"
             """
-        let configuration = try Configuration.parse(text: text, file: "f.toml", environment: [:])
+        let configuration = try Settings.parse(text: text, file: "f.toml", environment: [:])
         let secrets = configuration.apps.flatMap(\.secrets)
         #expect(secrets.compactMap { $0.fault(environment: [:])?.line } == [12])
         #expect(

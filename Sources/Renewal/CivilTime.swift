@@ -1,15 +1,13 @@
-package import Renewal
-
 /// An instant as the calendar and the clock show it in UTC.
-struct CivilTime: Hashable, Sendable {
-    let year: Int64
-    let month: Int64
-    let day: Int64
-    let hour: Int64
-    let minute: Int64
-    let second: Int64
+package struct CivilTime: Hashable, Sendable {
+    package let year: Int64
+    package let month: Int64
+    package let day: Int64
+    package let hour: Int64
+    package let minute: Int64
+    package let second: Int64
 
-    init(_ instant: Timestamp) {
+    package init(_ instant: Timestamp) {
         let (days, rest) = Self.floorDivide(
             Self.floorDivide(instant.microsecondsSinceEpoch, 1_000_000).quotient, 86_400)
         // Days of the proleptic Gregorian calendar, counted from 0000-03-01.
@@ -28,7 +26,7 @@ struct CivilTime: Hashable, Sendable {
     }
 
     /// The beginning of a month. Months beyond 12 are those of the years that follow.
-    static func beginning(year: Int64, month: Int64) -> Timestamp {
+    package static func beginning(year: Int64, month: Int64) -> Timestamp {
         let (carried, rest) = floorDivide(month - 1, 12)
         let isAfterMarch = rest >= 2
         let marchYear = year + carried - (isAfterMarch ? 0 : 1)
@@ -40,14 +38,19 @@ struct CivilTime: Hashable, Sendable {
     }
 
     /// Such as `2026-11-21`.
-    var date: String { "\(year)-\(Self.twoDigits(month))-\(Self.twoDigits(day))" }
+    package var date: String {
+        "\(Self.padded(year, to: 4))-\(Self.padded(month))-\(Self.padded(day))"
+    }
     /// Such as `10:31`.
-    var clock: String { "\(Self.twoDigits(hour)):\(Self.twoDigits(minute))" }
+    package var clock: String { "\(Self.padded(hour)):\(Self.padded(minute))" }
     /// Such as `21 Nov`.
-    var dayAndMonth: String { "\(day) \(monthName)" }
-    var monthName: String { Self.monthNames[Int(month - 1)] }
+    package var dayAndMonth: String { "\(day) \(monthName)" }
+    package var monthName: String { Self.monthNames[Int(month - 1)] }
 
-    static func twoDigits(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    static func padded(_ number: Int64, to digits: Int = 2) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(digits - text.utf8.count, 0)) + text
+    }
 
     private static let monthNames = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -62,9 +65,15 @@ struct CivilTime: Hashable, Sendable {
 }
 
 extension Timestamp {
+    /// For machines and the log: such as `2026-02-01T00:00:00Z`, in whole seconds.
+    package var text: String {
+        let time = CivilTime(self)
+        return "\(time.date)T\(time.clock):\(CivilTime.padded(time.second))Z"
+    }
+
     /// The one form of times for people: such as `2026-11-21 10:31:05 UTC`.
     package var reading: String {
         let time = CivilTime(self)
-        return "\(time.date) \(time.clock):\(CivilTime.twoDigits(time.second)) UTC"
+        return "\(time.date) \(time.clock):\(CivilTime.padded(time.second)) UTC"
     }
 }

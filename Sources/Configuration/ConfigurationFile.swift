@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Renewal
 
-extension Configuration {
+extension Settings {
     /// Largest configuration that is read, in bytes.
     private static let sizeLimitBytes = 4 << 20
 
@@ -11,7 +11,7 @@ extension Configuration {
     /// environment is the process's, for a database address that is kept as a secret.
     package static func load(
         file: String, environment: [String: String]
-    ) throws(ConfigurationFaults) -> Configuration {
+    ) throws(ConfigurationFaults) -> Settings {
         let bytes: [UInt8]
         do throws(ConfigurationFault) {
             let place = ConfigurationPlace(file: file, line: nil, key: "")
@@ -39,7 +39,7 @@ extension Configuration {
     /// Throws every fault that was found.
     package static func parse(
         text: String, file: String, environment: [String: String]
-    ) throws(ConfigurationFaults) -> Configuration {
+    ) throws(ConfigurationFaults) -> Settings {
         var text = text
         if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
         let root: [String: TOMLNode]

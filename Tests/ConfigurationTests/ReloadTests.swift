@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Daemon
+@testable import Configuration
 
 /// What a reload says of what has changed.
 @Suite struct ReloadTests {
@@ -16,8 +16,8 @@ import Testing
         shared_secret = "env:B"
         """
 
-    private func configuration(_ text: String) throws -> Configuration {
-        try Configuration.parse(text: text, file: "f.toml", environment: [:])
+    private func configuration(_ text: String) throws -> Settings {
+        try Settings.parse(text: text, file: "f.toml", environment: [:])
     }
 
     @Test func namesWhatHasChangedAndNoValue() throws {

@@ -1,4 +1,4 @@
-import Daemon
+import Configuration
 import Testing
 
 /// The line of a fault. Each block is a configuration and, after the arrow, where its faults are.
@@ -76,7 +76,7 @@ import Testing
         let lines = block.split(separator: "\n", omittingEmptySubsequences: false)
         let written = lines.filter { !$0.hasPrefix("=> ") }.joined(separator: "\n")
         let expected = lines.filter { $0.hasPrefix("=> ") }.map { $0.dropFirst(3) }
-        let told = Configuration.faults(of: written).map { $0.split(separator: ": ").prefix(2) }
+        let told = Settings.faults(of: written).map { $0.split(separator: ": ").prefix(2) }
         #expect(told.map { $0.joined(separator: ": ").dropFirst("f.toml:".count) } == expected)
     }
 }

@@ -4,7 +4,7 @@ import Ledger
 import Renewal
 import Testing
 
-@testable import Daemon
+@testable import Explain
 
 /// The page that `renewald explain --html` writes, as text; `ExplainBrowserTests` look at it.
 struct ExplainPageTests {
@@ -140,7 +140,8 @@ struct ExplainPageTests {
     }
 
     private func page(of history: UserHistory) -> String {
-        ExplanationPage(Explanation(finding: .user, now: history.now, users: [history])).html
+        let explanation = Explanation(finding: .user, now: history.now, users: [history])
+        return ExplanationPage(explanation, version: "1.2.3").html
     }
 }
 

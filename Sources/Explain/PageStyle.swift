@@ -1,5 +1,9 @@
 /// The style of the page: readable on a phone, in the dark and on paper.
 enum PageStyle {
+    /// SHA-256 of the sheet, base64: browsers drop a style sheet that has another. A test tells it
+    /// anew.
+    static let digest = "iAhxEAW6Ui/zlLqUlhwiCn3kyt9hmC4fesXPD28e0UA="
+
     static let sheet: StaticString = """
         :root{color-scheme:light dark;--paper:#fff;--card:#f6f7f9;--ink:#1b1f24;--quiet:#5b6470;\
         --line:#d5dae1;--good:#1a7f4b;--bad:#b3261e;--warn:#b26a00;--note:#2a62b0;--ahead:#a9d9bf}

@@ -1,5 +1,3 @@
-import Sockets
-
 /// Where a secret is kept: `credential:NAME`, `file:/path` or `env:NAME`.
 ///
 /// Only the place is configuration. The bytes are read when they are needed, and again after a
@@ -47,7 +45,7 @@ package struct SecretSource: Hashable, Sendable {
     }
 
     /// What is wrong with it; nil when it can be read.
-    func fault(environment: [String: String]) -> ConfigurationFault? {
+    package func fault(environment: [String: String]) -> ConfigurationFault? {
         do throws(ConfigurationFault) {
             _ = try read(environment: environment)
             return nil

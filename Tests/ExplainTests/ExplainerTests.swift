@@ -1,4 +1,4 @@
-import Daemon
+import Explain
 import Ledger
 import Renewal
 import Synchronization

@@ -1,4 +1,4 @@
-import Daemon
+import Configuration
 import FoundationEssentials
 import Renewal
 import Testing
@@ -74,8 +74,8 @@ import Testing
         stop_limit = "PT10S"
         """
 
-    private func parse(_ text: String) throws -> Configuration {
-        try Configuration.parse(text: text, file: "f.toml", environment: [:])
+    private func parse(_ text: String) throws -> Settings {
+        try Settings.parse(text: text, file: "f.toml", environment: [:])
     }
 
     @Test func readsEveryTable() throws {
@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test func readsTheDatabaseFromASecret() throws {
-        let configuration = try Configuration.parse(
+        let configuration = try Settings.parse(
             text: "[database]\nurl = \"env:DATABASE\"", file: "f.toml",
             environment: ["DATABASE": "postgresql://me:fhunter2@host/db\n"])
         #expect(configuration.database.url == "postgresql://me:fhunter2@host/db")

@@ -14,12 +14,12 @@ struct ConfigurationBuilder {
     }
 
     /// - Returns: what may be used only if no fault was found.
-    mutating func build(environment: [String: String]) -> Configuration {
+    mutating func build(environment: [String: String]) -> Settings {
         checkTables()
         let products = self.products()
         var (policy, keepsOffers) = self.policy()
         let safety = safety(&policy)
-        return Configuration(
+        return Settings(
             database: database(environment), apps: apps(), catalog: Catalog(products),
             policy: policy, keepsOffers: keepsOffers, stores: stores(keepsOffers), safety: safety,
             engine: engine(), evidence: evidence(), metrics: metrics(),
@@ -100,20 +100,20 @@ struct ConfigurationBuilder {
 
     // MARK: Sections
 
-    private mutating func database(_ environment: [String: String]) -> Configuration.Database {
+    private mutating func database(_ environment: [String: String]) -> Settings.Database {
         var reader = reader(.database)
         defer { faults += reader.faults }
         let url = reader.text("url")
-        guard let form = SecretSource.Form(url) else { return Configuration.Database(url: url) }
+        guard let form = SecretSource.Form(url) else { return Settings.Database(url: url) }
         let source = SecretSource(form: form, place: reader.place("url"))
         do throws(ConfigurationFault) {
             guard let text = try source.read(environment: environment).text else {
                 throw source.place.fault("the secret is not UTF-8 text")
             }
-            return Configuration.Database(url: text)
+            return Settings.Database(url: text)
         } catch {
             faults.append(error)
-            return Configuration.Database(url: "")
+            return Settings.Database(url: "")
         }
     }
 
@@ -223,20 +223,20 @@ struct ConfigurationBuilder {
     }
 
     /// Fills in the waiting times of the policy.
-    private mutating func safety(_ policy: inout Policy) -> Configuration.Safety {
+    private mutating func safety(_ policy: inout Policy) -> Settings.Safety {
         var reader = reader(.safety)
         policy.confirmAfter = reader.duration("confirm_after") ?? policy.confirmAfter
         policy.successorWait = reader.duration("successor_wait") ?? policy.successorWait
         policy.maxStaleness = reader.duration("max_staleness") ?? policy.maxStaleness
         let holdsAvalanches = reader.isOn("breaker")
         faults += reader.faults
-        return Configuration.Safety(holdsAvalanches: holdsAvalanches)
+        return Settings.Safety(holdsAvalanches: holdsAvalanches)
     }
 
-    private mutating func engine() -> Configuration.Engine {
+    private mutating func engine() -> Settings.Engine {
         var reader = reader(.engine)
         defer { faults += reader.faults }
-        return Configuration.Engine(
+        return Settings.Engine(
             inFlight: reader.integer("in_flight"), poll: reader.duration("poll") ?? .seconds(1),
             notify: reader.isOn("notify"), lease: reader.duration("lease") ?? .seconds(30),
             batch: reader.integer("batch"),
@@ -244,14 +244,14 @@ struct ConfigurationBuilder {
             stopLimit: reader.duration("stop_limit") ?? .seconds(25))
     }
 
-    private mutating func evidence() -> Configuration.Evidence {
+    private mutating func evidence() -> Settings.Evidence {
         var reader = reader(.evidence)
         defer { faults += reader.faults }
-        return Configuration.Evidence(
+        return Settings.Evidence(
             keep: reader.duration("keep") ?? .days(400), keepsRaw: reader.isOn("raw"))
     }
 
-    private mutating func metrics() -> Configuration.Metrics {
+    private mutating func metrics() -> Settings.Metrics {
         var reader = reader(.metrics)
         defer { faults += reader.faults }
         let listen = reader.text("listen")
@@ -261,7 +261,7 @@ struct ConfigurationBuilder {
             reader.fault(
                 "listen", "can be reached by other machines: that needs beyond_loopback = true")
         }
-        return Configuration.Metrics(listen: address)
+        return Settings.Metrics(listen: address)
     }
 
     private mutating func userNames() -> UserNames {

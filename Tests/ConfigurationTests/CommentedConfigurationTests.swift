@@ -1,4 +1,4 @@
-import Daemon
+import Configuration
 import FoundationEssentials
 import Testing
 
@@ -20,8 +20,8 @@ import Testing
 
     @Test func changesNothingAsItIs() throws {
         let text = ConfigurationSection.commentedFile()
-        let commented = try Configuration.parse(text: text, file: "f", environment: [:])
-        let empty = try Configuration.parse(text: "", file: "f", environment: [:])
+        let commented = try Settings.parse(text: text, file: "f", environment: [:])
+        let empty = try Settings.parse(text: "", file: "f", environment: [:])
         #expect(commented.policy == empty.policy)
         #expect(commented.engine == empty.engine)
         #expect(commented.stores == empty.stores)
@@ -35,7 +35,7 @@ import Testing
             .map { $0.hasPrefix("#") && !$0.hasPrefix("# ") ? $0.dropFirst() : $0 }
             .joined(separator: "\n")
         do {
-            let configuration = try Configuration.parse(text: text, file: "f", environment: [:])
+            let configuration = try Settings.parse(text: text, file: "f", environment: [:])
             #expect(configuration.apps.count == 3)
         } catch {
             Issue.record(error)

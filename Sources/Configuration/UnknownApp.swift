@@ -27,7 +27,7 @@ package struct UnknownApp: Hashable, Sendable {
 
 extension [AppKey] {
     /// For a line: all where they are few, else how many of each store.
-    var summary: String {
+    package var summary: String {
         guard count > 5 else {
             return map { "\($0.store.rawValue) \($0.id)" }.joined(separator: ", ")
         }

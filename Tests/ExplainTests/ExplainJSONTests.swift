@@ -1,4 +1,4 @@
-import Daemon
+import Explain
 import Foundation
 import Ledger
 import Renewal

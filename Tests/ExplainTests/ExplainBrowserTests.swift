@@ -1,4 +1,4 @@
-import Daemon
+import Explain
 import Foundation
 import Ledger
 import Renewal
@@ -82,7 +82,8 @@ struct ExplainBrowserTests {
 
     private func page(of histories: [UserHistory]) -> String {
         let now = histories.map(\.now).max() ?? Sample.start
-        return ExplanationPage(Explanation(finding: .order, now: now, users: histories)).html
+        let explanation = Explanation(finding: .order, now: now, users: histories)
+        return ExplanationPage(explanation, version: "1.2.3").html
     }
 
     private func history(

@@ -1,4 +1,4 @@
-import Daemon
+import Configuration
 import Testing
 
 /// An app of Apple has a key, a shared secret, or both.
@@ -15,7 +15,7 @@ struct AppleAppTests {
     ])
     func needsAKeyOrASharedSecret(lines: String, hasKey: Bool, hasSecret: Bool) throws {
         let text = "[[app]]\nstore = \"apple\"\nid = \"a\"\n" + lines + "\n"
-        let configuration = try Configuration.parse(text: text, file: "f", environment: [:])
+        let configuration = try Settings.parse(text: text, file: "f", environment: [:])
         guard case .apple(let app)? = configuration.apps.first else {
             Issue.record("no app of Apple")
             return
@@ -27,7 +27,7 @@ struct AppleAppTests {
     }
 
     @Test func readsNoOffersWhereNoneAreKept() throws {
-        let configuration = try Configuration.parse(
+        let configuration = try Settings.parse(
             text: "[policy]\noffers = \"off\"\n", file: "f", environment: [:])
         #expect(!configuration.stores.apple.readsOffers)
     }

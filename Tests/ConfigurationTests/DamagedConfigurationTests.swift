@@ -1,4 +1,4 @@
-import Daemon
+import Configuration
 import TestSupport
 import Testing
 
@@ -26,7 +26,7 @@ import Testing
             }
             let text = String(decoding: bytes, as: UTF8.self)
             do {
-                _ = try Configuration.parse(text: text, file: "f.toml", environment: [:])
+                _ = try Settings.parse(text: text, file: "f.toml", environment: [:])
             } catch {
                 let lineCount = text.utf8.count { $0 == UInt8(ascii: "\n") } + 1
                 #expect(!error.faults.isEmpty)
@@ -38,7 +38,7 @@ import Testing
     @Test func survivesDepth() {
         let text = "a = " + String(repeating: "[", count: 100_000)
         #expect(throws: ConfigurationFaults.self) {
-            try Configuration.parse(text: text, file: "f.toml", environment: [:])
+            try Settings.parse(text: text, file: "f.toml", environment: [:])
         }
     }
 }

@@ -4,7 +4,7 @@ package import Renewal
 ///
 /// Keys, defaults and ranges are described in `ConfigurationSection.all`; `etc/renewald.toml` lists
 /// them. Printing a configuration shows no secret, no URL and no host.
-package struct Configuration: Sendable, CustomStringConvertible, CustomReflectable {
+package struct Settings: Sendable, CustomStringConvertible, CustomReflectable {
     package let database: Database
     package let apps: [App]
     package let catalog: Catalog

@@ -1,7 +1,7 @@
 import Renewal
 
 /// What of a changed configuration holds at once, and what only after a restart.
-enum Reload {
+package enum Reload {
     /// Settings that take effect at a reload. Tables with a repeated header always do.
     private static let live: Set<String> = [
         "policy.grace", "policy.payment_pending", "policy.leniency", "policy.sandbox",
@@ -19,7 +19,7 @@ enum Reload {
     private static let namedLimit = 20
 
     /// What is written otherwise than before, by name and never by value: settings, apps, products.
-    static func changes(from old: Configuration, to new: Configuration) -> String {
+    package static func changes(from old: Settings, to new: Settings) -> String {
         var names: [String] = []
         for section in ConfigurationSection.all where !section.repeats {
             for key in section.keys {
@@ -37,7 +37,7 @@ enum Reload {
     }
 
     private static func changes(
-        of table: String, by keys: [String], from old: Configuration, to new: Configuration
+        of table: String, by keys: [String], from old: Settings, to new: Settings
     ) -> [String] {
         let before = old.elements(of: table, by: keys)
         let after = new.elements(of: table, by: keys)
@@ -54,7 +54,9 @@ enum Reload {
 
     /// The names of changed settings that have to wait for a restart, in the order of
     /// `etc/renewald.toml`.
-    static func waitingForRestart(from old: Configuration, to new: Configuration) -> [String] {
+    package static func waitingForRestart(
+        from old: Settings, to new: Settings
+    ) -> [String] {
         var names: [String] = []
         for section in ConfigurationSection.all {
             for key in section.keys where !isLive(key, in: section) {
@@ -71,7 +73,7 @@ enum Reload {
     }
 }
 
-extension Configuration {
+extension Settings {
     /// What is written in the tables of that name, by the words that tell them apart.
     fileprivate func elements(of table: String, by keys: [String]) -> [String: TOMLNode] {
         guard case .array(let nodes)? = written[table] else { return [:] }

@@ -1,4 +1,4 @@
-import Daemon
+import Configuration
 import Testing
 
 /// What is written wrongly, and what the operator is told. Each block is a configuration and, after
@@ -259,7 +259,7 @@ import Testing
         let lines = block.split(separator: "\n", omittingEmptySubsequences: false)
         let written = lines.filter { !$0.hasPrefix("=> ") }.joined(separator: "\n")
         let expected = lines.filter { $0.hasPrefix("=> ") }.map { "f.toml:" + $0.dropFirst(3) }
-        #expect(Configuration.faults(of: written) == expected)
+        #expect(Settings.faults(of: written) == expected)
     }
 
     @Test func reportsAFaultOfEveryTableTogether() {
@@ -280,7 +280,7 @@ import Testing
             in_flight = 0
             """
         #expect(
-            Configuration.faults(of: text).map { $0.split(separator: ": ")[1] } == [
+            Settings.faults(of: text).map { $0.split(separator: ": ")[1] } == [
                 "database.url", "app.id", "app.service_account", "product.id", "product.kind",
                 "policy.grace", "safety.breaker", "store.apple.api", "engine.in_flight",
             ])
@@ -303,13 +303,13 @@ import Testing
         "[store.apple]\nroot_certificate = \"fhunter2\"",
     ])
     func neverRepeatsASecret(_ text: String) {
-        let told = Configuration.faults(of: text)
+        let told = Settings.faults(of: text)
         #expect(!told.isEmpty)
         for fault in told { #expect(!fault.contains("hunter2")) }
     }
 
     @Test func neverRepeatsALongNumber() {
-        let told = Configuration.faults(of: "a = 99999999999999999999999999")
+        let told = Settings.faults(of: "a = 99999999999999999999999999")
         #expect(told.count == 1)
         #expect(!told.joined().contains("9999"))
     }
@@ -317,10 +317,10 @@ import Testing
     @Test func saysWhatToDoWithoutAFile() {
         let file = "/nonexistent/renewald.toml"
         #expect(throws: ConfigurationFaults.self) {
-            try Configuration.load(file: file, environment: [:])
+            try Settings.load(file: file, environment: [:])
         }
         do {
-            _ = try Configuration.load(file: file, environment: [:])
+            _ = try Settings.load(file: file, environment: [:])
         } catch {
             #expect(
                 error.description == "\(file): does not exist: write one "
@@ -331,7 +331,7 @@ import Testing
     @Test func refusesAFolderAndADeviceInPlaceOfTheFile() {
         for file in ["/etc", "/dev/zero"] {
             do {
-                _ = try Configuration.load(file: file, environment: [:])
+                _ = try Settings.load(file: file, environment: [:])
                 Issue.record("\(file) was accepted")
             } catch {
                 #expect(error.description.hasPrefix("\(file): is not a plain file: "))
@@ -340,11 +340,11 @@ import Testing
     }
 }
 
-extension Configuration {
+extension Settings {
     /// What is wrong with a text, as it is told.
     static func faults(of text: String) -> [String] {
         do {
-            _ = try Configuration.parse(text: text, file: "f.toml", environment: [:])
+            _ = try Settings.parse(text: text, file: "f.toml", environment: [:])
             return []
         } catch {
             return error.faults.map(\.description)

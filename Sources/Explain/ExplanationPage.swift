@@ -1,15 +1,20 @@
-import Crypto
-import FoundationEssentials
 import Renewal
 
 /// What `renewald explain --html` writes: one page that needs nothing else and runs nothing.
 package struct ExplanationPage: Sendable {
     private let explanation: Explanation
+    private let version: String
 
     /// Of the drawing for a clients and for paper, and of the one for a phone.
     private static let widths = (wide: 960.0, narrow: 360.0)
 
-    package init(_ explanation: Explanation) { self.explanation = explanation }
+    /// - Parameters:
+    ///   - explanation: what is shown.
+    ///   - version: of the program that shows it.
+    package init(_ explanation: Explanation, version: String) {
+        self.explanation = explanation
+        self.version = version
+    }
 
     /// The whole document.
     package var html: String {
@@ -36,12 +41,9 @@ package struct ExplanationPage: Sendable {
     }
 
     /// Nothing is loaded or run; the one style sheet is known by its digest.
-    private static var policy: String {
-        let digest = SHA256.hash(data: Array("\(PageStyle.sheet)".utf8))
-        let sheet = Data(digest).base64EncodedString()
-        return "default-src 'none'; style-src 'sha256-\(sheet)'; base-uri 'none'; "
-            + "form-action 'none'"
-    }
+    private static let policy =
+        "default-src 'none'; style-src 'sha256-\(PageStyle.digest)'; base-uri 'none'; "
+        + "form-action 'none'"
 
     private func header(_ title: String) -> Markup {
         .element(
@@ -50,7 +52,7 @@ package struct ExplanationPage: Sendable {
                 .element("h1", text: title),
                 .element(
                     "p", ["class": "quiet"],
-                    text: "As of \(explanation.now.reading), by renewald \(Version.text)"),
+                    text: "As of \(explanation.now.reading), by renewald \(version)"),
             ] + explanation.notes.map { .element("p", text: $0) })
     }
 

@@ -1,0 +1,24 @@
+import Configuration
+package import Explain
+package import Renewal
+
+extension Services {
+    /// Asks each app of a store for an order, until one knows it.
+    package func lookUp(
+        order id: OrderID, in store: Store, at now: Timestamp
+    ) async -> OrderLookup {
+        let asked = clients.apps.filter { $0.store == store }
+            .compactMap { app in clients.lookUp(app).map { (app: app, door: $0) } }
+        guard !asked.isEmpty else { return .failed("nothing is configured to ask it with") }
+        for (app, door) in asked {
+            _ = try? await UrgentCalls(configuration.stores, ledger).wait(for: app)
+            do throws(StoreFailure) {
+                let ids = try await door(id, now)
+                if !ids.isEmpty { return .told(ids: ids) }
+            } catch {
+                return .failed(error.problem.sentence)
+            }
+        }
+        return .told(ids: [])
+    }
+}
