@@ -22,10 +22,10 @@ package enum ExitReason: Int32, Error, Hashable, Sendable {
 extension LedgerError {
     package var exitReason: ExitReason {
         switch self {
-        case .unavailable, .cancelled: .unavailable
+        case .unavailable, .noLongerValid, .cancelled: .unavailable
         case .schemaMissing, .schemaVersion, .schemaDiffers: .configuration
         case .forbidden: .permission
-        case .refused: .software
+        case .refused, .undecodable, .unreadableUser: .software
         }
     }
 }

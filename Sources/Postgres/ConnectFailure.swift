@@ -33,58 +33,69 @@ struct ConnectFailure {
     /// The error of hosts each of which has failed: at least one, in their order.
     static func all(_ failures: [PostgresError]) -> PostgresError {
         var reasons: [String] = []
+        var obstacle: PostgresError.Obstacle?
         for (index, failure) in failures.enumerated() {
-            guard case .unreachable(let reason) = failure else { return failure }
+            guard case .unreachable(let reason, let found) = failure else { return failure }
             reasons.append("host \(index + 1): \(reason)")
+            obstacle = obstacle ?? found
         }
         guard failures.count != 1 else { return failures[0] }
-        return .unreachable(reason: reasons.joined(separator: "; "))
+        return .unreachable(reason: reasons.joined(separator: "; "), obstacle: obstacle)
     }
 
     /// The server's code: the first word that looks like one and has a colon behind it.
-    private static func code(in message: String) -> String? {
+    private static func code(in message: String) -> SQLState? {
         let words = message.split { $0.isWhitespace }
         let code = words.first { word in
             let code = word.dropLast()
             return word.last == ":" && code.utf8.count == 5 && code.contains(where: \.isNumber)
                 && code.allSatisfy { $0.isNumber || ($0.isUppercase && $0.isASCII) }
         }
-        return code.map { String($0.dropLast()) }
+        return code.map { SQLState(rawValue: String($0.dropLast())) }
     }
 
-    private static func refusal(_ code: String, in message: String) -> PostgresError {
-        if code.hasPrefix("53") { return .overloaded(sqlState: code) }
-        let meaning =
+    private static func refusal(_ code: SQLState, in message: String) -> PostgresError {
+        if code.isShortage { return .overloaded(sqlState: code) }
+        let (meaning, obstacle): (String?, PostgresError.Obstacle?) =
             switch code {
-            case "28P01": ": the password is wrong, or there is no such role"
-            case "28000": ": \(admission(message))"
-            case "3D000": ": there is no such database"
-            case "42501": ": the user may not connect to this database"
-            case "57P03": ": it is starting, stopping or recovering"
-            default: ""
+            case .wrongPassword: ("the password is wrong, or there is no such role", .wrongPassword)
+            case .notAdmitted: admission(message)
+            case .databaseMissing: ("there is no such database", .databaseMissing)
+            case .insufficientPrivilege: ("the user may not connect to this database", nil)
+            case .cannotConnectNow: ("it is starting, stopping or recovering", .notReady)
+            default: (nil, nil)
             }
-        return .unreachable(reason: "the server refused the connection, SQLSTATE \(code)\(meaning)")
+        return .unreachable(
+            reason: "the server refused the connection, SQLSTATE \(code)"
+                + (meaning.map { ": \($0)" } ?? ""), obstacle: obstacle)
     }
 
     /// Why the server does not accept the user. Other languages than English keep the name of the
     /// file and the server's function, so that each answer is right where it is not the best.
-    private static func admission(_ message: String) -> String {
+    private static func admission(_ message: String) -> (String, PostgresError.Obstacle) {
         // What stands in quotes is the name of a user or a database.
         let parts = message.split(separator: "\"", omittingEmptySubsequences: false)
         let words = stride(from: 0, to: parts.count, by: 2).map { parts[$0] }.joined().lowercased()
-        if words.contains("pg_hba.conf") { return "pg_hba.conf does not let this user in" }
-        if words.contains("peer") || words.contains("ident ") {
-            return "the operating system's user is not the role that is asked for (peer or ident)"
+        if words.contains("pg_hba.conf") {
+            return ("pg_hba.conf does not let this user in", .notAdmitted)
         }
-        if words.contains("not permitted to log in") { return "this role may not log in" }
-        if words.contains("does not exist") { return "the role does not exist" }
+        if words.contains("peer") || words.contains("ident ") {
+            return (
+                "the operating system's user is not the role that is asked for (peer or ident)",
+                .otherSystemUser
+            )
+        }
+        if words.contains("not permitted to log in") {
+            return ("this role may not log in", .roleMayNotLogIn)
+        }
+        if words.contains("does not exist") { return ("the role does not exist", .roleMissing) }
         if words.contains("initializesessionuserid") {
-            return "the role does not exist, or it may not log in"
+            return ("the role does not exist, or it may not log in", .roleMissing)
         }
         if words.contains("certificate") {
-            return "the client's certificate is missing or is not this user's"
+            return ("the client's certificate is missing or is not this user's", .notAdmitted)
         }
-        return "pg_hba.conf does not let this user in, or not in this way"
+        return ("pg_hba.conf does not let this user in, or not in this way", .notAdmitted)
     }
 
     /// Words of libpq, of OpenSSL and of the C library, and what they mean. The first that is found

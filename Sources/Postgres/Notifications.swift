@@ -5,8 +5,8 @@ extension Session {
     func listen(_ channels: [String]) throws(PostgresError) {
         guard try !connected().isPooled else {
             throw .rejected(
-                sqlState: "0A000", message: "LISTEN does not work behind a connection pooler",
-                statement: 0)
+                sqlState: .featureNotSupported,
+                message: "LISTEN does not work behind a connection pooler", statement: 0)
         }
         let new = channels.filter { !self.channels.contains($0) }
         _ = try pipeline(Self.listening(new))

@@ -1,18 +1,18 @@
 /// Why a parameter cannot be sent.
 struct EncodingFault: Error {
-    let sqlState: String
+    let sqlState: SQLState
     let message: String
 
     static let nulInText = EncodingFault(
-        sqlState: "22021", message: "a text parameter holds a NUL character")
+        sqlState: .invalidText, message: "a text parameter holds a NUL character")
     static let timeOutOfRange = EncodingFault(
-        sqlState: "22008", message: "a time parameter is out of range")
+        sqlState: .timeOutOfRange, message: "a time parameter is out of range")
     static let tooLarge = EncodingFault(
-        sqlState: "54000", message: "the parameters of one statement are limited to 1 GB")
+        sqlState: .limitExceeded, message: "the parameters of one statement are limited to 1 GB")
     static let tooMany = EncodingFault(
-        sqlState: "54000", message: "a statement has at most 65535 parameters")
+        sqlState: .limitExceeded, message: "a statement has at most 65535 parameters")
     static let nulInStatement = EncodingFault(
-        sqlState: "42601", message: "a statement holds a NUL character")
+        sqlState: .syntaxError, message: "a statement holds a NUL character")
 }
 
 /// The parameters of one statement in PostgreSQL's binary format, one after the other.

@@ -74,7 +74,7 @@ extension Session {
         if let results = try run(batch, on: link) { return results }
         // A plan had gone stale and nothing was committed: once more, with all prepared anew.
         guard let results = try run(batch, on: link) else {
-            throw .conflict(sqlState: "0A000")
+            throw .conflict(sqlState: .featureNotSupported)
         }
         return results
     }
@@ -172,7 +172,7 @@ extension Session {
         let error = report.error(
             statement: command.statement, cancelWasAsked: exchange.cancelWasAsked)
         if case .execute(_, _, wasKept: true) = command,
-            report.sqlState == "0A000" || report.sqlState == "26000"
+            [.featureNotSupported, .unknownPreparedStatement].contains(report.sqlState)
         {
             prepared.isStale = true
             if isInBlock { throw .conflict(sqlState: report.sqlState) }

@@ -3,29 +3,41 @@
 /// No case holds a connection string, a host, a password or the value of a parameter.
 package enum PostgresError: Error, Hashable, Sendable {
     /// Not connected, or the connection was lost and nothing was committed. Connect again, later.
-    /// The reason is a fixed phrase, with the SQLSTATE where there is one.
-    case unreachable(reason: String)
+    /// The reason is a fixed phrase, with the SQLSTATE where there is one; the obstacle is what a
+    /// person can mend.
+    case unreachable(reason: String, obstacle: Obstacle? = nil)
     /// The connection was lost after the end of a writing transaction was sent and before its
     /// answer came. Read back what is there before writing again.
     case commitUnknown
     /// Another transaction was in the way (40001, 40P01, 55P03). Nothing was committed; the whole
     /// transaction may be tried again.
-    case conflict(sqlState: String)
+    case conflict(sqlState: SQLState)
     /// The server is short of something, or the statement ran into its limit (class 53, 57014).
     /// Slow down.
-    case overloaded(sqlState: String)
+    case overloaded(sqlState: SQLState)
     /// The server refused the statement. `message` is its primary message, without detail and hint;
     /// `statement` is the index in the pipeline.
-    case rejected(sqlState: String, message: String, statement: Int)
+    case rejected(sqlState: SQLState, message: String, statement: Int)
     /// A column is missing, is null, or is not of the type that was asked for.
     case decoding(column: String)
     /// The call was cancelled or the connection closed by its owner. Nothing was committed.
     case cancelled
+
+    /// Why the server does not let us in.
+    package enum Obstacle: Hashable, Sendable {
+        case wrongPassword, roleMissing, roleMayNotLogIn, databaseMissing
+        /// The operating system's user is not the role that is asked for.
+        case otherSystemUser
+        /// By pg_hba.conf, or for a certificate.
+        case notAdmitted
+        /// It is starting, stopping or recovering.
+        case notReady
+    }
 }
 
 extension PostgresError {
     /// The five-character code of the server, where it gave one that decides the case.
-    package var sqlState: String? {
+    package var sqlState: SQLState? {
         switch self {
         case .conflict(let sqlState), .overloaded(let sqlState), .rejected(let sqlState, _, _):
             sqlState
@@ -37,7 +49,7 @@ extension PostgresError {
 
 /// One error report of the server.
 struct ServerReport {
-    var sqlState: String
+    var sqlState: SQLState
     var message: String
     /// FATAL or PANIC: the server ends the connection after it.
     var endsConnection: Bool
@@ -49,10 +61,7 @@ extension ServerReport {
     /// Reports after which this connection is of no more use, whatever their severity: connection
     /// exceptions, shutdown, and a server that has become read-only after a fail-over.
     var isLoss: Bool {
-        switch sqlState {
-        case "57P01", "57P02", "57P03", "57P04", "57P05", "25P03", "25P04", "25006": true
-        default: endsConnection || sqlState.hasPrefix("08")
-        }
+        endsConnection || sqlState.endsConnection
     }
 
     /// The report as an error of the statement at `statement`. The SQLSTATE decides, not the text.
@@ -63,16 +72,14 @@ extension ServerReport {
     /// - Returns: the case that says what the caller must do next.
     func error(statement: Int, cancelWasAsked wasAsked: Bool = false) -> PostgresError {
         switch sqlState {
-        case "40001", "40P01", "55P03":
-            .conflict(sqlState: sqlState)
-        case "40003":
+        case .completionUnknown:
             .commitUnknown
-        case "57014" where wasAsked:
-            .cancelled
-        case "57014":
-            .overloaded(sqlState: sqlState)
+        case .queryCanceled:
+            wasAsked ? .cancelled : .overloaded(sqlState: sqlState)
         default:
-            if sqlState.hasPrefix("53") {
+            if sqlState.isConflict {
+                .conflict(sqlState: sqlState)
+            } else if sqlState.isShortage {
                 .overloaded(sqlState: sqlState)
             } else if isLoss {
                 .unreachable(reason: "the server ended the connection, SQLSTATE \(sqlState)")
@@ -84,7 +91,7 @@ extension ServerReport {
 
     /// Messages of class 22 quote the value that did not fit; what stands in quotes is left out.
     private var publishableMessage: String {
-        guard sqlState.hasPrefix("22"), sqlState != "22023" else { return message }
+        guard sqlState.isDataException, sqlState != .invalidParameter else { return message }
         guard let first = message.firstIndex(of: "\""), let last = message.lastIndex(of: "\"")
         else { return message }
         return message[..<first] + "\"…\"" + message[last...].dropFirst()

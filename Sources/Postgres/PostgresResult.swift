@@ -73,10 +73,10 @@ final class ResultTable: @unchecked Sendable {
     /// The server's error report, of a result that is one.
     var report: ServerReport {
         let severity = field(Int32(UInt8(ascii: "V"))) ?? field(Int32(UInt8(ascii: "S")))
-        let sqlState = field(Int32(UInt8(ascii: "C")))
+        let sqlState = field(Int32(UInt8(ascii: "C"))).map(SQLState.init(rawValue:))
         return ServerReport(
             // libpq's own reports, such as those of a lost connection, have no code.
-            sqlState: sqlState ?? "08006",
+            sqlState: sqlState ?? .connectionFailure,
             message: field(Int32(UInt8(ascii: "M"))) ?? "",
             endsConnection: severity == "FATAL" || severity == "PANIC",
             isFromServer: sqlState != nil)

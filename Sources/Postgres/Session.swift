@@ -125,8 +125,8 @@ extension Session {
         let tag = try pipeline([commit], endsBlock: true)[0].table.commandTag
         guard tag == "COMMIT" else {
             throw .rejected(
-                sqlState: "25P02", message: "a statement of the transaction had failed",
-                statement: 0)
+                sqlState: .failedTransaction,
+                message: "a statement of the transaction had failed", statement: 0)
         }
     }
 

@@ -1,8 +1,12 @@
 /// What went wrong with the ledger, by what must be done next. The ledger throws it; the engine,
 /// the commands and doctor see the same.
 package enum LedgerError: Error, Hashable, Sendable {
-    /// Not there, or overloaded: wait and try again. Nothing is lost.
-    case unavailable(reason: String)
+    /// Not there, or overloaded: wait and try again. Nothing is lost. The obstacle is what a person
+    /// can mend.
+    case unavailable(reason: String, obstacle: Obstacle? = nil)
+    /// What was read does not hold any more, such as a lease or a version: another was faster.
+    /// Nothing was written. `what` is the database's message, and names it.
+    case noLongerValid(what: String)
     /// The work was cancelled, or the connection closed by its owner. It says nothing of the
     /// database.
     case cancelled
@@ -18,25 +22,45 @@ package enum LedgerError: Error, Hashable, Sendable {
     case forbidden(message: String, work: Work)
     /// The database refuses a statement: a fault of ours or of the schema.
     case refused(sqlState: String, message: String)
+    /// A row holds what this program cannot read, or lacks what may not be missing.
+    case undecodable(what: String)
+    /// A row of a user cannot be read, so that nothing can be decided of what they hold.
+    case unreadableUser
 
     /// What the rights are needed for.
     package enum Work: Hashable, Sendable { case migration, daily }
+
+    /// Why the server does not let us in.
+    package enum Obstacle: Hashable, Sendable, CaseIterable {
+        case wrongPassword, roleMissing, roleMayNotLogIn, databaseMissing
+        /// The operating system's user is not the role that is asked for.
+        case otherSystemUser
+        /// By pg_hba.conf, or for a certificate.
+        case notAdmitted
+        /// It is starting, stopping or recovering.
+        case notReady
+        case tooManyConnections
+    }
 }
 
 extension LedgerError {
     /// Whether it stays until a person mends something: waiting alone is of no use.
     package var isLasting: Bool {
         switch self {
-        case .unavailable, .cancelled: false
-        case .schemaMissing, .schemaVersion, .schemaDiffers, .forbidden, .refused: true
+        case .unavailable, .noLongerValid, .cancelled: false
+        case .schemaMissing, .schemaVersion, .schemaDiffers, .forbidden, .refused, .undecodable,
+            .unreadableUser:
+            true
         }
     }
 
     /// What an operator is told.
     package var sentence: String {
         switch self {
-        case .unavailable(let reason):
+        case .unavailable(let reason, _):
             "the database is not available: \(reason)"
+        case .noLongerValid(let what):
+            "another was faster: \(what)"
         case .cancelled:
             "the database is not available: cancelled"
         case .schemaMissing:
@@ -60,6 +84,10 @@ extension LedgerError {
                 + "GRANT renewald_worker TO user"
         case .refused(let state, let message):
             "the database refuses: \(message) (SQLSTATE \(state))"
+        case .undecodable(let what):
+            "a row of the database cannot be read: \(what)"
+        case .unreadableUser:
+            "a row of a user cannot be read"
         }
     }
 }

@@ -159,11 +159,16 @@ import Testing
     }
 
     @Test(arguments: [
-        ("28P01", "password"), ("28000", "pg_hba.conf"), ("3D000", "createdb"),
-        ("53300", "max_connections"), ("57P03", "try again"), ("no connection", "runs"),
+        (LedgerError.Obstacle.wrongPassword, "password"), (.notAdmitted, "pg_hba.conf"),
+        (.roleMissing, "CREATE ROLE"), (.roleMayNotLogIn, "ALTER ROLE"),
+        (.otherSystemUser, "sudo -u"), (.databaseMissing, "createdb"), (.notReady, "try again"),
+        (.tooManyConnections, "max_connections"), (nil, "runs"),
     ])
-    func saysWhyThereIsNoConnection(reason: String, advice: String) {
-        let finding = Judgement.failed("schema", .unavailable(reason: "SQLSTATE \(reason)"))
+    func saysWhyThereIsNoConnection(obstacle: LedgerError.Obstacle?, advice: String) {
+        // The words are for people: what they hold decides nothing.
+        let error = LedgerError.unavailable(
+            reason: "28P01 28000 3D000 53300 57P03", obstacle: obstacle)
+        let finding = Judgement.failed("schema", error)
         #expect(finding.exitReason == .unavailable)
         #expect(finding.advice?.contains(advice) == true)
     }

@@ -1,5 +1,6 @@
 import Postgres
 import Renewal
+import TestSupport
 import Testing
 
 @testable import Ledger
@@ -8,48 +9,48 @@ import Testing
 /// takes the whole batch back.
 @Suite(.serialized) struct CommitGuardTests {
     /// What another does between the claim and the commit, to the purchase of the first user.
-    private static let moves: [(name: String, move: String)] = [
+    private static let moves: [(name: String, what: String, move: String)] = [
         (
-            "the version moved",
+            "the version moved", "the version of a purchase",
             "UPDATE renewald.purchase SET version = version + 1 WHERE user_id = 'ann'"
         ),
         (
-            "it was made due anew",
+            "it was made due anew", "the place of a purchase in the schedule",
             """
             UPDATE renewald.schedule SET due_at = due_at + interval '1 microsecond'
             WHERE id = (SELECT id FROM renewald.purchase WHERE user_id = 'ann')
             """
         ),
         (
-            "the account moved",
+            "the account moved", "the version of an account",
             "UPDATE renewald.account SET version = version + 1 WHERE user_id = 'ann'"
         ),
         (
-            "the epoch moved",
+            "the epoch moved", "the lease of a shard",
             """
             UPDATE renewald.shard SET epoch = epoch + 1 WHERE shard = renewald.shard_of('ann')
             """
         ),
         (
-            "the owner moved",
+            "the owner moved", "the lease of a shard",
             """
             UPDATE renewald.shard SET owner = gen_random_uuid()
             WHERE shard = renewald.shard_of('ann')
             """
         ),
         (
-            "the lease ran out",
+            "the lease ran out", "the lease of a shard",
             """
             UPDATE renewald.shard SET lease_until = now() - interval '1 second'
             WHERE shard = renewald.shard_of('ann')
             """
         ),
         (
-            "the purchase is gone",
+            "the purchase is gone", "the version of a purchase",
             "DELETE FROM renewald.purchase WHERE user_id = 'ann'"
         ),
         (
-            "the place in the schedule is gone",
+            "the place in the schedule is gone", "the place of a purchase in the schedule",
             """
             DELETE FROM renewald.schedule
             WHERE id = (SELECT id FROM renewald.purchase WHERE user_id = 'ann')
@@ -70,9 +71,31 @@ import Testing
             _ = try await stage.ledger.writes.pipeline(batch.statements)
             Issue.record("committed though \(Self.moves[index].name)")
         } catch {
-            #expect(error.sqlState == "22012", "\(Self.moves[index].name)")
+            let told = "\(Self.moves[index].what) has changed since it was read"
+            #expect(error.sqlState == "RN001", "\(Self.moves[index].name)")
+            #expect(LedgerError(error) == .noLongerValid(what: told), "\(Self.moves[index].name)")
         }
         #expect(try await stage.everything() == before, "\(Self.moves[index].name)")
+    }
+
+    @Test func theKeyOfAnOriginalIDThatAnotherHasTakenIsNamed() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await stage.submit("ann", "1000", store: "apple")
+        let claims = try await stage.due(lease)
+        let batch = try await stage.ledger.compose(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        try await stage.beside.script(
+            """
+            INSERT INTO renewald.original_key (lane, original_id, shard, id)
+            SELECT lane, 'order', shard, id + 1 FROM renewald.purchase
+            """)
+        let error = await #expect(throws: PostgresError.self) {
+            try await stage.ledger.writes.pipeline(batch.statements)
+        }
+        #expect(
+            error.map { LedgerError($0) }
+                == .noLongerValid(what: "the key of an original id has changed since it was read"))
     }
 
     @Test(arguments: moves.indices)
@@ -80,7 +103,7 @@ import Testing
         let stage = try await Stage()
         let lease = try await stage.takeAll()
         let claims = try await stage.claims(of: ["ann", "bob", "cid"], lease)
-        let (name, move) = Self.moves[index]
+        let (name, _, move) = Self.moves[index]
         try await stage.beside.script(move)
         let report = try await stage.ledger.commit(
             claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)

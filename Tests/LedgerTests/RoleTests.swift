@@ -1,5 +1,6 @@
 import Postgres
 import Renewal
+import TestSupport
 import Testing
 
 @testable import Ledger
@@ -58,6 +59,7 @@ import Testing
             "SELECT token FROM renewald.credential", "SELECT * FROM renewald.purchase",
             "UPDATE renewald.shard SET epoch = 0",
             "SELECT renewald.wake(0::int2, 1::int2, 1, '0 s')",
+            "SELECT renewald.require(true, 'nothing')",
             "DELETE FROM renewald.events", "CREATE TABLE renewald.mine (one int)",
         ] {
             do {

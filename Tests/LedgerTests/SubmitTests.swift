@@ -1,5 +1,6 @@
 import Postgres
 import Renewal
+import TestSupport
 import Testing
 
 @testable import Ledger

@@ -41,7 +41,8 @@ import Testing
     @Test func namesTheCodeOfARefusal() async throws {
         let string = "host=\(cluster.socketDirectory) user=postgres dbname=absent"
         let refused = PostgresError.unreachable(
-            reason: "the server refused the connection, SQLSTATE 3D000: there is no such database")
+            reason: "the server refused the connection, SQLSTATE 3D000: there is no such database",
+            obstacle: .databaseMissing)
         let connection = PostgresConnection(PostgresSettings(conninfo: string))
         await #expect(throws: refused) { try await connection.connect() }
     }

@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("23505", PostgresError.rejected(sqlState: "23505", message: "m", statement: 2)),
+        (SQLState("23505"), PostgresError.rejected(sqlState: "23505", message: "m", statement: 2)),
         ("40001", .conflict(sqlState: "40001")), ("40P01", .conflict(sqlState: "40P01")),
         ("55P03", .conflict(sqlState: "55P03")), ("53100", .overloaded(sqlState: "53100")),
         ("57014", .overloaded(sqlState: "57014")), ("40003", .commitUnknown),
@@ -53,7 +53,7 @@ import Testing
             .unreachable(reason: "the server ended the connection, SQLSTATE 25006")
         ),
     ])
-    func sortsByTheCode(sqlState: String, error: PostgresError) {
+    func sortsByTheCode(sqlState: SQLState, error: PostgresError) {
         let report = ServerReport(
             sqlState: sqlState, message: "m", endsConnection: false, isFromServer: true)
         #expect(report.error(statement: 2) == error)

@@ -47,14 +47,16 @@ struct DatabaseCheck {
         let first = DatabaseExamination(settings)
         do throws(LedgerError) {
             return (first, .success(try await first.server()), nil)
-        } catch .unavailable(let reason) {
+        } catch .unavailable(let reason, let obstacle) {
             await first.close()
             var settings = settings
             settings.requiresReadWrite = false
             let second = DatabaseExamination(settings)
             do throws(LedgerError) {
                 let server = try await second.server()
-                return (second, .success(server), .unavailable(reason: reason))
+                return (
+                    second, .success(server), .unavailable(reason: reason, obstacle: obstacle)
+                )
             } catch {
                 return (second, .failure(error), nil)
             }

@@ -14,45 +14,41 @@ enum Judgement {
     // MARK: The server
 
     static func unreachable(_ error: LedgerError) -> Finding {
-        let advice: String
-        switch error {
-        case .unavailable(let reason) where reason.contains("28P01"):
-            advice = "mend the password in [database] url, or in the file that it names"
-        case .unavailable(let reason) where reason.contains("28000"):
-            advice = admission(reason)
-        case .unavailable(let reason) where reason.contains("3D000"):
-            advice = "make the database with `createdb`, or name the right one in [database] url"
-        case .unavailable(let reason) where reason.contains("53300"):
-            advice = "raise max_connections of the server, or end clients that are not needed"
-        case .unavailable(let reason) where reason.contains("57P03"):
-            advice = "wait until the server has started, and try again"
-        default:
-            advice =
-                "see that the server runs, and that [database] url names its host, port and user"
-        }
-        return .wrong("database", error.sentence, do: advice, .unavailable)
+        let obstacle: LedgerError.Obstacle? =
+            if case .unavailable(_, let obstacle) = error { obstacle } else { nil }
+        return .wrong(
+            "database", error.sentence,
+            do: obstacle.map(advice)
+                ?? "see that the server runs, and that [database] url names its host, port and "
+                + "user",
+            .unavailable)
     }
 
-    /// What to do where the server does not accept the user.
-    private static func admission(_ reason: String) -> String {
+    private static func advice(_ obstacle: LedgerError.Obstacle) -> String {
         let name = "or name the right one in [database] url"
-        if reason.contains("does not exist") {
-            return "after `renewald migrate`, as a superuser: CREATE ROLE name LOGIN IN ROLE "
+        return switch obstacle {
+        case .wrongPassword: "mend the password in [database] url, or in the file that it names"
+        case .roleMissing:
+            "after `renewald migrate`, as a superuser: CREATE ROLE name LOGIN IN ROLE "
                 + "renewald_worker, \(name)"
-        }
-        if reason.contains("log in") { return "as a superuser: ALTER ROLE name LOGIN, \(name)" }
-        if reason.contains("operating system") {
-            return "run it as the operating system's user of that name, as the service does "
+        case .roleMayNotLogIn: "as a superuser: ALTER ROLE name LOGIN, \(name)"
+        case .otherSystemUser:
+            "run it as the operating system's user of that name, as the service does "
                 + "(`sudo -u renewald renewald doctor`), \(name), or map one to the other in "
                 + "pg_ident.conf"
+        case .notAdmitted: "let the user in by pg_hba.conf, and reload the server, \(name)"
+        case .databaseMissing: "make the database with `createdb`, \(name)"
+        case .notReady: "wait until the server has started, and try again"
+        case .tooManyConnections:
+            "raise max_connections of the server, or end clients that are not needed"
         }
-        return "let the user in by pg_hba.conf, and reload the server, \(name)"
     }
 
     static func failed(_ subject: String, _ error: LedgerError) -> Finding {
         switch error {
-        case .unavailable, .cancelled: unreachable(error)
-        case .forbidden, .schemaMissing, .schemaVersion, .schemaDiffers, .refused:
+        case .unavailable, .noLongerValid, .cancelled: unreachable(error)
+        case .forbidden, .schemaMissing, .schemaVersion, .schemaDiffers, .refused, .undecodable,
+            .unreadableUser:
             .wrong(
                 subject, error.sentence,
                 do: "mend that and run `renewald doctor` again: this could not be looked at")

@@ -32,23 +32,26 @@ extension PostgresLedger {
             let batch: CommitBatch
             do {
                 batch = try await compose(pending, under: lease, at: now)
-            } catch .refused(sqlState: Self.noBook, _) {
+            } catch .unreadableUser {
                 return try await commitHalves(
-                    pending, under: lease, at: now, into: report, because: Self.noBook)
+                    pending, under: lease, at: now, into: report, because: Self.unreadable)
             }
             do {
                 _ = try await writes.pipeline(batch.statements)
                 report.committed += batch.outcomes
                 report.events += batch.events
                 return report
-            } catch .conflict(sqlState: "55P03") {
+            } catch .conflict(.lockNotAvailable) {
                 return try await commitAroundLocks(pending, under: lease, at: now, into: report)
-            } catch .rejected(sqlState: "22012", _, _), .conflict, .commitUnknown {
+            } catch .rejected(.noLongerValid, let what, _) {
+                lost = .unavailable(
+                    reason: "the claims kept changing during the commit (\(what))")
+            } catch .conflict, .commitUnknown {
                 lost = .unavailable(reason: "the claims kept changing during the commit")
-            } catch .rejected(let state, _, _) where refusesContent(state) {
+            } catch .rejected(let state, _, _) where state.isOfContent {
                 return try await commitHalves(
                     pending, under: lease, at: now, into: report,
-                    because: state)
+                    because: "the reply could not be stored (SQLSTATE \(state))")
             } catch {
                 throw LedgerError(error)
             }
@@ -56,20 +59,15 @@ extension PostgresLedger {
         throw lost
     }
 
-    /// Data exceptions and violated constraints: one outcome is at fault, not the database.
-    private func refusesContent(_ sqlState: String) -> Bool {
-        sqlState.hasPrefix("22") || sqlState.hasPrefix("23") || sqlState.hasPrefix("54")
-    }
-
     /// One bad outcome must not hold up the others: the batch is halved until it stands alone.
     private func commitHalves(
         _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp,
-        into report: CommitReport, because sqlState: String
+        into report: CommitReport, because reason: String
     ) async throws(LedgerError) -> CommitReport {
         var report = report
         guard outcomes.count > 1 else {
             if let outcome = outcomes.first {
-                try await setLater(outcome, under: lease, at: now, into: &report, because: sqlState)
+                try await setLater(outcome, under: lease, at: now, into: &report, because: reason)
             }
             return report
         }
@@ -88,26 +86,21 @@ extension PostgresLedger {
     /// would be due at once, again and again.
     private func setLater(
         _ outcome: Outcome, under lease: Lease?, at now: Timestamp,
-        into report: inout CommitReport, because sqlState: String
+        into report: inout CommitReport, because reason: String
     ) async throws(LedgerError) {
-        let later = outcome.postponed(
-            at: now, Problem(.malformed, Self.reason(sqlState)))
+        let later = outcome.postponed(at: now, Problem(.malformed, reason))
         let batch = try await compose([later], under: lease, at: now)
         do {
             _ = try await writes.pipeline(batch.statements)
             report.refused.append(later)
-        } catch .rejected(sqlState: "22012", _, _) {
+        } catch .rejected(.noLongerValid, _, _) {
             report.dropped.append(outcome.claim)
         } catch {
             throw LedgerError(error)
         }
     }
 
-    private static func reason(_ sqlState: String) -> String {
-        sqlState == noBook
-            ? "a row of its user cannot be read"
-            : "the reply could not be stored (SQLSTATE \(sqlState))"
-    }
+    private static let unreadable = "a row of its user cannot be read"
 
     private func isHeld(_ outcomes: [Outcome], by lease: Lease?) -> Bool {
         guard let lease else { return true }
@@ -198,10 +191,10 @@ extension PostgresLedger {
             report.events = try await compose(outcomes, under: nil, at: now).events
             report.committed = outcomes
             return report
-        } catch .refused(sqlState: Self.noBook, _) {
+        } catch .unreadableUser {
             let users = Dictionary(grouping: outcomes, by: \.claim.purchase.userID)
             guard users.count > 1 else {
-                let problem = Problem(.malformed, Self.reason(Self.noBook))
+                let problem = Problem(.malformed, Self.unreadable)
                 report.refused = outcomes.map { $0.postponed(at: now, problem) }
                 return report
             }

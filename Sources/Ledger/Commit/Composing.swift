@@ -13,9 +13,6 @@ private struct Books {
 }
 
 extension PostgresLedger {
-    /// `no_data_found`: a user of whom something is decided is not there.
-    static let noBook = "P0002"
-
     /// Settles the outcomes in their users' books and makes the statements of the transaction.
     func compose(
         _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp
@@ -34,8 +31,8 @@ extension PostgresLedger {
         return batch.finished(notifies: notifies)
     }
 
-    /// - Throws: `.refused` when a user's book or shard is not there, which undoes the batch: what
-    ///   is decided and not told would be lost for good.
+    /// - Throws: `.unreadableUser` when a user's book or shard is not there, which undoes the batch:
+    ///   what is decided and not told would be lost for good.
     private func settle(
         _ outcome: Outcome, in books: inout Books, at now: Timestamp,
         into batch: inout CommitBatch
@@ -143,18 +140,12 @@ extension PostgresLedger {
 
 extension Books {
     func book(of user: UserID) throws(LedgerError) -> Book {
-        guard let book = books[user] else {
-            throw .refused(
-                sqlState: PostgresLedger.noBook, message: "a user of the batch has no account")
-        }
+        guard let book = books[user] else { throw .unreadableUser }
         return book
     }
 
     func shard(of user: UserID) throws(LedgerError) -> Int16 {
-        guard let shard = shards[user] else {
-            throw .refused(
-                sqlState: PostgresLedger.noBook, message: "a user of the batch has no shard")
-        }
+        guard let shard = shards[user] else { throw .unreadableUser }
         return shard
     }
 

@@ -27,7 +27,7 @@ extension PostgresLedger {
                 isAnotherBatch = true
             }
         }
-        guard isAnotherBatch else { throw LedgerError(.conflict(sqlState: "55P03")) }
+        guard isAnotherBatch else { throw LedgerError(.conflict(sqlState: .lockNotAvailable)) }
         guard !rest.isEmpty else { return report }
         let part = try await commit(rest, under: lease, at: now)
         report.committed += part.committed

@@ -88,7 +88,7 @@ extension PostgresLedger {
             return HintReport(
                 fresh: try sum("fresh"), woken: try sum("woken"),
                 unclaimed: try sum("unclaimed"))
-        } catch .rejected(sqlState: "22012", _, _) {
+        } catch .rejected(.noLongerValid, _, _) {
             return nil
         } catch {
             throw LedgerError(error)

@@ -130,20 +130,6 @@ package struct DatabaseExamination: Sendable {
         ("renewald.has", SQL.doctorHas.plan(.text(""), .text(""))),
         ("renewald.events_after", SQL.doctorEvents.plan(.int64(0), .int32(10))),
     ]
-
-    private func attempt<Value>(
-        _ work: () async throws -> Value
-    ) async throws(LedgerError) -> Value {
-        do {
-            return try await work()
-        } catch let error as LedgerError {
-            throw error
-        } catch let error as PostgresError {
-            throw LedgerError(error)
-        } catch {
-            throw .cancelled
-        }
-    }
 }
 
 /// The server, and how it is set.

@@ -1,4 +1,4 @@
--- Raises the versions of the users whose union is taken anew; fails (division by zero) when one has
+-- Raises the versions of the users whose union is taken anew; fails when one has
 -- been moved by another.
 -- $1 int2[], $2 text[], $3 int8[] (shards, user ids, known versions). One row.
 WITH moved AS (
@@ -10,4 +10,4 @@ WITH moved AS (
       AND account.version = known.version
     RETURNING 1
 )
-SELECT count(*) / (count(*) = cardinality($1))::int AS checked FROM moved
+SELECT renewald.require(count(*) = cardinality($1), 'the version of an account') FROM moved

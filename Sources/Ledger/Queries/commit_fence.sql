@@ -1,4 +1,4 @@
--- Fails (division by zero) unless this worker still owns all the shards; locks their rows, so that
+-- Fails unless this worker still owns all the shards; locks their rows, so that
 -- nobody takes one over before the commit.
 -- $1 uuid (worker); $2 int2[] and $3 int8[] (shards and epochs). One row.
 WITH owned AS (
@@ -11,4 +11,4 @@ WITH owned AS (
     ORDER BY shard.shard
     FOR NO KEY UPDATE OF shard
 )
-SELECT count(*) / (count(*) = cardinality($2))::int AS checked FROM owned
+SELECT renewald.require(count(*) = cardinality($2), 'the lease of a shard') FROM owned

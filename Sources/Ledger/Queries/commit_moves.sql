@@ -1,4 +1,4 @@
--- Hands purchases to other users: all their rows go to the shards of those. Fails (division by zero)
+-- Hands purchases to other users: all their rows go to the shards of those. Fails
 -- unless each is there.
 -- $1 int2[], $2 int4[], $3 timestamptz[], $4 int8[] (shards, lanes, due times, ids), $5 int2[] (new
 -- shards), $6 text[] (new users). One row.
@@ -60,6 +60,7 @@ WITH handed AS MATERIALIZED (
     FROM handed
     WHERE claimant.shard = handed.shard AND claimant.id = handed.id
 )
-SELECT count(*) / (count(*) = cardinality($1) AND count(*) = (SELECT count(*) FROM schedule_moved))::int
-    AS checked
+SELECT renewald.require(
+    count(*) = cardinality($1) AND count(*) = (SELECT count(*) FROM schedule_moved),
+    'the shard of a purchase that goes to another user')
 FROM moved

@@ -1,4 +1,4 @@
--- Takes original ids for purchases; fails (division by zero) when another was faster.
+-- Takes original ids for purchases; fails when another was faster.
 -- $1 int4[], $2 text[], $3 int2[], $4 int8[] (lanes, original ids, shards, ids). One row.
 WITH taken AS (
     INSERT INTO renewald.original_key (lane, original_id, shard, id)
@@ -6,4 +6,4 @@ WITH taken AS (
     ON CONFLICT DO NOTHING
     RETURNING 1
 )
-SELECT count(*) / (count(*) = cardinality($1))::int AS checked FROM taken
+SELECT renewald.require(count(*) = cardinality($1), 'the key of an original id') FROM taken

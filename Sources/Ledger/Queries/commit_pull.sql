@@ -1,4 +1,4 @@
--- Stores where a source of hints goes on; fails (division by zero) when another worker has it.
+-- Stores where a source of hints goes on; fails when another worker has it.
 -- $1 text (source); $2 uuid (worker); $3 text (position, or null: it stays); $4 int8 (lease,
 -- microseconds). One row.
 WITH held AS (
@@ -10,4 +10,4 @@ WITH held AS (
       AND lease_until > now()
     RETURNING 1
 )
-SELECT 1 / (count(*) = 1)::int AS checked FROM held
+SELECT renewald.require(count(*) = 1, 'the lease of a source of hints') FROM held

@@ -1,4 +1,4 @@
--- Stores new facts; fails (division by zero) when a purchase has been changed by another.
+-- Stores new facts; fails when a purchase has been changed by another.
 -- $1 int2[], $2 int8[], $3 int8[] (shards, ids, known versions), then a column an array; arrays within
 -- are array literals. One row.
 WITH moved AS (
@@ -32,4 +32,4 @@ WITH moved AS (
       AND purchase.version = fact.version
     RETURNING 1
 )
-SELECT count(*) / (count(*) = cardinality($1))::int AS checked FROM moved
+SELECT renewald.require(count(*) = cardinality($1), 'the version of a purchase') FROM moved

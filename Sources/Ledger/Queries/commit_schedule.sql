@@ -1,4 +1,4 @@
--- Moves each purchase to its next check; fails (division by zero) when one was made due anew or moved
+-- Moves each purchase to its next check; fails when one was made due anew or moved
 -- by another since it was claimed.
 -- $1 int2[], $2 int4[], $3 int8[], $4 timestamptz[] (shards, lanes, ids, the due times of the claim);
 -- $5 timestamptz[] (next due), $6 int2[] (attempts), $7 bool[] (a verdict was heard), $8 text[]
@@ -23,4 +23,4 @@ WITH moved AS (
       AND schedule.id = next.id
     RETURNING 1
 )
-SELECT count(*) / (count(*) = cardinality($1))::int AS checked FROM moved
+SELECT renewald.require(count(*) = cardinality($1), 'the place of a purchase in the schedule') FROM moved

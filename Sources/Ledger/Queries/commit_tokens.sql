@@ -1,4 +1,4 @@
--- Stores what stores are to be asked with from now on; fails (division by zero) unless each is there.
+-- Stores what stores are to be asked with from now on; fails unless each is there.
 -- $1 int2[], $2 int8[], $3 text[] (shards, ids, tokens). One row.
 WITH renamed AS (
     UPDATE renewald.credential
@@ -8,4 +8,4 @@ WITH renamed AS (
       AND credential.id = named.id
     RETURNING 1
 )
-SELECT count(*) / (count(*) = cardinality($1))::int AS checked FROM renamed
+SELECT renewald.require(count(*) = cardinality($1), 'the credential of a purchase') FROM renamed

@@ -5,35 +5,67 @@ extension LedgerError {
     init(_ error: PostgresError, during work: Work = .daily) {
         self =
             switch error {
-            case .unreachable(let reason): .unavailable(reason: reason)
+            case .unreachable(let reason, let obstacle):
+                .unavailable(reason: reason, obstacle: obstacle.map(Obstacle.init))
             case .commitUnknown: .unavailable(reason: "the connection was lost during a commit")
             case .conflict(let state), .overloaded(let state):
-                .unavailable(reason: "\(Self.trouble(state)) (SQLSTATE \(state))")
-            case .rejected(sqlState: "3F000", _, _):
+                .unavailable(
+                    reason: "\(Self.trouble(state)) (SQLSTATE \(state))",
+                    obstacle: state == .tooManyConnections ? .tooManyConnections : nil)
+            case .rejected(.noLongerValid, let what, _):
+                .noLongerValid(what: what)
+            case .rejected(.schemaMissing, _, _):
                 .schemaMissing
-            case .rejected(sqlState: "42501", let message, _):
+            case .rejected(.insufficientPrivilege, let message, _):
                 .forbidden(message: message, work: work)
-            case .rejected(let state, let message, _) where state.hasPrefix("42"):
-                // Class 42 is what a statement names and the schema does not have.
-                .schemaDiffers(sqlState: state, message: message)
+            case .rejected(let state, let message, _) where state.isOfSchema:
+                .schemaDiffers(sqlState: state.rawValue, message: message)
             case .rejected(let state, let message, _):
-                .refused(sqlState: state, message: message)
+                .refused(sqlState: state.rawValue, message: message)
             case .decoding(let column):
-                .refused(sqlState: "", message: "column \(column) is not of the expected type")
+                .undecodable(what: "column \(column) is not of the expected type")
             case .cancelled: .cancelled
             }
     }
 
     /// What keeps the database from doing what it was asked to do now.
-    private static func trouble(_ sqlState: String) -> String {
+    private static func trouble(_ sqlState: SQLState) -> String {
         switch sqlState {
-        case "53100": "its disk is full"
-        case "53200": "it is out of memory"
-        case "53300": "it takes no more connections"
-        case "55P03": "another session holds a lock"
-        case "57014": "a statement took too long"
-        case "40001", "40P01": "other transactions are in the way"
+        case .diskFull: "its disk is full"
+        case .outOfMemory: "it is out of memory"
+        case .tooManyConnections: "it takes no more connections"
+        case .lockNotAvailable: "another session holds a lock"
+        case .queryCanceled: "a statement took too long"
+        case .serializationFailure, .deadlock: "other transactions are in the way"
         default: "it is overloaded"
         }
+    }
+}
+
+extension LedgerError.Obstacle {
+    fileprivate init(_ obstacle: PostgresError.Obstacle) {
+        self =
+            switch obstacle {
+            case .wrongPassword: .wrongPassword
+            case .roleMissing: .roleMissing
+            case .roleMayNotLogIn: .roleMayNotLogIn
+            case .databaseMissing: .databaseMissing
+            case .otherSystemUser: .otherSystemUser
+            case .notAdmitted: .notAdmitted
+            case .notReady: .notReady
+            }
+    }
+}
+
+/// Runs a piece of work on the database and gives its faults their ledger names.
+func attempt<Value>(_ work: () async throws -> Value) async throws(LedgerError) -> Value {
+    do {
+        return try await work()
+    } catch let error as LedgerError {
+        throw error
+    } catch let error as PostgresError {
+        throw LedgerError(error)
+    } catch {
+        throw .cancelled
     }
 }

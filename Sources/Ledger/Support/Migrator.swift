@@ -12,6 +12,7 @@ package struct Migrator: Sendable {
         PackageResources.v0003_note_vain_questions_sql,
         PackageResources.v0004_let_apps_be_unknown_sql,
         PackageResources.v0005_let_people_go_first_sql,
+        PackageResources.v0006_name_what_fails_sql,
     ]
 
     private let connection: PostgresConnection

@@ -82,7 +82,7 @@ package final class PostgresLedger: Sendable {
             try await self.writes.query(SQL.appOfLane(.int32(number))).rows.first?.app()
         }
         guard let app else {
-            throw .refused(sqlState: "", message: "lane \(number) has no app")
+            throw .undecodable(what: "lane \(number) has no app")
         }
         remember([Lane(number: number, app: app)])
         return app
@@ -113,21 +113,6 @@ package final class PostgresLedger: Sendable {
             }
         }
         return try await work()
-    }
-
-    /// Runs a piece of work on the database and gives its faults their ledger names.
-    func attempt<Value>(
-        _ work: () async throws -> Value
-    ) async throws(LedgerError) -> Value {
-        do {
-            return try await work()
-        } catch let error as LedgerError {
-            throw error
-        } catch let error as PostgresError {
-            throw LedgerError(error)
-        } catch {
-            throw .cancelled
-        }
     }
 }
 
