@@ -31,8 +31,8 @@ extension PostgresLedger {
         return batch.finished(notifies: notifies)
     }
 
-    /// - Throws: `.unreadableUser` when a user's book or shard is not there, which undoes the batch:
-    ///   what is decided and not told would be lost for good.
+    /// - Throws: `.unreadableUser` when a user's book or shard is not there, which undoes the
+    ///   batch: what is decided and not told would be lost for good.
     private func settle(
         _ outcome: Outcome, in books: inout Books, at now: Timestamp,
         into batch: inout CommitBatch
