@@ -1,4 +1,4 @@
-import Renewal
+package import Renewal
 
 /// Finds the known name that an unknown one was probably meant to be.
 package enum Nearest {
@@ -41,7 +41,7 @@ package enum Nearest {
     }
 
     /// For an app that is not configured: the one that was probably meant.
-    static func app(_ unknown: AppKey, among known: [AppKey]) -> AppKey? {
+    package static func app(_ unknown: AppKey, among known: [AppKey]) -> AppKey? {
         // Another store is a likelier slip than another name.
         let candidates = known.map { app in
             (app, distance(unknown.id.text, app.id.text) + (app.store == unknown.store ? 0 : 1))

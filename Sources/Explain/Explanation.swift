@@ -40,27 +40,7 @@ package struct Explanation: Hashable, Sendable {
         /// What another user has handed in first.
         package let claimed: [Claimed]
         /// What cannot be read.
-        package let unread: [Unread]
-    }
-
-    /// A purchase whose row cannot be read: that it is there, and what is wrong with it.
-    package struct Unread: Hashable, Sendable {
-        package let id: Int64
-        package let app: AppKey?
-        package let product: ProductID?
-        package let problem: Problem
-
-        package init(_ purchase: UnreadablePurchase) {
-            id = purchase.id
-            app = purchase.app
-            product = purchase.product
-            problem = purchase.problem
-        }
-
-        package var title: String {
-            let names = [product?.text, app.map { "\($0.store.rawValue) \($0.id)" }]
-            return names.compactMap { $0 }.joined(separator: ", ")
-        }
+        package let unread: [UnreadablePurchase]
     }
 
     /// A purchase that is no longer the user's, while it was.
@@ -77,9 +57,9 @@ package struct Explanation: Hashable, Sendable {
     package struct Held: Hashable, Sendable {
         package let entitlement: Entitlement
         /// The grant or revoke by which it is so; nil where it is no longer kept.
-        package let since: Event?
+        package let since: StoredEvent?
         /// What the store said then; nil where it is no longer kept.
-        package let check: Check?
+        package let check: StoredEvidence?
     }
 
     package struct Purchase: Hashable, Sendable {
@@ -87,20 +67,11 @@ package struct Explanation: Hashable, Sendable {
         /// Whose it is.
         package let userID: UserID
         package let app: AppKey
-        package let environment: StoreEnvironment?
-        package let product: ProductID
-        package let kind: ProductKind?
-        package let state: PurchaseState
-        package let access: Access
+        /// As they stand, without the ids that are tokens for their store.
+        package let facts: Facts
         package let submittedAt: Timestamp
         /// When a store last told its state.
         package let checkedAt: Timestamp?
-        package let paidThrough: Timestamp?
-        package let expiresAt: Timestamp?
-        package let autoRenew: Bool?
-        /// Nil for a store whose order ids are tokens.
-        package let orderID: OrderID?
-        package let originalID: OrderID?
         /// A stable code, a colon and a sentence.
         package let problem: String?
         package let next: NextCheck
@@ -111,40 +82,9 @@ package struct Explanation: Hashable, Sendable {
     /// What was committed about a purchase at one instant.
     package struct Step: Hashable, Sendable {
         package let at: Timestamp
-        /// Nil where only the events are kept.
-        package let check: Check?
-        package let events: [Event]
-    }
-
-    package struct Check: Hashable, Sendable {
-        /// Whose it was then.
-        package let userID: UserID
-        package let evidence: Evidence
-        package let rule: String
-        package let stateBefore: String
-        package let state: String
-        package let accessBefore: String
-        package let access: String
-        package let product: ProductID
-        package let orderID: OrderID?
-        package let paidThrough: Timestamp?
-        package let expiresAt: Timestamp?
-        package let problem: String?
-        /// Nil is never.
-        package let nextCheckAt: Timestamp?
-    }
-
-    package struct Event: Hashable, Sendable {
-        package let id: Int64
-        package let key: String
-        package let at: Timestamp
-        package let kind: String
-        package let reason: String
-        package let userID: UserID
-        package let entitlement: EntitlementID?
-        package let product: ProductID
-        package let effectiveAt: Timestamp
-        package let expiresAt: Timestamp?
+        /// As it is kept, without ids that are tokens; nil where only the events are kept.
+        package let check: StoredEvidence?
+        package let events: [StoredEvent]
     }
 }
 
@@ -159,4 +99,12 @@ extension Explanation.Purchase {
 
     /// When the first check was made that is still kept.
     package var evidenceSince: Timestamp? { steps.first { $0.check != nil }?.at }
+}
+
+extension UnreadablePurchase {
+    /// Such as `monthly, google com.example.reader`: as much of it as can be read.
+    package var title: String {
+        let names = [product?.text, app.map { "\($0.store.rawValue) \($0.id)" }]
+        return names.compactMap { $0 }.joined(separator: ", ")
+    }
 }

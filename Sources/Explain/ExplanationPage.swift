@@ -1,3 +1,4 @@
+import Ledger
 import Renewal
 
 /// What `renewald explain --html` writes: one page that needs nothing else and runs nothing.
@@ -101,7 +102,7 @@ package struct ExplanationPage: Sendable {
             ])
     }
 
-    private func section(_ unread: Explanation.Unread) -> Markup {
+    private func section(_ unread: UnreadablePurchase) -> Markup {
         .element(
             "section",
             [
@@ -149,7 +150,7 @@ package struct ExplanationPage: Sendable {
             "section", ["class": "purchase"],
             [
                 .element("h2", text: "Purchase \(purchase.id): \(words.title)"),
-                PageStep.list(words.facts),
+                PageStep.list(words.rows),
                 newest(purchase),
                 chain(purchase.steps, by: purchase.userID),
                 .element(

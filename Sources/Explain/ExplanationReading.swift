@@ -9,7 +9,7 @@ extension Explanation.User {
         }
         parted = history.parted.compactMap(Explanation.Parted.init)
         claimed = history.claimed.map { Explanation.Claimed($0.purchase) }
-        unread = history.unreadable.map(Explanation.Unread.init)
+        unread = history.unreadable
         let steps = purchases.flatMap(\.steps) + parted.flatMap(\.steps)
         holdings = history.entitlements.sorted { $0.entitlement < $1.entitlement }.map {
             Explanation.Held($0, of: history.userID, among: steps)
@@ -34,22 +34,17 @@ extension Explanation.Held {
 
 extension Explanation.Purchase {
     init(_ history: PurchaseHistory, of user: UserID, at now: Timestamp) {
-        let (purchase, facts) = (history.claim.purchase, history.claim.purchase.facts)
+        let purchase = history.claim.purchase
         id = purchase.id
         userID = user
         app = purchase.app
-        environment = facts.environment
-        product = facts.product
-        kind = facts.kind
-        state = facts.state
-        access = facts.access
+        var facts = purchase.facts
+        facts.orderID = shown(facts.orderID, of: purchase)
+        facts.originalID = shown(facts.originalID, of: purchase)
+        facts.period = nil
+        self.facts = facts
         submittedAt = purchase.createdAt
         checkedAt = history.claim.checkedAt
-        paidThrough = facts.paidThrough
-        expiresAt = facts.expiresAt
-        autoRenew = facts.autoRenew
-        orderID = shown(facts.orderID, of: purchase)
-        originalID = shown(facts.originalID, of: purchase)
         problem = history.claim.problem
         next = NextCheck(of: history.claim, at: now)
         steps = Explanation.Step.all(history.evidence, history.events) { shown($0, of: purchase) }
@@ -73,51 +68,23 @@ extension Explanation.Step {
     fileprivate static func all(
         _ evidence: [StoredEvidence], _ events: [StoredEvent], shown: (OrderID?) -> OrderID?
     ) -> [Explanation.Step] {
-        var events = Dictionary(grouping: events, by: \.createdAt)
+        var events = Dictionary(grouping: events.map(\.withoutOrder), by: \.createdAt)
         var steps = evidence.map { stored in
-            Explanation.Step(
-                at: stored.at, check: Explanation.Check(stored, orderID: shown(stored.orderID)),
-                events: (events.removeValue(forKey: stored.at) ?? []).map(Explanation.Event.init))
+            var check = stored
+            check.orderID = shown(stored.orderID)
+            return Explanation.Step(
+                at: stored.at, check: check, events: events.removeValue(forKey: stored.at) ?? [])
         }
-        steps += events.map { at, events in
-            Explanation.Step(at: at, check: nil, events: events.map(Explanation.Event.init))
-        }
+        steps += events.map { at, events in Explanation.Step(at: at, check: nil, events: events) }
         return steps.sorted { $0.at < $1.at }
     }
 }
 
-extension Explanation.Check {
-    init(_ stored: StoredEvidence, orderID: OrderID?) {
-        userID = stored.userID
-        evidence = stored.evidence
-        rule = stored.rule
-        stateBefore = stored.stateBefore
-        state = stored.state
-        accessBefore = stored.accessBefore
-        access = stored.access
-        product = stored.product
-        self.orderID = orderID
-        paidThrough = stored.paidThrough
-        expiresAt = stored.expiresAt
-        problem = stored.problem
-        nextCheckAt = stored.nextCheckAt
-    }
-
-    var isUnchanged: Bool { state == stateBefore && access == accessBefore }
-}
-
-extension Explanation.Event {
-    init(_ stored: StoredEvent) {
-        id = stored.id
-        key = stored.key
-        at = stored.createdAt
-        kind = stored.kind
-        reason = stored.reason
-        userID = stored.userID
-        entitlement = stored.entitlement
-        product = stored.product
-        effectiveAt = stored.effectiveAt
-        expiresAt = stored.expiresAt
+extension StoredEvent {
+    fileprivate var withoutOrder: StoredEvent {
+        var event = self
+        event.orderID = nil
+        return event
     }
 }
 

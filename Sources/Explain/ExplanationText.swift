@@ -1,3 +1,4 @@
+import Ledger
 import Renewal
 
 /// What `renewald explain` shows a person on a terminal: first what each user has now and why, then
@@ -63,7 +64,7 @@ package struct ExplanationText {
     private func rows(of purchase: Explanation.Purchase) -> [TextLine] {
         let words = PurchaseWords(purchase)
         var lines = [TextLine("", "purchase \(purchase.id): \(words.title)", tone: .title)]
-        lines += words.facts.map { TextLine(lead($0.name, indent: 2), $0.text) }
+        lines += words.rows.map { TextLine(lead($0.name, indent: 2), $0.text) }
         lines += rows(of: purchase.steps, by: purchase.userID)
         lines += [.empty, TextLine(lead("next", indent: 2), purchase.next.sentence)]
         return lines
@@ -84,7 +85,7 @@ package struct ExplanationText {
         ]
     }
 
-    private func rows(of unread: Explanation.Unread) -> [TextLine] {
+    private func rows(of unread: UnreadablePurchase) -> [TextLine] {
         [
             TextLine("", "purchase \(unread.id): \(unread.title)", tone: .title),
             TextLine(lead("problem", indent: 2), "\(unread.problem)", tone: .bad),

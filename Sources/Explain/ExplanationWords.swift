@@ -1,3 +1,4 @@
+import Ledger
 import Renewal
 
 /// What is said of an entitlement, on paper and on a terminal alike.
@@ -11,7 +12,7 @@ struct HeldWords {
     var headline: String {
         guard entitlement.active else {
             guard let since = held.since else { return "does not hold \(entitlement.entitlement)" }
-            return "does not hold \(entitlement.entitlement), since \(since.at.reading)"
+            return "does not hold \(entitlement.entitlement), since \(since.createdAt.reading)"
         }
         let end = entitlement.expiresAt.map { "until \($0.reading)" } ?? "for ever"
         return "holds \(entitlement.entitlement) \(end)"
@@ -26,7 +27,7 @@ struct HeldWords {
                 + "; by purchase \(entitlement.purchaseID), \(entitlement.product)"
         ]
         if entitlement.active, let since = held.since {
-            lines.append("granted \(since.at.reading)")
+            lines.append("granted \(since.createdAt.reading)")
         }
         if entitlement.active, entitlement.inGrace {
             lines.append("the payment failed, the store lets access go on")
@@ -46,9 +47,9 @@ struct HeldWords {
     }
 }
 
-extension Explanation.Event {
+extension StoredEvent {
     /// Whether it took effect before it was told, by a second or more.
-    fileprivate var endedEarlier: Bool { effectiveAt.reading != at.reading }
+    fileprivate var endedEarlier: Bool { effectiveAt.reading != createdAt.reading }
 }
 
 /// One line about something: its name and what is to say.
@@ -62,22 +63,23 @@ struct NamedRow: Hashable, Sendable {
 /// What is said of a purchase as it stands.
 struct PurchaseWords {
     private let purchase: Explanation.Purchase
+    private var facts: Facts { purchase.facts }
 
     init(_ purchase: Explanation.Purchase) { self.purchase = purchase }
 
     /// Such as `monthly, google com.example.reader, production`.
     var title: String {
         let place = "\(purchase.app.store.rawValue) \(purchase.app.id)"
-        return [purchase.product.text, place, purchase.environment?.rawValue].compactMap { $0 }
+        return [facts.product.text, place, facts.environment?.rawValue].compactMap { $0 }
             .joined(separator: ", ")
     }
 
-    var facts: [NamedRow] {
+    var rows: [NamedRow] {
         var rows = [NamedRow(name: "now", text: standing)]
-        if let order = purchase.orderID {
-            let original = purchase.originalID.flatMap { $0 == order ? nil : " (original \($0))" }
+        if let order = facts.orderID {
+            let original = facts.originalID.flatMap { $0 == order ? nil : " (original \($0))" }
             rows.append(NamedRow(name: "order", text: order.text + (original ?? "")))
-        } else if let original = purchase.originalID {
+        } else if let original = facts.originalID {
             rows.append(NamedRow(name: "order", text: original.text))
         }
         rows.append(NamedRow(name: "submitted", text: purchase.submittedAt.reading))
@@ -89,20 +91,20 @@ struct PurchaseWords {
     }
 
     private var standing: String {
-        let meaning = purchase.state.meaning.map { " (\($0))" } ?? ""
-        var words = [purchase.state.rawValue + meaning, access]
-        if let paid = purchase.paidThrough, purchase.access == .none || paid != purchase.expiresAt {
+        let meaning = facts.state.meaning.map { " (\($0))" } ?? ""
+        var words = [facts.state.rawValue + meaning, access]
+        if let paid = facts.paidThrough, facts.access == .none || paid != facts.expiresAt {
             words.append("paid through \(paid.reading)")
         }
-        if purchase.access == .granted, let renews = purchase.autoRenew {
+        if facts.access == .granted, let renews = facts.autoRenew {
             words.append(renews ? "renews by itself" : "will not renew")
         }
         return words.joined(separator: ", ")
     }
 
     private var access: String {
-        switch purchase.access {
-        case .granted: purchase.expiresAt.map { "access until \($0.reading)" } ?? "access"
+        switch facts.access {
+        case .granted: facts.expiresAt.map { "access until \($0.reading)" } ?? "access"
         case .none: "no access"
         case .held: "access, as its revoke is held back"
         }
@@ -191,13 +193,13 @@ struct StepWords {
         return rows
     }
 
-    private func until(_ end: Timestamp, _ check: Explanation.Check) -> String {
+    private func until(_ end: Timestamp, _ check: StoredEvidence) -> String {
         guard let paid = check.paidThrough, paid != end else { return end.reading }
         return "\(end.reading), paid through \(paid.reading)"
     }
 
     /// Such as `grant pro (event 17): purchased, bought for the first time`.
-    func text(of event: Explanation.Event) -> String {
+    func text(of event: StoredEvent) -> String {
         let told = [event.kind, event.entitlement?.text].compactMap { $0 }.joined(separator: " ")
         let isOthers = (user ?? step.check?.userID).map { $0 != event.userID } ?? false
         let reason = [event.reason, Reasons.meaning(of: event.reason, kind: event.kind)]

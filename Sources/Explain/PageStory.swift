@@ -1,3 +1,4 @@
+import Ledger
 import Renewal
 
 /// What the page says of the past of a user: each time that an entitlement was lost and came back.
@@ -5,8 +6,8 @@ struct PageStory {
     /// A loss that is over.
     struct Loss: Hashable {
         let entitlement: EntitlementID
-        let lost: Explanation.Event
-        let regained: Explanation.Event
+        let lost: StoredEvent
+        let regained: StoredEvent
 
         /// Such as `pro: lost 2026-04-09 12:00:00 UTC (payment_failed: …), back 2026-04-10 …`.
         var sentence: String {
@@ -14,7 +15,7 @@ struct PageStory {
                 + "back \(regained.effectiveAt.reading) (\(Self.reason(regained)))"
         }
 
-        private static func reason(_ event: Explanation.Event) -> String {
+        private static func reason(_ event: StoredEvent) -> String {
             let meaning = Reasons.meaning(of: event.reason, kind: event.kind)
             return [event.reason, meaning].compactMap { $0 }.joined(separator: ": ")
         }
@@ -28,7 +29,7 @@ struct PageStory {
         let events = steps.flatMap(\.events).filter { $0.userID == user.id }.sorted {
             $0.id < $1.id
         }
-        var lost: [EntitlementID: Explanation.Event] = [:]
+        var lost: [EntitlementID: StoredEvent] = [:]
         var losses: [Loss] = []
         for event in events {
             guard let entitlement = event.entitlement else { continue }

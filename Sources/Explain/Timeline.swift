@@ -1,3 +1,4 @@
+import Ledger
 import Renewal
 
 /// What is drawn of a user's purchases: when each gave access, and when it was looked at.
@@ -41,13 +42,15 @@ struct Timeline: Hashable, Sendable {
         let firsts = user.purchases.map(\.beginning) + user.parted.compactMap(\.steps.first?.at)
         let first = firsts.min() ?? now
         from = min(first, now - Self.leastSpan)
-        let end = user.purchases.compactMap { $0.access == .none ? nil : $0.expiresAt }.max()
+        let end = user.purchases.map(\.facts).compactMap {
+            $0.access == .none ? nil : $0.expiresAt
+        }.max()
         let to = min(end ?? now, now + (now - from) / Self.aheadPart)
         self.to = max(to, now + (now - from) / Self.freePart)
         let limit = self.to
         let own = user.purchases.map { purchase in
             Lane(
-                title: "\(purchase.id)  \(purchase.product), \(purchase.app.store.rawValue)",
+                title: "\(purchase.id)  \(purchase.facts.product), \(purchase.app.store.rawValue)",
                 stretches: purchase.stretches(now: now, limit: limit), steps: purchase.steps)
         }
         let gone = user.parted.map { parted in
@@ -85,8 +88,8 @@ extension Explanation.Purchase {
         // What stands now is known from elsewhere: the last step may not be kept.
         if access != .unknown { access = self.accessNow }
         end(at: now)
-        let end = expiresAt ?? .never
-        if self.access != .none, end > now {
+        let end = facts.expiresAt ?? .never
+        if facts.access != .none, end > now {
             stretches.append(
                 Timeline.Stretch(from: now, to: min(end, limit), access: .ahead))
         }
@@ -94,7 +97,7 @@ extension Explanation.Purchase {
     }
 
     private var accessNow: Timeline.Stretch.Access {
-        .init(access: access.rawValue, state: state.rawValue)
+        .init(access: facts.access.rawValue, state: facts.state.rawValue)
     }
 }
 

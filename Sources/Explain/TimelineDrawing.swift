@@ -1,3 +1,4 @@
+import Ledger
 import Renewal
 
 /// A timeline as SVG. Colours come from the page's style; every mark has a tooltip.
@@ -153,7 +154,7 @@ struct TimelineDrawing {
     }
 
     private func mark(
-        _ check: Explanation.Check, _ step: Explanation.Step, at top: Double
+        _ check: StoredEvidence, _ step: Explanation.Step, at top: Double
     ) -> Markup {
         let isVerdict = check.evidence.kind == .verdict
         return .element(
@@ -174,7 +175,7 @@ struct TimelineDrawing {
     }
 
     private func mark(
-        _ event: Explanation.Event, _ step: Explanation.Step, x: Double, y: Double
+        _ event: StoredEvent, _ step: Explanation.Step, x: Double, y: Double
     ) -> Markup {
         .element(
             "path",

@@ -16,8 +16,7 @@ struct CheckText {
         var lines = ["\(user): \(count(purchases, "purchase"))"]
         for one in checked.purchases { lines += rows(of: one) }
         for one in checked.unreadable {
-            let unread = Explanation.Unread(one)
-            lines += ["", "purchase \(one.id): \(unread.title)"]
+            lines += ["", "purchase \(one.id): \(one.title)"]
             lines += [row("problem", "\(one.problem)")]
         }
         if isDryRun { lines.append("Nothing was written (--dry-run).") }
@@ -49,7 +48,7 @@ struct CheckText {
                         + (event.userID == user ? "" : ", told to \(event.userID)")))
         }
         if let problem = one.decision.problem { lines.append(row("problem", problem.description)) }
-        lines.append(row("next", Self.next(one.decision) ?? "never"))
+        lines.append(row("next", one.decision.shownNextCheckAt?.text ?? "never"))
         return lines
     }
 
@@ -83,9 +82,5 @@ struct CheckText {
         return calls.map { call in
             "\(call.name): \(call.status.map(String.init) ?? "no reply")"
         }.joined(separator: "; ")
-    }
-
-    static func next(_ decision: Decision) -> String? {
-        decision.nextCheckAt == .never ? nil : decision.nextCheckAt.text
     }
 }

@@ -45,11 +45,4 @@ enum Console {
         let text = shown.map { $0.cut(to: window.columns, isColoured: isColoured) + "\u{1b}[K" }
         try StandardStream.output.write("\u{1b}[H" + text.joined(separator: "\n") + "\u{1b}[J")
     }
-
-    /// One JSON value on one line, keys in order.
-    static func sayJSON(_ value: some Encodable) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        try say(String(decoding: try encoder.encode(value), as: UTF8.self))
-    }
 }

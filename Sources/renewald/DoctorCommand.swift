@@ -40,7 +40,7 @@ struct DoctorCommand: AsyncParsableCommand {
             }
             if let loss { throw loss }
             if json {
-                try Console.sayJSON(DoctorOutput(report))
+                try Console.say(DoctorJSON(report).line())
             } else {
                 try Console.say(report.summary)
             }
@@ -49,24 +49,14 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 }
 
-/// `{exit, checks: [{level, subject, sentence, advice}]}`
-private struct DoctorOutput: Encodable {
-    let exit: Int32
-    let checks: [Check]
-
-    struct Check: Encodable {
-        let level: String
-        let subject: String
-        let sentence: String
-        let advice: Nullable<String>
-    }
-
-    init(_ report: DoctorReport) {
-        exit = report.exitReason.rawValue
-        checks = report.findings.map { finding in
-            Check(
-                level: finding.level.rawValue, subject: finding.subject,
-                sentence: finding.sentence, advice: Nullable(finding.advice))
-        }
+extension DoctorJSON {
+    fileprivate init(_ report: DoctorReport) {
+        self.init(
+            exit: report.exitReason.rawValue,
+            checks: report.findings.map { finding in
+                Check(
+                    level: finding.level.rawValue, subject: finding.subject,
+                    sentence: finding.sentence, advice: finding.advice)
+            })
     }
 }

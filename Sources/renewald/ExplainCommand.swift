@@ -56,7 +56,7 @@ struct ExplainCommand: AsyncParsableCommand {
             ).explain(id)
             if let html { try Self.write(explanation, to: html) }
             if json {
-                try Console.sayJSON(ExplanationJSON(explanation))
+                try Console.say(explanation.line())
             } else if html == nil {
                 try Self.say(ExplanationText(explanation, question: id))
             }

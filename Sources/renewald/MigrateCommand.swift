@@ -1,6 +1,7 @@
 import Configuration
 import ArgumentParser
 import Daemon
+import Explain
 import Ledger
 import Logging
 
@@ -24,11 +25,6 @@ struct MigrateCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
-    private struct Output: Encodable {
-        let version: Int
-        let applied: [Int]
-    }
-
     mutating func run() async throws {
         let (common, database, json) = (self.common, self.database, self.json)
         try await common.reporting {
@@ -37,7 +33,8 @@ struct MigrateCommand: AsyncParsableCommand {
                     ?? Settings.load(file: common.config, environment: common.environment)
                     .database.url)
             if json {
-                try Console.sayJSON(Output(version: Migrator.version, applied: applied))
+                try Console.say(
+                    MigrateJSON(version: Migrator.version, applied: applied).line())
             } else if applied.isEmpty {
                 try Console.say("The schema is up to date (version \(Migrator.version)).")
             } else {

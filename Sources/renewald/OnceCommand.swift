@@ -1,6 +1,7 @@
 import ArgumentParser
 import Daemon
 import Engine
+import Explain
 import Renewal
 import Sockets
 
@@ -25,13 +26,6 @@ struct OnceCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
-    private struct Output: Encodable {
-        let checked: Int
-        let events: Int
-        let unjudged: Int
-        let shards_left_to_others: Int
-    }
-
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
     }
@@ -44,11 +38,11 @@ struct OnceCommand: AsyncParsableCommand {
             let engine = services.engine(stores: store.map { [$0] } ?? [])
             let report = try await Self.run(engine, limit: limit)
             if json {
-                try Console.sayJSON(
-                    Output(
-                        checked: report.checked, events: report.events,
-                        unjudged: report.unjudged,
-                        shards_left_to_others: report.shardsLeftToOthers))
+                try Console.say(
+                    OnceJSON(
+                        checked: report.checked, events: report.events, unjudged: report.unjudged,
+                        shardsLeftToOthers: report.shardsLeftToOthers
+                    ).line())
             } else {
                 try Self.say(report)
             }

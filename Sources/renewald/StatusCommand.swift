@@ -31,12 +31,13 @@ struct StatusCommand: AsyncParsableCommand {
             try await Task.sleep(for: Self.sample)
             repeat {
                 let status = try await services.ledger.status()
+                let configured = services.configuration.apps.map(\.key)
                 let report = StatusReport(
-                    status, configured: services.configuration.apps.map(\.key), earlier: earlier,
-                    quota: services.rate)
+                    status, configured: configured, earlier: earlier,
+                    nearest: { Nearest.app($0, among: configured) }, quota: services.rate)
                 earlier = status.buckets
                 if json {
-                    try Console.sayJSON(StatusOutput(report))
+                    try Console.say(report.line())
                 } else if watch, Console.isTerminal {
                     try Console.redraw(StatusText(report).lines.map(StatusLine.toned))
                 } else {
@@ -48,59 +49,6 @@ struct StatusCommand: AsyncParsableCommand {
                 if watch { try await Task.sleep(for: Self.pause) }
             } while watch && (json || Console.isTerminal)
         }
-    }
-}
-
-/// The state, and what two looks at the quota tell together.
-struct StatusReport {
-    let status: QueueStatus
-    private let earlier: [BucketID: QueueStatus.Bucket]
-    private let later: [BucketID: QueueStatus.Bucket]
-    /// How many calls a second may be made for an app.
-    let quota: (AppKey) -> Double
-    /// Apps that are configured, or were not looked for yet by any worker and are configured here.
-    let apps: [QueueStatus.App]
-    /// The others that have purchases: those with most first.
-    let unknownApps: [UnknownApp]
-    /// How many more there are.
-    let furtherUnknownApps: Int
-
-    init(
-        _ status: QueueStatus, configured: [AppKey], earlier: [QueueStatus.Bucket],
-        quota: @escaping (AppKey) -> Double
-    ) {
-        self.status = status
-        let known = Set(configured)
-        apps = status.apps.filter { $0.isConfigured ?? known.contains($0.key) }
-        let unknown = status.apps.filter {
-            !($0.isConfigured ?? known.contains($0.key)) && $0.purchases > 0
-        }.sorted { $0.purchases > $1.purchases }
-        unknownApps = unknown.prefix(UnknownApp.namedLimit).map {
-            UnknownApp($0.key, purchases: $0.purchases, configured: configured)
-        }
-        furtherUnknownApps = unknown.count - unknownApps.count
-        self.quota = quota
-        self.earlier = Dictionary(earlier.map { ($0.name, $0) }) { first, _ in first }
-        later = Dictionary(status.buckets.map { ($0.name, $0) }) { first, _ in first }
-    }
-
-    /// The share of the calls between the two looks that was given away; nil before the first call.
-    func quotaUsed(by app: AppKey) -> Double? {
-        let name = BucketID(of: app)
-        guard let before = earlier[name], let after = later[name] else { return nil }
-        let between = (after.readAt - before.readAt).microseconds
-        let given = (after.freeAt - max(before.freeAt, before.readAt)).microseconds
-        return between > 0 ? max(Double(given) / Double(between), 0) : nil
-    }
-
-    /// The store has asked for no calls until then.
-    func blockedUntil(_ app: AppKey) -> Timestamp? {
-        later[BucketID(of: app)]?.blockedUntil
-    }
-
-    /// Whether a worker has found that the store does not answer.
-    func hasOpenCircuit(_ app: AppKey) -> Bool {
-        later[BucketID(ofCircuitOf: app)]?.blockedUntil != nil
     }
 }
 
@@ -200,98 +148,5 @@ private struct StatusText {
     private func circuit(of app: AppKey) -> String {
         report.hasOpenCircuit(app)
             ? "open: the store does not answer, and is asked rarely" : "closed"
-    }
-}
-
-private struct StatusOutput: Encodable {
-    let now: String
-    let workers: [Worker]
-    let apps: [App]
-    let sources: [Source]
-    let unknown_apps: [UnknownApp]
-    /// What holds mass revocations has not tripped: there is none yet.
-    let breaker = Nullable<String>(nil)
-
-    struct Worker: Encodable {
-        let name: String
-        let started_at: String
-        let shards: Int64
-    }
-
-    struct App: Encodable {
-        let store: String
-        let app: AppID
-        let configured: Nullable<Bool>
-        let purchases: Int64
-        let due: Int64
-        let oldest_due_seconds: Nullable<Int64>
-        let next_check_at: Nullable<String>
-        let last_verdict_at: Nullable<String>
-        let lag_p50_ms: Nullable<Int64>
-        let lag_p99_ms: Nullable<Int64>
-        let calls_per_second: Double
-        let calls_per_second_limit: Double
-        let quota_used: Nullable<Double>
-        let circuit: String
-        let set_aside: Int64
-        let problems: [String: Int64]
-        let blocked_until: Nullable<String>
-    }
-
-    /// Not configured, and there are purchases: those with most of them.
-    struct UnknownApp: Encodable {
-        let store: String
-        let app: AppID
-        let purchases: Int64
-        let nearest: Nullable<String>
-    }
-
-    /// Where news is pulled from.
-    struct Source: Encodable {
-        let name: SourceID
-        let read_at: Nullable<String>
-        let failures: Int
-        let problem: Nullable<String>
-    }
-
-    init(_ report: StatusReport) {
-        let status = report.status
-        now = status.now == .never ? "" : status.now.text
-        workers = status.workers.map {
-            Worker(name: $0.name, started_at: $0.startedAt.text, shards: $0.shards)
-        }
-        sources = status.sources.map {
-            Source(
-                name: $0.name, read_at: Nullable($0.readAt?.text), failures: $0.failures,
-                problem: Nullable($0.problem))
-        }
-        unknown_apps = report.unknownApps.map { app in
-            UnknownApp(
-                store: app.key.store.rawValue, app: app.key.id, purchases: app.purchases,
-                nearest: Nullable(app.nearest.map { "\($0.store.rawValue) \($0.id)" }))
-        }
-        apps = status.apps.map { app in
-            App(
-                store: app.key.store.rawValue, app: app.key.id,
-                configured: Nullable(app.isConfigured), purchases: app.purchases, due: app.due,
-                oldest_due_seconds: Nullable(
-                    app.oldestDueAt.map { (status.now - $0).components.seconds }),
-                next_check_at: Nullable(app.nextDueAt?.text),
-                last_verdict_at: Nullable(app.lastVerdictAt?.text),
-                lag_p50_ms: Nullable(app.lag.map { $0.p50.microseconds / 1000 }),
-                lag_p99_ms: Nullable(app.lag.map { $0.p99.microseconds / 1000 }),
-                calls_per_second: (report.quotaUsed(by: app.key) ?? 0) * report.quota(app.key),
-                calls_per_second_limit: report.quota(app.key),
-                quota_used: Nullable(report.quotaUsed(by: app.key)),
-                circuit: report.hasOpenCircuit(app.key) ? "open" : "closed",
-                set_aside: app.setAside, problems: app.namedProblems,
-                blocked_until: Nullable(report.blockedUntil(app.key)?.text))
-        }
-    }
-}
-
-extension QueueStatus.App {
-    fileprivate var namedProblems: [String: Int64] {
-        Dictionary(problems.map { ($0.key.rawValue, $0.value) }) { first, _ in first }
     }
 }

@@ -32,7 +32,7 @@ enum ImportRules {
         Renewal        -
         Engine         Logging ServiceLifecycle Synchronization
         Configuration  FoundationEssentials Glibc TOMLKit
-        Explain        -
+        Explain        FoundationEssentials
         """)
 
     /// Modules from outside that only these targets may import.

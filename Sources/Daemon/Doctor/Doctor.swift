@@ -1,5 +1,6 @@
 import Configuration
 import Curl
+import Explain
 import Ledger
 import Postgres
 import Renewal
@@ -141,7 +142,8 @@ package struct Doctor: Sendable {
                 return tell(.ok("apps", "every app that was submitted for is configured"))
             }
             for (app, purchases) in apps.prefix(UnknownApp.namedLimit) {
-                let unknown = UnknownApp(app, purchases: purchases, configured: configured)
+                let unknown = UnknownApp(
+                    app, purchases: purchases, nearest: Nearest.app(app, among: configured))
                 tell(
                     .note(
                         "apps", unknown.sentence,

@@ -16,7 +16,8 @@ package struct StoredEvidence: Hashable, Sendable {
     package let accessBefore: String
     package let access: String
     package let product: ProductID
-    package let orderID: OrderID?
+    /// May be a token: what is shown of it leaves it out then.
+    package var orderID: OrderID?
     package let paidThrough: Timestamp?
     package let expiresAt: Timestamp?
     /// A stable code, a colon and a sentence; nil when all was well.

@@ -15,7 +15,8 @@ package struct StoredEvent: Hashable, Sendable {
     package let app: AppID
     package let environment: String?
     package let product: ProductID
-    package let orderID: OrderID?
+    /// May be a token: what is shown of it leaves it out then.
+    package var orderID: OrderID?
     package let effectiveAt: Timestamp
     package let expiresAt: Timestamp?
     /// A JSON object.

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// Any JSON, to be handed on as it is. Whole numbers stay whole.
 enum JSONValue: Hashable, Codable {
     case null
@@ -7,6 +9,12 @@ enum JSONValue: Hashable, Codable {
     case text(String)
     case list([JSONValue])
     case object([String: JSONValue])
+
+    /// What the database keeps as JSON, whatever it is.
+    init(stored text: String) {
+        self =
+            (try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))) ?? .object([:])
+    }
 
     init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()

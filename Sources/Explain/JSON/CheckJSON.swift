@@ -1,0 +1,93 @@
+package import Ledger
+package import Renewal
+
+/// `renewald check --json`.
+package struct CheckJSON: JSONObject {
+    private let user: UserID
+    private let purchases: [Purchase]
+
+    /// The purchases come in any order.
+    package init(of user: UserID, _ purchases: [Purchase]) {
+        self.user = user
+        self.purchases = purchases.sorted { $0.id < $1.id }
+    }
+
+    package func write(to row: inout JSONRow) {
+        row.user = user
+        row.purchases = purchases
+    }
+
+    /// What was asked, heard, decided and told of one; of one that cannot be read, that.
+    package struct Purchase: JSONObject {
+        fileprivate let id: Int64
+        private var check: Check?
+        private var unreadable: UnreadablePurchase?
+
+        private struct Check {
+            let claim: Claim
+            let hearing: Hearing
+            let decision: Decision
+            let events: [Event]
+
+            /// What was known before.
+            var before: Facts { claim.purchase.facts }
+        }
+
+        package init(_ claim: Claim, _ hearing: Hearing, _ decision: Decision, _ events: [Event]) {
+            id = claim.purchase.id
+            check = Check(claim: claim, hearing: hearing, decision: decision, events: events)
+        }
+
+        package init(_ unreadable: UnreadablePurchase) {
+            id = unreadable.id
+            self.unreadable = unreadable
+        }
+
+        package func write(to row: inout JSONRow) {
+            let (before, after) = (check?.before, check?.decision.facts)
+            let app = check?.claim.purchase.app ?? unreadable?.app
+            row.id = id
+            row.owner =
+                check.map { $0.decision.handsTo ?? $0.claim.purchase.userID } ?? unreadable?.userID
+            row.store = app?.store
+            row.app = app?.id
+            row.product = after?.product ?? unreadable?.product
+            row.stateBefore = before?.state
+            row.state = after?.state
+            row.accessBefore = before?.access
+            row.access = after?.access
+            row.expiresAtBefore = before?.expiresAt
+            row.expiresAt = after?.expiresAt
+            row.nextCheckAt = check?.decision.shownNextCheckAt
+            row.problem = (check?.decision.problem ?? unreadable?.problem)?.description
+            row.calls = (check?.hearing.calls ?? []).map(Call.init)
+            row.heard = check?.hearing.answer.words
+            row.rule = check?.decision.rule
+            row.events = (check?.events ?? []).map(Told.init)
+        }
+    }
+
+    private struct Call: JSONObject {
+        let call: StoreCall
+
+        func write(to row: inout JSONRow) {
+            row.name = call.name
+            row.status = call.status
+        }
+    }
+
+    private struct Told: JSONObject {
+        let event: Event
+
+        func write(to row: inout JSONRow) {
+            row.kind = event.told.kind
+            row.reason = event.told.reason
+            row.entitlement = event.entitlement
+        }
+    }
+}
+
+extension Decision {
+    /// Nil is never.
+    package var shownNextCheckAt: Timestamp? { nextCheckAt == .never ? nil : nextCheckAt }
+}

@@ -1,0 +1,76 @@
+/// `renewald once --json`: what a pass came to.
+package struct OnceJSON: JSONObject {
+    private let checked: Int
+    private let events: Int
+    private let unjudged: Int
+    private let shardsLeftToOthers: Int
+
+    package init(checked: Int, events: Int, unjudged: Int, shardsLeftToOthers: Int) {
+        self.checked = checked
+        self.events = events
+        self.unjudged = unjudged
+        self.shardsLeftToOthers = shardsLeftToOthers
+    }
+
+    package func write(to row: inout JSONRow) {
+        row.checked = checked
+        row.events = events
+        row.unjudged = unjudged
+        row.shardsLeftToOthers = shardsLeftToOthers
+    }
+}
+
+/// `renewald migrate --json`.
+package struct MigrateJSON: JSONObject {
+    private let version: Int
+    private let applied: [Int]
+
+    /// The versions that were applied, and the one that the schema has now.
+    package init(version: Int, applied: [Int]) {
+        self.version = version
+        self.applied = applied
+    }
+
+    package func write(to row: inout JSONRow) {
+        row.version = version
+        row.applied = applied
+    }
+}
+
+/// `renewald doctor --json`.
+package struct DoctorJSON: JSONObject {
+    private let exit: Int32
+    private let checks: [Check]
+
+    package init(exit: Int32, checks: [Check]) {
+        self.exit = exit
+        self.checks = checks
+    }
+
+    package func write(to row: inout JSONRow) {
+        row.exit = exit
+        row.checks = checks
+    }
+
+    /// What one check has found, and what to do.
+    package struct Check: JSONObject {
+        private let level: String
+        private let subject: String
+        private let sentence: String
+        private let advice: String?
+
+        package init(level: String, subject: String, sentence: String, advice: String?) {
+            self.level = level
+            self.subject = subject
+            self.sentence = sentence
+            self.advice = advice
+        }
+
+        package func write(to row: inout JSONRow) {
+            row.level = level
+            row.subject = subject
+            row.sentence = sentence
+            row.advice = advice
+        }
+    }
+}

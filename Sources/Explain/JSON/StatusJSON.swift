@@ -1,0 +1,76 @@
+import Ledger
+import Renewal
+
+/// `renewald status --json`.
+extension StatusReport: JSONObject {
+    package func write(to row: inout JSONRow) {
+        row.now = status.now
+        row.workers = status.workers
+        row.apps = status.apps.map { AppJSON(app: $0, report: self) }
+        row.sources = status.sources
+        row.unknownApps = unknownApps
+        // What holds mass revocations has not tripped: there is none yet.
+        row.breaker = nil
+    }
+
+    private struct AppJSON: JSONObject {
+        let app: QueueStatus.App
+        let report: StatusReport
+
+        func write(to row: inout JSONRow) {
+            let quotaUsed = report.quotaUsed(by: app.key)
+            row.store = app.key.store
+            row.app = app.key.id
+            row.configured = app.isConfigured
+            row.purchases = app.purchases
+            row.due = app.due
+            row.oldestDueSeconds = app.oldestDueAt.map {
+                (report.status.now - $0).components.seconds
+            }
+            row.nextCheckAt = app.nextDueAt
+            row.lastVerdictAt = app.lastVerdictAt
+            row.lagP50Ms = app.lag.map { $0.p50.microseconds / 1000 }
+            row.lagP99Ms = app.lag.map { $0.p99.microseconds / 1000 }
+            row.callsPerSecond = (quotaUsed ?? 0) * report.quota(app.key)
+            row.callsPerSecondLimit = report.quota(app.key)
+            row.quotaUsed = quotaUsed
+            row.circuit = report.hasOpenCircuit(app.key) ? "open" : "closed"
+            row.setAside = app.setAside
+            row.problems = app.namedProblems
+            row.blockedUntil = report.blockedUntil(app.key)
+        }
+    }
+}
+
+extension QueueStatus.App {
+    /// Purchases with a problem, by its code as it is written.
+    package var namedProblems: [String: Int64] {
+        Dictionary(problems.map { ($0.key.rawValue, $0.value) }) { first, _ in first }
+    }
+}
+
+extension QueueStatus.Worker: JSONObject {
+    package func write(to row: inout JSONRow) {
+        row.name = name
+        row.startedAt = startedAt
+        row.shards = shards
+    }
+}
+
+extension UnknownApp: JSONObject {
+    package func write(to row: inout JSONRow) {
+        row.store = key.store
+        row.app = key.id
+        row.purchases = purchases
+        row.nearest = nearest.map { "\($0.store.rawValue) \($0.id)" }
+    }
+}
+
+extension QueueStatus.Source: JSONObject {
+    package func write(to row: inout JSONRow) {
+        row.name = name
+        row.readAt = readAt
+        row.failures = failures
+        row.problem = problem
+    }
+}
