@@ -115,11 +115,6 @@ extension PostgresRow {
         try required(column, CellDecoding.timestamp)
     }
 
-    /// `uuid`.
-    package func uuid(_ column: String) throws(PostgresError) -> UUIDBytes {
-        try required(column, CellDecoding.uuid)
-    }
-
     /// `text[]` and the like, without NULLs.
     package func texts(_ column: String) throws(PostgresError) -> [String] {
         try array(column, CellDecoding.text)
@@ -129,31 +124,11 @@ extension PostgresRow {
     package func int64s(_ column: String) throws(PostgresError) -> [Int64] {
         try array(column, CellDecoding.integer)
     }
-
-    /// `bool[]` without NULLs.
-    package func bools(_ column: String) throws(PostgresError) -> [Bool] {
-        try array(column, CellDecoding.bool)
-    }
-
-    /// `timestamptz[]` without NULLs, each as in `timestamp(_:)`.
-    package func timestamps(_ column: String) throws(PostgresError) -> [Int64] {
-        try array(column, CellDecoding.timestamp)
-    }
-
-    /// `uuid[]` without NULLs.
-    package func uuids(_ column: String) throws(PostgresError) -> [UUIDBytes] {
-        try array(column, CellDecoding.uuid)
-    }
 }
 
 // MARK: - Values that may be NULL
 
 extension PostgresRow {
-    /// As `int16(_:)`, nil for NULL.
-    package func optionalInt16(_ column: String) throws(PostgresError) -> Int16? {
-        try optional(column, Self.integer)
-    }
-
     /// As `int32(_:)`, nil for NULL.
     package func optionalInt32(_ column: String) throws(PostgresError) -> Int32? {
         try optional(column, Self.integer)
@@ -174,44 +149,14 @@ extension PostgresRow {
         try optional(column, CellDecoding.text)
     }
 
-    /// As `bytes(_:)`, nil for NULL.
-    package func optionalBytes(_ column: String) throws(PostgresError) -> [UInt8]? {
-        try optional(column, CellDecoding.bytes)
-    }
-
-    /// As `float64(_:)`, nil for NULL.
-    package func optionalFloat64(_ column: String) throws(PostgresError) -> Double? {
-        try optional(column, CellDecoding.float64)
-    }
-
     /// As `timestamp(_:)`, nil for NULL.
     package func optionalTimestamp(_ column: String) throws(PostgresError) -> Int64? {
         try optional(column, CellDecoding.timestamp)
     }
 
-    /// As `uuid(_:)`, nil for NULL.
-    package func optionalUUID(_ column: String) throws(PostgresError) -> UUIDBytes? {
-        try optional(column, CellDecoding.uuid)
-    }
-
-    /// `text[]`, nil for each NULL in it.
-    package func optionalTexts(_ column: String) throws(PostgresError) -> [String?] {
-        try required(column, Self.elements(CellDecoding.text))
-    }
-
     /// An array of integers, nil for each NULL in it.
     package func optionalInt64s(_ column: String) throws(PostgresError) -> [Int64?] {
         try required(column, Self.elements(CellDecoding.integer))
-    }
-
-    /// `timestamptz[]`, nil for each NULL in it.
-    package func optionalTimestamps(_ column: String) throws(PostgresError) -> [Int64?] {
-        try required(column, Self.elements(CellDecoding.timestamp))
-    }
-
-    /// `bool[]`, nil for each NULL in it.
-    package func optionalBools(_ column: String) throws(PostgresError) -> [Bool?] {
-        try required(column, Self.elements(CellDecoding.bool))
     }
 }
 
@@ -224,28 +169,8 @@ extension PostgresRow {
     }
 
     /// As by name. Columns count from 0.
-    package func int32(_ column: Int) throws(PostgresError) -> Int32 {
-        try required(at: column, Self.integer)
-    }
-
-    /// As by name. Columns count from 0.
-    package func int16(_ column: Int) throws(PostgresError) -> Int16 {
-        try required(at: column, Self.integer)
-    }
-
-    /// As by name. Columns count from 0.
-    package func bool(_ column: Int) throws(PostgresError) -> Bool {
-        try required(at: column, CellDecoding.bool)
-    }
-
-    /// As by name. Columns count from 0.
     package func text(_ column: Int) throws(PostgresError) -> String {
         try required(at: column, CellDecoding.text)
-    }
-
-    /// As by name. Columns count from 0.
-    package func timestamp(_ column: Int) throws(PostgresError) -> Int64 {
-        try required(at: column, CellDecoding.timestamp)
     }
 
     /// As by name. Columns count from 0.
