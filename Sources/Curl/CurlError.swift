@@ -6,8 +6,9 @@ import Glibc
 /// Reasons are fixed phrases of ours. libcurl's own messages are never used: they hold host names
 /// and addresses.
 package enum CurlError: Error, Hashable, Sendable {
-    /// Name, connection, TLS or HTTP trouble, or no time left. Try again later.
-    case unreachable(reason: String)
+    /// Name, connection, TLS or HTTP trouble, or no time left. Try again later. A server is
+    /// untrusted whose certificate no known authority has signed.
+    case unreachable(reason: String, isUntrusted: Bool = false)
     /// The decompressed body is longer than the request allowed. Asking again will not help.
     case tooLarge(limitBytes: Int)
     /// The request cannot be sent: its URL is not `https` (or `http` where that is allowed) or
@@ -27,7 +28,7 @@ extension CurlError {
             case CURLE_COULDNT_CONNECT:
                 .unreachable(reason: Self.connectReason(handle))
             case CURLE_PEER_FAILED_VERIFICATION:
-                .unreachable(reason: Self.certificateReason(handle))
+                Self.certificateFault(handle)
             default:
                 .unreachable(reason: Self.reason(code))
             }
@@ -61,13 +62,13 @@ extension CurlError {
     }
 
     /// By OpenSSL's verify results, <https://docs.openssl.org/3.0/man3/X509_STORE_CTX_get_error>.
-    private static func certificateReason(_ handle: UnsafeMutableRawPointer) -> String {
+    private static func certificateFault(_ handle: UnsafeMutableRawPointer) -> CurlError {
         switch number(CURLINFO_SSL_VERIFYRESULT, of: handle) {
         // 1 is what libcurl leaves when the chain holds and its own check of the name fails.
-        case 0, 1, 62: "TLS certificate is for another name"
-        case 9: "TLS certificate not valid yet"
-        case 10: "TLS certificate expired"
-        default: "TLS certificate not trusted"
+        case 0, 1, 62: .unreachable(reason: "TLS certificate is for another name")
+        case 9: .unreachable(reason: "TLS certificate not valid yet")
+        case 10: .unreachable(reason: "TLS certificate expired")
+        default: .unreachable(reason: "TLS certificate not trusted", isUntrusted: true)
         }
     }
 

@@ -75,11 +75,11 @@ package enum Doubt: String, Hashable, Sendable, CaseIterable {
 /// No case ever carries a token, a receipt, a body, an address or a secret.
 package enum StoreFailure: Error, Hashable, Sendable {
     /// No usable reply: network, TLS, time-out, 5xx. Try again later.
-    case unreachable(reason: String)
+    case unreachable(reason: String, obstacle: Obstacle? = nil)
     /// The store asked us to slow down. Wait at least this long.
     case throttled(retryAfter: Duration?)
     /// Our credentials were refused. Ask rarely, and tell a person.
-    case refused(reason: String)
+    case refused(reason: String, obstacle: Obstacle? = nil)
     /// A reply that cannot be read. `field` says what was wrong with it.
     case malformed(field: String)
     /// A signature or a chain of certificates that does not hold.
@@ -90,6 +90,14 @@ package enum StoreFailure: Error, Hashable, Sendable {
     case rejected(reason: String)
     /// Nothing that can be asked with what is configured.
     case unsupported(reason: String)
+
+    /// What is in the way, where a person looks elsewhere than usual.
+    package enum Obstacle: Hashable, Sendable {
+        /// No authority that we trust has signed the certificate that the store shows.
+        case certificate
+        /// Google's token endpoint does not accept the service account.
+        case serviceAccount
+    }
 }
 
 /// Why a purchase could not be judged, as `renewald.purchases.problem` shows it: a stable code, a
@@ -128,11 +136,11 @@ extension StoreFailure {
 
     package var problem: Problem {
         switch self {
-        case .unreachable(let reason):
+        case .unreachable(let reason, _):
             Problem(.unreachable, "the store gave no usable reply (\(reason))")
         case .throttled:
             Problem(.throttled, "the store asked for fewer calls")
-        case .refused(let reason):
+        case .refused(let reason, _):
             Problem(.refused, "the store refused our credentials (\(reason))")
         case .malformed(let field):
             Problem(.malformed, "the reply could not be read (\(field))")

@@ -44,7 +44,8 @@ extension StoreFailure {
     init(_ error: CurlError) {
         self =
             switch error {
-            case .unreachable(let reason): .unreachable(reason: reason)
+            case .unreachable(let reason, let isUntrusted):
+                .unreachable(reason: reason, obstacle: isUntrusted ? .certificate : nil)
             case .tooLarge(let limitBytes): .malformed(field: "body over \(limitBytes) bytes")
             case .refusedURL(let reason): .unreachable(reason: "not sent: \(reason)")
             case .cancelled: .unreachable(reason: "cancelled")

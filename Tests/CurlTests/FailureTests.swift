@@ -49,9 +49,13 @@ import Testing
         let other = try await TestServer.web()
         var request = server.request("/plain")
         request.certificateAuthorityFile = other.certificateFile
-        #expect(await failure(of: request) == .unreachable(reason: "TLS certificate not trusted"))
+        #expect(
+            await failure(of: request)
+                == .unreachable(reason: "TLS certificate not trusted", isUntrusted: true))
         request.certificateAuthorityFile = nil
-        #expect(await failure(of: request) == .unreachable(reason: "TLS certificate not trusted"))
+        #expect(
+            await failure(of: request)
+                == .unreachable(reason: "TLS certificate not trusted", isUntrusted: true))
     }
 
     @Test func refusesACertificateForAnotherName() async throws {

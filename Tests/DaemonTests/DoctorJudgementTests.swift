@@ -248,16 +248,25 @@ import Testing
 
     @Test func onlyRefusedCredentialsAreForAPerson() {
         let key = AppKey(store: .google, id: "com.example.reader")
-        let failures: [(StoreFailure, ExitReason)] = [
-            (.refused(reason: "status 401"), .configuration),
-            (.refused(reason: "token endpoint: invalid_grant"), .configuration),
-            (.unsupported(reason: "no key"), .configuration),
-            (.unreachable(reason: "timed out"), .temporary),
-            (.unreachable(reason: "TLS certificate not trusted"), .temporary),
-            (.throttled(retryAfter: nil), .temporary), (.malformed(field: "body"), .temporary),
+        let failures: [(StoreFailure, ExitReason, advice: String)] = [
+            (.refused(reason: "status 401"), .configuration, "mend the key"),
+            // The words are for people: what they hold decides nothing.
+            (.refused(reason: "token endpoint: status 401"), .configuration, "mend the key"),
+            (
+                .refused(reason: "invalid_grant", obstacle: .serviceAccount), .configuration,
+                "Service accounts"
+            ),
+            (.unsupported(reason: "no key"), .configuration, "configuration of the app"),
+            (.unreachable(reason: "timed out"), .temporary, "firewall"),
+            (.unreachable(reason: "TLS certificate not trusted"), .temporary, "firewall"),
+            (.unreachable(reason: "TLS", obstacle: .certificate), .temporary, "tls_ca"),
+            (.throttled(retryAfter: nil), .temporary, "requests_per_second"),
+            (.malformed(field: "body"), .temporary, "base_url"),
         ]
-        for (failure, exit) in failures {
-            #expect(StoreCheck.judge(failure, key, "advice").exitReason == exit)
+        for (failure, exit, advice) in failures {
+            let finding = StoreCheck.judge(failure, key, "mend the key")
+            #expect(finding.exitReason == exit)
+            #expect(finding.advice?.contains(advice) == true, "\(failure)")
         }
     }
 }

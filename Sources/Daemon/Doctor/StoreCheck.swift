@@ -155,7 +155,7 @@ struct StoreCheck {
         let sentence = "\(key.id): \(failure.problem.sentence)"
         let store = key.store.rawValue
         return switch failure {
-        case .refused(let reason) where reason.hasPrefix("token endpoint"):
+        case .refused(_, .serviceAccount):
             .wrong(
                 store, sentence,
                 do: "see in Google Cloud, Service accounts, that the account and its key are there "
@@ -165,7 +165,7 @@ struct StoreCheck {
             .wrong(
                 store, sentence, do: "try again later; lower requests_per_second if it stays so",
                 .temporary)
-        case .unreachable(let reason) where reason.contains("TLS certificate not trusted"):
+        case .unreachable(_, .certificate):
             .wrong(
                 store, sentence,
                 do: "see that no proxy is in between, and that ca-certificates or tls_ca is right",

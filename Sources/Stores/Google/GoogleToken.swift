@@ -202,7 +202,9 @@ enum GoogleTokenRequest {
         case 200: break
         case 429:
             throw .throttled(retryAfter: RetryAfter.delay(response.retryAfter, at: now))
-        case 400, 401, 403: throw .refused(reason: "token endpoint: \(reason(response))")
+        case 400, 401, 403:
+            throw .refused(
+                reason: "token endpoint: \(reason(response))", obstacle: .serviceAccount)
         case 300..<400, 404:
             throw .malformed(field: "token endpoint: status \(response.status)")
         default: throw .unreachable(reason: "token endpoint: status \(response.status)")
