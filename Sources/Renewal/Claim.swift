@@ -142,4 +142,11 @@ package struct CommitReport: Hashable, Sendable {
     package var events: [Event] = []
 
     package init() {}
+
+    package static func += (whole: inout CommitReport, part: CommitReport) {
+        whole.committed += part.committed
+        whole.dropped += part.dropped
+        whole.refused += part.refused
+        whole.events += part.events
+    }
 }

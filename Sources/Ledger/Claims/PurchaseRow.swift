@@ -41,48 +41,6 @@ extension PostgresRow {
         try optionalTimestamp(column).map(Timestamp.init(microsecondsSinceEpoch:))
     }
 
-    private func facts() throws(PostgresError) -> Facts {
-        var facts = Facts(product: try text("product"))
-        facts.environment = try optionalWord("environment")
-        facts.kind = try optionalWord("kind")
-        facts.state = try word("state")
-        facts.access = try word("access")
-        facts.paidThrough = try optionalInstant("paid_through")
-        facts.expiresAt = try optionalInstant("expires_at")
-        facts.autoRenew = try optionalBool("auto_renew")
-        facts.orderID = try optionalText("order_id")
-        facts.originalID = try optionalText("original_id")
-        facts.period = try optionalText("period")
-        facts.phase = try optionalWord("phase")
-        facts.group = try optionalText("subscription_group")
-        facts.usedIntroductory = try optionalBool("used_introductory")
-        facts.statedAt = try optionalInstant("stated_at")
-        facts.lapse = try optionalWord("lapse")
-        facts.signals = Set(try texts("signals").compactMap(Signal.init(rawValue:)))
-        if let doubt: Doubt = try optionalWord("doubt") {
-            facts.doubt = PendingDoubt(doubt: doubt, since: try instant("doubt_since"))
-        }
-        facts.holdings = try holdings()
-        facts.accountToken = try optionalText("account_token")
-        facts.ownership = try optionalWord("ownership")
-        return facts
-    }
-
-    private func holdings() throws(PostgresError) -> [Holding] {
-        let entitlements: [EntitlementID] = try texts("holding_entitlements")
-        guard !entitlements.isEmpty else { return [] }
-        let products: [ProductID] = try texts("holding_products")
-        let ends = try optionalInt64s("holding_ends")
-        guard products.count == entitlements.count, ends.count == entitlements.count else {
-            throw .decoding(column: "holding_ends")
-        }
-        return entitlements.indices.map { index in
-            Holding(
-                entitlement: entitlements[index], product: products[index],
-                expiresAt: ends[index].map(Timestamp.init(microsecondsSinceEpoch:)))
-        }
-    }
-
     /// One of our own words; another one is a fault of the database's content.
     func word<Word: RawRepresentable<String>>(
         _ column: String
@@ -111,6 +69,16 @@ extension WorkerID {
             }
         }
         return UUIDBytes(bytes: bytes) ?? .random()
+    }
+}
+
+extension PostgresValue {
+    static func instants(_ instants: [Timestamp]) -> PostgresValue {
+        .timestamps(instants.map(\.microsecondsSinceEpoch))
+    }
+
+    static func optionalInstants(_ instants: [Timestamp?]) -> PostgresValue {
+        .optionalTimestamps(instants.map { $0?.microsecondsSinceEpoch })
     }
 }
 

@@ -84,10 +84,13 @@ extension PostgresLedger {
     func setAside(_ purchases: [UnreadablePurchase]) async throws -> [UnreadablePurchase] {
         guard !purchases.isEmpty else { return [] }
         let rows = try await reads.query(
-            SQL.setAside(
-                .int16s(purchases.map(\.place.shard)), .int32s(purchases.map(\.lane)),
-                .timestamps(purchases.map(\.place.dueAt.microsecondsSinceEpoch)),
-                .int64s(purchases.map(\.id)), .texts(purchases.map(\.problem.description)))
+            SQL.setAside([
+                "shard": .int16s(purchases.map(\.place.shard)),
+                "lane": .int32s(purchases.map(\.lane)),
+                "due_at": .instants(purchases.map(\.place.dueAt)),
+                "id": .int64s(purchases.map(\.id)),
+                "problem": .texts(purchases.map(\.problem.description)),
+            ])
         ).rows
         let done = Set(try rows.map { try $0.int64("id") })
         return purchases.filter { done.contains($0.id) }

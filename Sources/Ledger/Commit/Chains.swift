@@ -42,7 +42,7 @@ extension PostgresLedger {
             guard let key = outcome.takenOver, let place = places[key],
                 place.user != outcome.claim.purchase.userID
             else { continue }
-            chains.older[outcome.row] = place
+            chains.older[outcome.claim.row] = place
         }
         return (outcomes, chains)
     }
@@ -114,10 +114,6 @@ extension PostgresLedger {
 }
 
 extension Outcome {
-    fileprivate var row: CommitBatch.RowID {
-        CommitBatch.RowID(shard: claim.shard, id: claim.purchase.id)
-    }
-
     fileprivate var ownKey: Chains.Key {
         Chains.Key(lane: claim.lane, token: claim.purchase.token)
     }
@@ -137,8 +133,9 @@ extension CommitBatch {
     var successorStatement: PostgresStatement? {
         guard !chains.named.isEmpty else { return nil }
         let rows = chains.named.sorted { $0.key < $1.key }
-        return SQL.commitSuccessors(
-            .int32s(rows.map(\.key.lane)), .texts(rows.map(\.key.token)),
-            .int64s(rows.map(\.value)))
+        return SQL.commitSuccessors([
+            "lane": .int32s(rows.map(\.key.lane)), "token": .texts(rows.map(\.key.token)),
+            "id": .int64s(rows.map(\.value)),
+        ])
     }
 }

@@ -57,14 +57,14 @@ struct CommitBatch {
 
     /// Whether a newer link of its chain has taken it over within this very batch.
     func hasTakenOver(_ claim: Claim) -> Bool {
-        purchases[RowID(shard: claim.shard, id: claim.purchase.id)] != nil
+        purchases[claim.row] != nil
     }
 
     /// Notes that the purchase goes to another user, whose rows are in the given shard.
     mutating func hand(_ outcome: Outcome, to user: UserID, in shard: Int16) {
         let id = outcome.claim.purchase.id
         handed.append((outcome, shard, user))
-        homes[RowID(shard: shard, id: id)] = RowID(shard: outcome.claim.shard, id: id)
+        homes[RowID(shard: shard, id: id)] = outcome.claim.row
     }
 
     /// `before` is the book as it was, `book` as it is with the settlement.
@@ -130,6 +130,19 @@ struct CommitBatch {
     private var fence: PostgresStatement? {
         guard let part = lease?.covering(Set(outcomes.map(\.claim.shard))) else { return nil }
         let (shards, epochs) = part.columns
-        return SQL.commitFence(.uuid(part.worker.uuid), .int16s(shards), .int64s(epochs))
+        return SQL.commitFence([
+            "worker": .uuid(part.worker.uuid), "shard": .int16s(shards), "epoch": .int64s(epochs),
+        ])
+    }
+}
+
+extension Claim {
+    /// Where the rows of its purchase are.
+    var row: CommitBatch.RowID { CommitBatch.RowID(shard: shard, id: purchase.id) }
+}
+
+extension PostgresRow {
+    func id() throws(PostgresError) -> CommitBatch.RowID {
+        CommitBatch.RowID(shard: try int16("shard"), id: try int64("id"))
     }
 }

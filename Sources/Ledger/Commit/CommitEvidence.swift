@@ -20,27 +20,36 @@ extension CommitBatch {
         guard !rows.isEmpty else { return nil }
         let evidence = rows.map(\.evidence)
         let calls = evidence.map(\.calls)
-        return SQL.commitEvidence(
-            .int16s(rows.map(\.shard)), .int64s(rows.map(\.purchaseID)),
-            .texts(rows.map(\.userID)), .texts(evidence.map(\.kind.rawValue)),
-            .texts(evidence.map(\.heard)), .texts(rows.map(\.rule)),
-            .texts(calls.map { arrayLiteral($0.map(\.name)) }),
-            .texts(calls.map { arrayLiteral($0.map { $0.status.map(Int64.init) }) }),
-            .texts(calls.map { arrayLiteral($0.map { Int64($0.bytes) }) }),
-            .texts(calls.map { arrayLiteral($0.map { $0.digest ?? "" }) }),
-            .optionalTexts(calls.map(Self.bodies)),
-            .texts(rows.map(\.before.state.rawValue)), .texts(rows.map(\.facts.state.rawValue)),
-            .texts(rows.map(\.before.access.rawValue)), .texts(rows.map(\.facts.access.rawValue)),
-            .texts(rows.map(\.facts.product)), .optionalTexts(rows.map(\.facts.orderID)),
-            .optionalTexts(rows.map(\.newOriginalID)), .optionalTexts(rows.map(\.newPeriod)),
-            instants(rows.map(\.facts.paidThrough)), instants(rows.map(\.facts.expiresAt)),
-            .optionalTexts(rows.map(\.problem?.description)), instants(rows.map(\.nextCheckAt)))
+        return SQL.commitEvidence([
+            "shard": .int16s(rows.map(\.shard)), "purchase_id": .int64s(rows.map(\.purchaseID)),
+            "user_id": .texts(rows.map(\.userID)),
+            "kind": .texts(evidence.map(\.kind.rawValue)), "heard": .texts(evidence.map(\.heard)),
+            "rule": .texts(rows.map(\.rule)),
+            "call_names": .texts(calls.map { arrayLiteral($0.map(\.name)) }),
+            "call_statuses": .texts(
+                calls.map { arrayLiteral($0.map { $0.status.map(Int64.init) }) }),
+            "call_bytes": .texts(calls.map { arrayLiteral($0.map { Int64($0.bytes) }) }),
+            "call_digests": .texts(calls.map { arrayLiteral($0.map { $0.digest ?? "" }) }),
+            "call_bodies": .optionalTexts(calls.map(Self.bodies)),
+            "state_before": .texts(rows.map(\.before.state.rawValue)),
+            "state": .texts(rows.map(\.facts.state.rawValue)),
+            "access_before": .texts(rows.map(\.before.access.rawValue)),
+            "access": .texts(rows.map(\.facts.access.rawValue)),
+            "product": .texts(rows.map(\.facts.product)),
+            "order_id": .optionalTexts(rows.map(\.facts.orderID)),
+            "original_id": .optionalTexts(rows.map(\.newOriginalID)),
+            "period": .optionalTexts(rows.map(\.newPeriod)),
+            "paid_through": .optionalInstants(rows.map(\.facts.paidThrough)),
+            "expires_at": .optionalInstants(rows.map(\.facts.expiresAt)),
+            "problem": .optionalTexts(rows.map(\.problem?.description)),
+            "next_check_at": .optionalInstants(rows.map(\.nextCheckAt)),
+        ])
     }
 
     private func row(of outcome: Outcome) -> EvidenceRow? {
         guard let evidence = outcome.evidence else { return nil }
         let (claim, decision) = (outcome.claim, outcome.decision)
-        let id = RowID(shard: claim.shard, id: claim.purchase.id)
+        let id = claim.row
         return EvidenceRow(
             shard: claim.shard, purchaseID: id.id,
             userID: decision.handsTo ?? claim.purchase.userID, evidence: evidence,

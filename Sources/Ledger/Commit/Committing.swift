@@ -73,11 +73,7 @@ extension PostgresLedger {
         }
         let middle = outcomes.count / 2
         for half in [Array(outcomes[..<middle]), Array(outcomes[middle...])] {
-            let part = try await commit(half, under: lease, at: now)
-            report.committed += part.committed
-            report.dropped += part.dropped
-            report.refused += part.refused
-            report.events += part.events
+            report += try await commit(half, under: lease, at: now)
         }
         return report
     }
@@ -122,15 +118,14 @@ extension PostgresLedger {
                 owned = try Set(rows.rows.map { try $0.int16("shard") })
             }
             let rows = try await self.writes.query(
-                SQL.marks(
-                    .int16s(claims.map(\.shard)), .int32s(claims.map(\.lane)),
-                    .int64s(claims.map(\.purchase.id)),
-                    .timestamps(claims.map(\.dueAt.microsecondsSinceEpoch))))
+                SQL.marks([
+                    "shard": .int16s(claims.map(\.shard)), "lane": .int32s(claims.map(\.lane)),
+                    "id": .int64s(claims.map(\.purchase.id)),
+                    "due_at": .instants(claims.map(\.dueAt)),
+                ]))
             var versions: [CommitBatch.RowID: Int64] = [:]
             for row in rows.rows {
-                let id = CommitBatch.RowID(
-                    shard: try row.int16("shard"), id: try row.int64("id"))
-                versions[id] = try row.int64("version")
+                versions[try row.id()] = try row.int64("version")
             }
             return (owned, versions)
         }
@@ -138,8 +133,7 @@ extension PostgresLedger {
         for outcome in outcomes {
             let claim = outcome.claim
             if known.0?.contains(claim.shard) ?? true,
-                known.1[CommitBatch.RowID(shard: claim.shard, id: claim.purchase.id)]
-                    == claim.version
+                known.1[claim.row] == claim.version
             {
                 standing.append(outcome)
             } else {
@@ -199,10 +193,7 @@ extension PostgresLedger {
                 return report
             }
             for part in users.values {
-                let part = try await preview(part, at: now)
-                report.committed += part.committed
-                report.refused += part.refused
-                report.events += part.events
+                report += try await preview(part, at: now)
             }
             return report
         }

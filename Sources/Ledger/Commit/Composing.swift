@@ -64,8 +64,8 @@ extension PostgresLedger {
     private func yield(
         to outcome: Outcome, in books: inout Books, at now: Timestamp, into batch: inout CommitBatch
     ) throws(LedgerError) -> OlderLink? {
-        let row = CommitBatch.RowID(shard: outcome.claim.shard, id: outcome.claim.purchase.id)
-        guard let place = batch.chains.older[row], place.user != outcome.decision.handsTo
+        guard let place = batch.chains.older[outcome.claim.row],
+            place.user != outcome.decision.handsTo
         else { return nil }
         var other = try books.book(of: place.user)
         let before = other

@@ -16,7 +16,7 @@ extension PostgresLedger {
         var isAnotherBatch = false
         for outcome in outcomes {
             let claim = outcome.claim
-            switch locked[CommitBatch.RowID(shard: claim.shard, id: claim.purchase.id)] {
+            switch locked[claim.row] {
             case true? where outcome.decision.problem != Self.rowsAreHeld:
                 rest.append(outcome.postponed(at: now, Self.rowsAreHeld))
                 isAnotherBatch = true
@@ -29,11 +29,7 @@ extension PostgresLedger {
         }
         guard isAnotherBatch else { throw LedgerError(.conflict(sqlState: .lockNotAvailable)) }
         guard !rest.isEmpty else { return report }
-        let part = try await commit(rest, under: lease, at: now)
-        report.committed += part.committed
-        report.dropped += part.dropped
-        report.refused += part.refused
-        report.events += part.events
+        report += try await commit(rest, under: lease, at: now)
         return report
     }
 
@@ -47,15 +43,15 @@ extension PostgresLedger {
     ) async throws(LedgerError) -> [CommitBatch.RowID: Bool] {
         try await attempt {
             let rows = try await self.writes.query(
-                SQL.lockedClaims(
-                    .int16s(claims.map(\.shard)), .int32s(claims.map(\.lane)),
-                    .int64s(claims.map(\.purchase.id)),
-                    .timestamps(claims.map(\.dueAt.microsecondsSinceEpoch)),
-                    .texts(claims.map(\.purchase.userID))))
+                SQL.lockedClaims([
+                    "shard": .int16s(claims.map(\.shard)), "lane": .int32s(claims.map(\.lane)),
+                    "id": .int64s(claims.map(\.purchase.id)),
+                    "due_at": .instants(claims.map(\.dueAt)),
+                    "user_id": .texts(claims.map(\.purchase.userID)),
+                ]))
             var locked: [CommitBatch.RowID: Bool] = [:]
             for row in rows.rows {
-                let id = CommitBatch.RowID(shard: try row.int16("shard"), id: try row.int64("id"))
-                locked[id] = try row.bool("is_movable")
+                locked[try row.id()] = try row.bool("is_movable")
             }
             return locked
         }

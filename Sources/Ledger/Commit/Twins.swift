@@ -41,8 +41,7 @@ extension PostgresLedger {
             for row in rows.rows {
                 let key = Twins.Key(
                     lane: try row.int32("lane"), originalID: try row.text("original_id"))
-                owners[key] = CommitBatch.RowID(
-                    shard: try row.int16("shard"), id: try row.int64("id"))
+                owners[key] = try row.id()
             }
             return owners
         }
@@ -50,7 +49,7 @@ extension PostgresLedger {
         // The one that was submitted first is the first.
         for outcome in outcomes.sorted(by: { $0.claim.purchase.id < $1.claim.purchase.id }) {
             guard let key = outcome.wantedKey else { continue }
-            let own = CommitBatch.RowID(shard: outcome.claim.shard, id: outcome.claim.purchase.id)
+            let own = outcome.claim.row
             guard let first = owners[key] else {
                 owners[key] = own
                 twins.taken[key] = own
@@ -64,8 +63,7 @@ extension PostgresLedger {
         }
         guard !folded.isEmpty else { return (outcomes, twins) }
         let settled = outcomes.map { outcome in
-            let id = CommitBatch.RowID(shard: outcome.claim.shard, id: outcome.claim.purchase.id)
-            return folded[id] ?? outcome
+            folded[outcome.claim.row] ?? outcome
         }
         return (settled, twins)
     }

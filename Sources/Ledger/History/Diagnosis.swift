@@ -96,7 +96,7 @@ package struct DatabaseExamination: Sendable {
                 try await connection.query(SQL.doctorPlanSettings.once())
                 var reads: [String] = []
                 for (name, statement) in Self.hotStatements {
-                    for row in try await connection.query(statement).rows {
+                    for row in try await connection.query(statement.plan).rows {
                         let line = try row.text(0)
                         guard let found = line.firstRange(of: "Seq Scan on ") else { continue }
                         let table = line[found.upperBound...].prefix { $0 != " " }
@@ -108,27 +108,24 @@ package struct DatabaseExamination: Sendable {
         }
     }
 
-    /// With one place or purchase each: the plan is the same for many.
+    /// With one place or purchase each, or none: the plan is the same for many.
     private static let hotStatements: [(name: String, statement: PostgresStatement)] = [
         (
             "claim",
-            SQL.claimDue.plan(
-                .int16s([0]), .timestamps([0]), .int64s([0]), .int16(1), .int32(10), .int32(10),
+            SQL.claimDue(
+                .int16s([0]), .timestamps([0]), .int64s([0]), .int32(1), .int32(10), .int32(10),
                 .bool(false))
         ),
-        (
-            "commit",
-            SQL.commitSchedule.plan(
-                .int16s([0]), .int16s([1]), .int64s([1]), .timestamps([0]), .timestamps([0]),
-                .int16s([0]), .bools([true]), .optionalTexts([nil]), .optionalTimestamps([nil]),
-                .optionalTimestamps([nil]), .optionalTimestamps([nil]))
-        ),
+        ("commit", CommitBatch(lease: nil).scheduleStatement),
         (
             "marks",
-            SQL.marks.plan(.int16s([0]), .int16s([1]), .int64s([1]), .timestamps([0]))
+            SQL.marks([
+                "shard": .int16s([0]), "lane": .int32s([1]), "id": .int64s([1]),
+                "due_at": .timestamps([0]),
+            ])
         ),
-        ("renewald.has", SQL.doctorHas.plan(.text(""), .text(""))),
-        ("renewald.events_after", SQL.doctorEvents.plan(.int64(0), .int32(10))),
+        ("renewald.has", SQL.doctorHas(.text(""), .text(""))),
+        ("renewald.events_after", SQL.doctorEvents(.int64(0), .int32(10))),
     ]
 }
 

@@ -1,10 +1,12 @@
 -- Gives each user who has claimed one of the purchases a purchase of their own, due at once.
--- $1 int2[], $2 int8[] (shards, ids). One row: how many.
-WITH claimed AS MATERIALIZED (
+-- One row: how many.
+WITH shared AS MATERIALIZED (
+    SELECT shared.* FROM unnest($rows) AS shared (shard int2, id int8)
+), claimed AS MATERIALIZED (
     SELECT
         claimant.shard, claimant.id, claimant.user_id,
         renewald.shard_of(claimant.user_id) AS new_shard
-    FROM unnest($1::int2[], $2::int8[]) AS shared (shard, id)
+    FROM shared
     JOIN renewald.claimant ON claimant.shard = shared.shard AND claimant.id = shared.id
     WHERE claimant.copy_id IS NULL
 ), copy AS MATERIALIZED (
@@ -43,7 +45,7 @@ WITH claimed AS MATERIALIZED (
 ), settled AS (
     UPDATE renewald.purchase
     SET claimed_by = NULL
-    FROM unnest($1::int2[], $2::int8[]) AS shared (shard, id)
+    FROM shared
     WHERE purchase.shard = shared.shard AND purchase.id = shared.id
 )
 SELECT count(*) AS copies FROM copy

@@ -1,10 +1,9 @@
 -- Writes events, numbered in the order of the commits. The last statement of a commit, because the
--- counter's row stays locked until it ends.
--- $1 int2[] (shards), $2 text[] (kinds), then a column an array. No rows.
+-- counter's row stays locked until it ends. No rows.
 WITH counter AS (
     UPDATE renewald.event_counter
-    SET last_id = last_id + cardinality($1)
-    RETURNING last_id - cardinality($1) AS before
+    SET last_id = last_id + cardinality($shard)
+    RETURNING last_id - cardinality($shard) AS before
 )
 INSERT INTO renewald.event (
     shard, key, id, kind, reason, user_id, entitlement, purchase_id, purchase_version, store,
@@ -22,12 +21,9 @@ SELECT
         'heard', told.heard, 'false_renewal', told.false_renewal,
         'previous_product', told.previous_product, 'duration_changed', told.duration_changed,
         'refunded_order', told.refunded_order, 'claimed_by', told.claimed_by))
-FROM counter, unnest(
-    $1::int2[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int8[], $7::int8[],
-    $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::timestamptz[],
-    $14::timestamptz[], $15::text[], $16::bool[], $17::text[], $18::bool[],
-    $19::text[], $20::text[]
-) WITH ORDINALITY AS told (
-    shard, kind, reason, user_id, entitlement, purchase_id, purchase_version, store, app,
-    environment, product, order_id, effective_at, expires_at, heard, false_renewal,
-    previous_product, duration_changed, refunded_order, claimed_by, number)
+FROM counter, unnest($rows) WITH ORDINALITY AS told (
+    shard int2, kind text, reason text, user_id text, entitlement text, purchase_id int8,
+    purchase_version int8, store text, app text, environment text, product text, order_id text,
+    effective_at timestamptz, expires_at timestamptz, heard text, false_renewal bool,
+    previous_product text, duration_changed bool, refunded_order text, claimed_by text, number
+)

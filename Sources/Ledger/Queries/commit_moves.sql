@@ -1,13 +1,12 @@
--- Hands purchases to other users: all their rows go to the shards of those. Fails
--- unless each is there.
--- $1 int2[], $2 int4[], $3 timestamptz[], $4 int8[] (shards, lanes, due times, ids), $5 int2[] (new
--- shards), $6 text[] (new users). One row.
+-- Hands purchases to other users: all their rows go to the shards of those. Fails unless each is
+-- there. One row.
 WITH handed AS MATERIALIZED (
     SELECT
         hand.*, purchase.user_id AS old_user,
         sha256(convert_to(credential.token, 'UTF8')) AS digest
-    FROM unnest($1::int2[], $2::int4[], $3::timestamptz[], $4::int8[], $5::int2[], $6::text[])
-        AS hand (shard, lane, due_at, id, new_shard, new_user)
+    FROM unnest($rows) AS hand (
+        shard int2, lane int4, due_at timestamptz, id int8, new_shard int2, new_user text
+    )
     JOIN renewald.purchase ON purchase.shard = hand.shard AND purchase.id = hand.id
     JOIN renewald.credential ON credential.shard = hand.shard AND credential.id = hand.id
 ), moved AS (
@@ -61,6 +60,6 @@ WITH handed AS MATERIALIZED (
     WHERE claimant.shard = handed.shard AND claimant.id = handed.id
 )
 SELECT renewald.require(
-    count(*) = cardinality($1) AND count(*) = (SELECT count(*) FROM schedule_moved),
+    count(*) = cardinality($shard) AND count(*) = (SELECT count(*) FROM schedule_moved),
     'the shard of a purchase that goes to another user')
 FROM moved

@@ -1,5 +1,4 @@
--- Opens accounts for users who get a purchase that another has submitted.
--- $1 int2[], $2 text[] (shards, user ids). No rows.
-INSERT INTO renewald.account (shard, user_id)
-SELECT * FROM unnest($1::int2[], $2::text[])
+-- Opens accounts for users who get a purchase that another has submitted. No rows.
+INSERT INTO renewald.account ($columns)
+SELECT * FROM unnest($rows) AS newcomer (shard int2, user_id text)
 ON CONFLICT DO NOTHING

@@ -1,14 +1,10 @@
--- Stores what users may be offered from now on.
--- $1 int2[], $2 text[], $3 text[], $4 text[], $5 text[] (shards, user ids, stores, apps, groups), then
--- a column an array. No rows.
-INSERT INTO renewald.offer (
-    shard, user_id, store, app, subscription_group, introductory_eligible, promotional_eligible,
-    reason, as_of)
+-- Stores what users may be offered from now on. No rows.
+INSERT INTO renewald.offer ($columns)
 SELECT offered.*
-FROM unnest(
-    $1::int2[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bool[], $7::bool[],
-    $8::text[], $9::timestamptz[]
-) AS offered
+FROM unnest($rows) AS offered (
+    shard int2, user_id text, store text, app text, subscription_group text,
+    introductory_eligible bool, promotional_eligible bool, reason text, as_of timestamptz
+)
 ON CONFLICT (shard, user_id, store, app, subscription_group) DO UPDATE
 SET introductory_eligible = excluded.introductory_eligible,
     promotional_eligible = excluded.promotional_eligible, reason = excluded.reason,

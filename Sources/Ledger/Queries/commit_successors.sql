@@ -1,6 +1,5 @@
--- Remembers the tokens that purchases continue. The first that names one is it.
--- $1 int4[], $2 text[], $3 int8[] (lanes, tokens, purchases). No rows.
+-- Remembers the tokens that purchases continue. The first that names one is it. No rows.
 INSERT INTO renewald.successor_key (lane, digest, id)
 SELECT named.lane, sha256(convert_to(named.token, 'UTF8')), named.id
-FROM unnest($1::int4[], $2::text[], $3::int8[]) AS named (lane, token, id)
+FROM unnest($rows) AS named (lane int4, token text, id int8)
 ON CONFLICT DO NOTHING

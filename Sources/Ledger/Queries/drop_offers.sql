@@ -1,9 +1,8 @@
--- Forgets what users may be offered: it is no longer kept.
--- $1 int2[], $2 text[], $3 text[], $4 text[], $5 text[] (shards, user ids, stores, apps, groups). No
--- rows.
+-- Forgets what users may be offered: it is no longer kept. No rows.
 DELETE FROM renewald.offer
-USING unnest($1::int2[], $2::text[], $3::text[], $4::text[], $5::text[])
-    AS gone (shard, user_id, store, app, subscription_group)
+USING unnest($rows) AS gone (
+    shard int2, user_id text, store text, app text, subscription_group text
+)
 WHERE offer.shard = gone.shard
   AND offer.user_id = gone.user_id
   AND offer.store = gone.store

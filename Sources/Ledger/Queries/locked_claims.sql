@@ -1,11 +1,8 @@
 -- Which claims in hand cannot be committed because another session holds a row of theirs. Waits for
--- nobody, and lets go at once of what it could lock.
--- $1 int2[], $2 int4[], $3 int8[], $4 timestamptz[], $5 text[] (shards, lanes, ids, due times and users
--- of the claims). One row for each claim with a row that is held: whether its place in the schedule is
--- free.
+-- nobody, and lets go at once of what it could lock. One row for each claim with a row that is held: whether its
+-- place in the schedule is free.
 SELECT claim.shard, claim.id, place.free IS TRUE AS is_movable
-FROM unnest($1::int2[], $2::int4[], $3::int8[], $4::timestamptz[], $5::text[])
-    AS claim (shard, lane, id, due_at, user_id)
+FROM unnest($rows) AS claim (shard int2, lane int4, id int8, due_at timestamptz, user_id text)
 LEFT JOIN LATERAL (
     SELECT true AS free
     FROM renewald.purchase AS kept

@@ -1,0 +1,175 @@
+import Postgres
+import Renewal
+
+/// A column of `renewald.purchase` that holds a fact: its name, how it is read, how it is written.
+///
+/// `all` is the one list of them: every claim and book is read by it, every commit is written by
+/// it, and the statements take their columns from it.
+struct FactColumn: Sendable {
+    typealias Read = @Sendable (PostgresRow, String, inout Facts) throws -> Void
+    typealias Write = @Sendable ([Facts]) -> PostgresValue
+
+    let name: String
+    /// Of an element of the array that is sent.
+    let type: String
+    /// What that becomes where it is stored: an array within an array is sent as its text.
+    let storedType: String?
+    /// Nil where the column before it is read together with it.
+    let read: Read?
+    let write: Write
+
+    private init(
+        _ name: String, _ type: String, as storedType: String? = nil, _ read: Read?,
+        _ write: @escaping Write
+    ) {
+        self.name = name
+        self.type = type
+        self.storedType = storedType
+        self.read = read
+        self.write = write
+    }
+
+    static let all: [FactColumn] =
+        named + states + times + [
+            FactColumn("auto_renew", "bool", { $2.autoRenew = try $0.optionalBool($1) }) {
+                .optionalBools($0.map(\.autoRenew))
+            },
+            FactColumn(
+                "used_introductory", "bool", { $2.usedIntroductory = try $0.optionalBool($1) }
+            ) { .optionalBools($0.map(\.usedIntroductory)) },
+        ] + lists
+
+    private static let named: [FactColumn] = [
+        FactColumn("product", "text", { $2.product = try $0.text($1) }) {
+            .texts($0.map(\.product))
+        },
+        FactColumn("order_id", "text", { $2.orderID = try $0.optionalText($1) }) {
+            .optionalTexts($0.map(\.orderID))
+        },
+        FactColumn("original_id", "text", { $2.originalID = try $0.optionalText($1) }) {
+            .optionalTexts($0.map(\.originalID))
+        },
+        FactColumn("period", "text", { $2.period = try $0.optionalText($1) }) {
+            .optionalTexts($0.map(\.period))
+        },
+        FactColumn("subscription_group", "text", { $2.group = try $0.optionalText($1) }) {
+            .optionalTexts($0.map(\.group))
+        },
+        FactColumn("account_token", "text", { $2.accountToken = try $0.optionalText($1) }) {
+            .optionalTexts($0.map(\.accountToken))
+        },
+    ]
+
+    private static let states: [FactColumn] = [
+        FactColumn("environment", "text", { $2.environment = try $0.optionalWord($1) }) {
+            .optionalTexts($0.map(\.environment?.rawValue))
+        },
+        FactColumn("kind", "text", { $2.kind = try $0.optionalWord($1) }) {
+            .optionalTexts($0.map(\.kind?.rawValue))
+        },
+        FactColumn("state", "text", { $2.state = try $0.word($1) }) {
+            .texts($0.map(\.state.rawValue))
+        },
+        FactColumn("access", "text", { $2.access = try $0.word($1) }) {
+            .texts($0.map(\.access.rawValue))
+        },
+        FactColumn("phase", "text", { $2.phase = try $0.optionalWord($1) }) {
+            .optionalTexts($0.map(\.phase?.rawValue))
+        },
+        FactColumn("lapse", "text", { $2.lapse = try $0.optionalWord($1) }) {
+            .optionalTexts($0.map(\.lapse?.rawValue))
+        },
+        FactColumn("ownership", "text", { $2.ownership = try $0.optionalWord($1) }) {
+            .optionalTexts($0.map(\.ownership?.rawValue))
+        },
+        FactColumn("doubt", "text", { $2.doubt = try $0.doubt() }) {
+            .optionalTexts($0.map(\.doubt?.doubt.rawValue))
+        },
+        FactColumn("doubt_since", "timestamptz", nil) {
+            .optionalInstants($0.map(\.doubt?.since))
+        },
+    ]
+
+    private static let times: [FactColumn] = [
+        FactColumn("paid_through", "timestamptz", { $2.paidThrough = try $0.optionalInstant($1) }) {
+            .optionalInstants($0.map(\.paidThrough))
+        },
+        FactColumn("expires_at", "timestamptz", { $2.expiresAt = try $0.optionalInstant($1) }) {
+            .optionalInstants($0.map(\.expiresAt))
+        },
+        FactColumn("stated_at", "timestamptz", { $2.statedAt = try $0.optionalInstant($1) }) {
+            .optionalInstants($0.map(\.statedAt))
+        },
+    ]
+
+    private static let lists: [FactColumn] = [
+        // Words of a later program are left out.
+        FactColumn(
+            "signals", "text", as: "text[]",
+            { $2.signals = Set(try $0.texts($1).compactMap(Signal.init(rawValue:))) }
+        ) { .texts($0.map { arrayLiteral($0.signals.map(\.rawValue).sorted()) }) },
+        FactColumn(
+            "holding_entitlements", "text", as: "text[]", { $2.holdings = try $0.holdings() }
+        ) { .texts($0.map { arrayLiteral($0.holdings.map(\.entitlement)) }) },
+        FactColumn("holding_products", "text", as: "text[]", nil) {
+            .texts($0.map { arrayLiteral($0.holdings.map(\.product)) })
+        },
+        FactColumn("holding_ends", "text", as: "int8[]", nil) {
+            .texts(
+                $0.map { arrayLiteral($0.holdings.map(\.expiresAt?.microsecondsSinceEpoch)) })
+        },
+    ]
+}
+
+// MARK: - What statements take from the list
+
+extension FactColumn {
+    /// Of a select that has the table under its own name.
+    static let selected = all.map { "purchase.\($0.name)" }.joined(separator: ", ")
+
+    /// Of the rows of a commit.
+    static let declared = all.map { "\($0.name) \($0.type)" }.joined(separator: ", ")
+
+    /// From those rows, named `fact`.
+    static let assigned = all.map { column in
+        "\(column.name) = fact.\(column.name)" + (column.storedType.map { "::\($0)" } ?? "")
+    }.joined(separator: ", ")
+
+    static func values(of facts: [Facts]) -> [(key: String, value: PostgresValue)] {
+        all.map { ($0.name, $0.write(facts)) }
+    }
+}
+
+extension PostgresRow {
+    func facts() throws(PostgresError) -> Facts {
+        var facts = Facts(product: "")
+        for column in FactColumn.all {
+            do {
+                try column.read?(self, column.name, &facts)
+            } catch {
+                throw error as? PostgresError ?? .decoding(column: column.name)
+            }
+        }
+        return facts
+    }
+
+    fileprivate func doubt() throws(PostgresError) -> PendingDoubt? {
+        guard let doubt: Doubt = try optionalWord("doubt") else { return nil }
+        return PendingDoubt(doubt: doubt, since: try instant("doubt_since"))
+    }
+
+    fileprivate func holdings() throws(PostgresError) -> [Holding] {
+        let entitlements: [EntitlementID] = try texts("holding_entitlements")
+        guard !entitlements.isEmpty else { return [] }
+        let products: [ProductID] = try texts("holding_products")
+        let ends = try optionalInt64s("holding_ends")
+        guard products.count == entitlements.count, ends.count == entitlements.count else {
+            throw .decoding(column: "holding_ends")
+        }
+        return entitlements.indices.map { index in
+            Holding(
+                entitlement: entitlements[index], product: products[index],
+                expiresAt: ends[index].map(Timestamp.init(microsecondsSinceEpoch:)))
+        }
+    }
+}
