@@ -10,6 +10,8 @@ FUZZ ?= 100000
 # How many steps `soak` lives.
 SOAK ?= 1000000
 
+# What is built for release tells its commit.
+STAMPED := $(if $(filter release,$(CONFIGURATION)),scripts/stamp)
 # Our layers import only what Package.swift gives them.
 CHECKED := --explicit-target-dependency-import-check error
 SOURCES := Sources Tests Package.swift
@@ -29,8 +31,8 @@ deps-%:
 	@scripts/install-deps $*
 
 build: deps-build ## Builds renewald and storesim (CONFIGURATION=release: optimised)
-	@$(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product renewald
-	@$(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product storesim
+	@$(STAMPED) $(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product renewald
+	@$(STAMPED) $(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product storesim
 
 # Links again what is compiled already: a build with --static-swift-stdlib compiles all of it anew.
 packaged: build ## Links renewald for tests with the Swift runtime in it, as in the package

@@ -14,6 +14,11 @@ let house: [SwiftSetting] = [
 /// Above the C wrappers, where a C pointer would need the word `unsafe`; `TidyTests` bans the word.
 let safeHouse: [SwiftSetting] = house + [.strictMemorySafety()]
 
+/// What `scripts/stamp` says of the source; a build without it says "commit unknown".
+let stamp = ["RENEWALD_COMMIT", "RENEWALD_CHANGED", "RENEWALD_SWIFT"].compactMap { name in
+    Context.environment[name].map { CSetting.define(name, to: $0) }
+}
+
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
@@ -58,6 +63,7 @@ let package = Package(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CSockets"),
+        .target(name: "CBuild", cSettings: stamp),
         .target(name: "Sockets", dependencies: ["CSockets"], swiftSettings: house),
         .target(name: "Curl", dependencies: ["CCurl"], swiftSettings: house),
         .target(name: "Postgres", dependencies: ["CPostgres"], swiftSettings: house),
@@ -92,8 +98,8 @@ let package = Package(
         .executableTarget(
             name: "renewald",
             dependencies: [
-                "Configuration", "Daemon", "Engine", "Explain", "Ledger", "Renewal", "Sockets",
-                logging, argumentParser,
+                "CBuild", "Configuration", "Daemon", "Engine", "Explain", "Ledger", "Renewal",
+                "Sockets", logging, argumentParser,
             ], swiftSettings: safeHouse),
         .target(
             name: "StoreSimulator",

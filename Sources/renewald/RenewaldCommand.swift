@@ -20,7 +20,8 @@ struct RenewaldCommand: AsyncParsableCommand {
               renewald check user-17          one user, now
               renewald explain user-17        why she has access, or has not
             """,
-        version: Version.text,
+        version: CommandLine.arguments.contains("--verbose")
+            ? Build.this.verboseText : Build.this.text,
         subcommands: [
             RunCommand.self, OnceCommand.self, CheckCommand.self, ExplainCommand.self,
             StatusCommand.self, EventsCommand.self, DoctorCommand.self, MigrateCommand.self,

@@ -29,6 +29,23 @@ struct CommandLineTests {
         #expect(!ended.standardOutput.isEmpty)
     }
 
+    /// The commit is known where `scripts/stamp` has run the build.
+    @Test func tellsVersionCommitAndBuild() async throws {
+        let build =
+            #/
+            renewald\ [0-9]+\.[0-9]+\.[0-9]+(-dev)?
+            \ \(commit\ (unknown|[0-9a-f]{12}(\ with\ changes)?),
+            \ (debug|release)\ build(,\ Swift\ [0-9.]+)?\)\n
+            /#
+        let short = try await renewald(["--version"]).standardOutput
+        #expect(short.wholeMatch(of: build) != nil, "\(short)")
+        for words in [["--version", "--verbose"], ["--verbose", "--version"]] {
+            let long = try await renewald(words).standardOutput
+            #expect(long.hasPrefix(short) && long.contains("libcurl/"), "\(long)")
+            #expect(long.contains(/\nlibpq\/[0-9.]+\n$/), "\(long)")
+        }
+    }
+
     @Test(arguments: [
         (["-c", "/no/a.toml", "status"], "/no/b.toml", "/no/a.toml"),
         (["--config=/no/a.toml", "--json", "status"], "", "/no/a.toml"),

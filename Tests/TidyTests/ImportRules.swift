@@ -4,6 +4,7 @@ enum ImportRules {
     /// Our own targets, and what of ours each may import. `-` is nothing.
     private static let ours = rows(
         """
+        CBuild          -
         CCurl           -
         CPostgres       -
         CSockets        -
@@ -17,7 +18,7 @@ enum ImportRules {
         Configuration   Renewal
         Explain         Ledger Renewal
         Daemon          Configuration Curl Engine Explain Ledger Postgres Renewal Sockets Stores
-        renewald        Configuration Daemon Engine Explain Ledger Renewal Sockets
+        renewald        CBuild Configuration Daemon Engine Explain Ledger Renewal Sockets
         StoreSimulator  -
         storesim        StoreSimulator
         """)
@@ -25,6 +26,7 @@ enum ImportRules {
     /// Targets that may import nothing from outside but this.
     private static let closed = rows(
         """
+        CBuild         -
         CCurl          -
         CPostgres      -
         CSockets       -

@@ -2,14 +2,14 @@
 enum UnitDigests {
     static let all: [String: String] = [
         "renewald-alert@.service":
-            "5e0cac6cac0cb723a221d4f806ec34cc229624044280b455ca4a8a7d12a59d04",
+            "321d94bdb720ee37e7880b7a0edcb76c8aef6e1e15cd45e0aa306c08ae1d65b5",
         "renewald-check@.service":
-            "5464afed3aec4d49c035906ef4ec7eb392f35fc463a20571f450afebcd950cb6",
+            "62b0bb04658803c90a5239c4088125ca8e4022c54074e60de26d011c2cc64505",
         "renewald-once.service":
-            "059ce4f7d2f80e30a921d08520837fde08cec2eab146b429aee6eeb0e6a429f6",
+            "a61d447201cd76a3c02f1f1cbf1b2276479c88ad9cb092b168fe34436177c6e0",
         "renewald-once.timer":
-            "521f714895ec4747bb2acc44de98f9990a18ce18c97bef1012c12bce2d4e064e",
+            "e449845833da103eb2f4fabbd59cdfd0d5b5afa0c80a28931f04ddedc128fc57",
         "renewald.service":
-            "8bcff1d8f95b2df2c209ff69eda43eea231f66805b35d75db96faa0eaa441f9a",
+            "5d32bf97a079117a15c211e42901593073547d478fda87084f6300c5a6d150f5",
     ]
 }
