@@ -140,8 +140,9 @@ let package = Package(
                 "Stores", "Curl", "Renewal", "StoreFixtures", "TestSupport", crypto, cryptoExtras,
             ], exclude: ["Tables"], swiftSettings: house),
         .testTarget(
-            name: "LedgerTests", dependencies: ["Ledger", "Postgres", "Renewal", "TestSupport"],
-            swiftSettings: house),
+            name: "LedgerTests",
+            dependencies: ["Ledger", "Postgres", "Renewal", "TestSupport", crypto],
+            exclude: ["Statements"], swiftSettings: house),
         .testTarget(
             name: "EngineTests",
             dependencies: [

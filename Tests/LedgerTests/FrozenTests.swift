@@ -1,0 +1,47 @@
+import Crypto
+import Foundation
+import Testing
+
+@testable import Ledger
+
+/// Databases in the field have run these files: what is changed in them later reaches nobody.
+@Suite struct FrozenTests {
+    /// The SHA-256 of each migration that has left the house, in hexadecimal.
+    private static let frozen = [
+        "v0001_create_renewald.sql":
+            "1f40c79ca898426ef0c7b012d734687121b43ef87ce00ea75af9dbf08b748b66",
+        "v0002_share_and_correct.sql":
+            "3c4c52fd39f6a3f8f52f6a206f350d47dd7107ec8072f0b9a6aa864965db7332",
+        "v0003_note_vain_questions.sql":
+            "96256c4ade38f778ad5040be89c8ef09ed3f50ae26317935ae58aa967f8a655f",
+        "v0004_let_apps_be_unknown.sql":
+            "73d1814d94303cc402e8d7e9c064d6e8fbf4e240e716cea95f5ef455e0e863c8",
+        "v0005_let_people_go_first.sql":
+            "9bf62ed7081ea4c20ff46729514594eee1b13f9cc90b7b75fb6ed9b891146178",
+    ]
+
+    private static let folder = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Sources/Ledger/Migrations")
+
+    @Test(arguments: frozen.keys.sorted())
+    func aMigrationIsNotChanged(_ name: String) throws {
+        let bytes = try Data(contentsOf: Self.folder.appending(path: name))
+        let digest = SHA256.hash(data: bytes).map { byte in
+            String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+        }.joined()
+        #expect(
+            digest == Self.frozen[name],
+            "\(name) is frozen: take the change back, and add a migration with a new number")
+    }
+
+    @Test func eachFileIsOneStepInItsPlace() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).sorted()
+        #expect(names.count == Migrator.version)
+        for (index, name) in names.enumerated() {
+            let number = String(index + 1)
+            let padded = String(repeating: "0", count: 4 - number.count) + number
+            #expect(name.hasPrefix("v\(padded)_") && name.hasSuffix(".sql"), "\(name)")
+        }
+    }
+}
