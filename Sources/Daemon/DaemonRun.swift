@@ -152,9 +152,16 @@ private struct RunService: Service {
         while !Task.isCancelled {
             notifier.heartbeat.expect(.start, within: notifier.stallLimit)
             do throws(LedgerError) {
-                try await services.ledger.requireCurrentSchema()
+                let schema = try await services.ledger.requireFittingSchema()
                 if attempts > 0 {
                     log.notice("the database is there", metadata: LogField.topic(.databaseThere))
+                }
+                if schema.number != Migrator.version {
+                    log.notice(
+                        """
+                        the schema is version \(schema.number), that of this program is \
+                        \(Migrator.version): they work together
+                        """)
                 }
                 return true
             } catch {

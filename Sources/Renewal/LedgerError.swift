@@ -12,7 +12,8 @@ package enum LedgerError: Error, Hashable, Sendable {
     case cancelled
     /// There is no schema: run `renewald migrate`.
     case schemaMissing
-    /// The schema is of another version than this program needs.
+    /// The schema is older than the oldest that this program works with, or newer than this program
+    /// and made for later ones.
     case schemaVersion(found: Int, needed: Int)
     /// A table, column or function is not there, or not of the kind that this program needs.
     /// `message` is the server's and names it.
@@ -66,11 +67,11 @@ extension LedgerError {
         case .schemaMissing:
             "the database has no renewald schema: run `renewald migrate`"
         case .schemaVersion(let found, let needed) where found < needed:
-            "the database's schema is version \(found), this program needs \(needed): "
+            "the database's schema is version \(found), this program needs \(needed) or newer: "
                 + "run `renewald migrate`"
         case .schemaVersion(let found, let needed):
-            "the database's schema is version \(found), newer than the \(needed) of this program: "
-                + "install the newer renewald"
+            "the database's schema is version \(found), newer than the \(needed) of this program, "
+                + "which it does not serve: install the newer renewald"
         case .schemaDiffers(let state, let message):
             "the database's schema is not as this program needs it: \(message) "
                 + "(SQLSTATE \(state)): undo what was changed by hand, or run `renewald migrate`"

@@ -53,7 +53,7 @@ struct CommonOptions: ParsableArguments {
                 onlyReads: !asksStores,
                 log: logger(.warning))
             do {
-                try await services.ledger.requireCurrentSchema()
+                try await services.ledger.requireFittingSchema()
                 try await work(services)
             } catch {
                 await services.close()

@@ -173,14 +173,22 @@ import Testing
         #expect(finding.advice?.contains(advice) == true)
     }
 
-    @Test func wantsItsOwnVersionOfTheSchema() {
-        #expect(Judgement.schema(Migrator.version).level == .ok)
-        for version in [nil, 0, Migrator.version + 1] {
+    @Test func wantsASchemaThatItWorksWith() {
+        let own = Migrator.version
+        #expect(Judgement.schema(SchemaVersion(own, serves: 1)).level == .ok)
+        for version in [
+            nil, SchemaVersion(0, serves: 0), SchemaVersion(Migrator.oldest - 1, serves: 1),
+        ] {
             let finding = Judgement.schema(version)
             #expect(finding.exitReason == .configuration)
+            #expect(finding.advice?.contains("renewald migrate") == true)
         }
-        #expect(Judgement.schema(nil).advice?.contains("renewald migrate") == true)
-        #expect(Judgement.schema(Migrator.version + 1).advice?.contains("migrate`") == false)
+        let unfit = Judgement.schema(SchemaVersion(own + 1, serves: own + 1))
+        #expect(unfit.exitReason == .configuration)
+        #expect(unfit.advice?.contains("migrate`") == false)
+        let newer = Judgement.schema(SchemaVersion(own + 1, serves: own))
+        #expect(newer.level == .note && newer.advice == "install the newer renewald")
+        #expect(newer.sentence.contains("version \(own + 1), that of this program is \(own)"))
     }
 
     @Test func tellsTheFirstMissingRightAndHowManyMore() {

@@ -270,7 +270,7 @@ struct Breakage: Sendable, CustomStringConvertible {
 }
 
 /// What an engine logs, by topic.
-private final class Lines: Sendable {
+final class Lines: Sendable {
     private let topics = Mutex<[String]>([])
     private let (news, teller) = AsyncStream.makeStream(of: Void.self)
 
@@ -303,7 +303,7 @@ private final class Lines: Sendable {
 }
 
 /// A database, and workers on it.
-private final class House: Sendable {
+final class House: Sendable {
     let conninfo: String
     /// The role that workers have; nil for the owner's.
     private let role: String?

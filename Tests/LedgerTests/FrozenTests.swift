@@ -18,6 +18,8 @@ import Testing
             "73d1814d94303cc402e8d7e9c064d6e8fbf4e240e716cea95f5ef455e0e863c8",
         "v0005_let_people_go_first.sql":
             "9bf62ed7081ea4c20ff46729514594eee1b13f9cc90b7b75fb6ed9b891146178",
+        "v0006_name_what_fails.sql":
+            "b9b248162e496cf72133a014ac2a3cb34d52a40e58584149c5daa5cbdb9da469",
     ]
 
     private static let folder = URL(filePath: #filePath)

@@ -77,7 +77,7 @@ import Testing
         for connection in [ledger.reads, ledger.writes] {
             try await connection.script("SET ROLE renewald_worker")
         }
-        try await ledger.requireCurrentSchema()
+        try await ledger.requireFittingSchema()
         _ = try await ledger.configure(
             [AppKey(store: .apple, id: "com.example.other")], by: .random())
         let lease = try await stage.takeAll()

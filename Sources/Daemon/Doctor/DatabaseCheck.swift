@@ -83,7 +83,7 @@ struct DatabaseCheck {
         await ask("schema", tell) { () throws(LedgerError) in
             let version = try await examination.schemaVersion()
             let finding = Judgement.schema(version)
-            isFit = finding.level == .ok
+            isFit = version != nil && version?.refusal() == nil
             return [finding]
         }
         guard isFit else {

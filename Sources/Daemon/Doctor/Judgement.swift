@@ -136,19 +136,30 @@ enum Judgement {
 
     // MARK: The schema
 
-    static func schema(_ found: Int?) -> Finding {
+    static func schema(_ found: SchemaVersion?) -> Finding {
+        let isNewer = (found?.number ?? 0) > Migrator.version
         let error: LedgerError
-        switch found {
-        case Migrator.version: return .ok("schema", "version \(Migrator.version), as needed")
-        case nil, 0: error = .schemaMissing
-        case .some(let found): error = .schemaVersion(found: found, needed: Migrator.version)
+        if let found, found.number > 0 {
+            guard let refusal = found.refusal() else { return fitting(found.number) }
+            error = refusal
+        } else {
+            error = .schemaMissing
         }
-        let isNewer = (found ?? 0) > Migrator.version
         return .wrong(
             "schema", error.sentence,
             do: isNewer
                 ? "install the renewald that has migrated it"
                 : "run `renewald migrate` as a user who may make schemas and roles")
+    }
+
+    /// A schema that this program works with.
+    private static func fitting(_ number: Int) -> Finding {
+        if number == Migrator.version { return .ok("schema", "version \(number), as needed") }
+        return .note(
+            "schema",
+            "version \(number), that of this program is \(Migrator.version): they work together",
+            do: number < Migrator.version
+                ? "run `renewald migrate`: the older workers go on" : "install the newer renewald")
     }
 
     static func rights(_ rights: Rights) -> [Finding] {

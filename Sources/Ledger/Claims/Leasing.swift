@@ -2,18 +2,21 @@ import Postgres
 package import Renewal
 
 extension PostgresLedger {
-    /// Says that the worker is alive, and counts all that are.
+    /// Says that the worker is alive, and counts all that are. One that does not fit the schema
+    /// any more is not: its leases run out, and others take over.
     ///
     /// - Parameters:
     ///   - worker: drawn at random at the start of the process.
     ///   - name: for people.
     ///   - lease: how long it counts as alive without another word.
     /// - Returns: the number of workers that are alive, this one included.
-    /// - Throws: `.unavailable` without a database.
+    /// - Throws: `.unavailable` without a database, `.schemaVersion` after a migration that does
+    ///   not serve this program.
     package func beat(
         _ worker: WorkerID, name: String, lease: Duration
     ) async throws(LedgerError) -> Int {
-        try await attempt {
+        try await Migrator(writes).requireFittingSchema()
+        return try await attempt {
             let results = try await self.writes.pipeline([
                 SQL.beatWorker(.uuid(worker.uuid), .text(name), .int64(lease.microseconds)),
                 SQL.countWorkers(),

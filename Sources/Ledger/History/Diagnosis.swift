@@ -15,7 +15,7 @@ package struct DatabaseExamination: Sendable {
     package func close() async { await connection.close() }
 
     /// The version of the schema; nil where there is none.
-    package func schemaVersion() async throws(LedgerError) -> Int? {
+    package func schemaVersion() async throws(LedgerError) -> SchemaVersion? {
         try await Migrator(connection).schemaVersion()
     }
 

@@ -3,17 +3,29 @@ package import Renewal
 
 /// Brings the schema up to date: numbered files, forward only, each in a transaction of its own.
 package struct Migrator: Sendable {
-    /// The schema version that this program needs.
-    package static let version = migrations.count
+    /// The schema version that this program is written for.
+    package static let version = steps.count
+    /// The oldest one that all its statements work with; `FleetTests` prepare them.
+    package static let oldest = 6
 
-    private static let migrations: [[UInt8]] = [
-        PackageResources.v0001_create_renewald_sql,
-        PackageResources.v0002_share_and_correct_sql,
-        PackageResources.v0003_note_vain_questions_sql,
-        PackageResources.v0004_let_apps_be_unknown_sql,
-        PackageResources.v0005_let_people_go_first_sql,
-        PackageResources.v0006_name_what_fails_sql,
+    private struct Step {
+        let script: [UInt8]
+        /// Programs that were written for this version or a later one go on working after the step:
+        /// it adds, and takes nothing away that they use.
+        let serves: Int
+    }
+
+    private static let steps = [
+        Step(script: PackageResources.v0001_create_renewald_sql, serves: 1),
+        Step(script: PackageResources.v0002_share_and_correct_sql, serves: 1),
+        Step(script: PackageResources.v0003_note_vain_questions_sql, serves: 1),
+        Step(script: PackageResources.v0004_let_apps_be_unknown_sql, serves: 1),
+        Step(script: PackageResources.v0005_let_people_go_first_sql, serves: 1),
+        Step(script: PackageResources.v0006_name_what_fails_sql, serves: 1),
     ]
+
+    /// For each version from 1 on, whom it serves.
+    static var serves: [Int] { steps.map(\.serves) }
 
     private let connection: PostgresConnection
 
@@ -22,54 +34,55 @@ package struct Migrator: Sendable {
     }
 
     /// The version of the schema; nil where there is none.
-    package func schemaVersion() async throws(LedgerError) -> Int? {
+    package func schemaVersion() async throws(LedgerError) -> SchemaVersion? {
         do {
             let found = try await connection.query(SQL.schemaExists.once())
             guard try found[0].bool("found") else { return nil }
-            let rows = try await connection.query(SQL.schemaVersion.once())
-            return Int(try rows[0].int32("version"))
+            return try await appliedVersion()
         } catch {
             throw LedgerError(error)
         }
     }
 
     /// Refuses a schema that this program cannot work with.
-    package func requireCurrentSchema() async throws(LedgerError) {
+    ///
+    /// - Returns: one that it works with, its own or another.
+    @discardableResult
+    package func requireFittingSchema() async throws(LedgerError) -> SchemaVersion {
         guard let found = try await schemaVersion() else { throw .schemaMissing }
-        guard found == Self.version else {
-            throw .schemaVersion(found: found, needed: Self.version)
-        }
+        if let refusal = found.refusal() { throw refusal }
+        return found
     }
 
     /// Applies what is missing. Several at the same time are safe: one works, the others wait and
     /// find nothing to do.
     ///
+    /// - Parameter last: the version to stop at.
     /// - Returns: the versions that were applied.
     /// - Throws: `.schemaVersion` for a schema newer than this program; nothing is changed then.
-    package func migrate() async throws(LedgerError) -> [Int] {
+    package func migrate(upTo last: Int = Self.version) async throws(LedgerError) -> [Int] {
         var applied: [Int] = []
-        while let version = try await applyNext() {
+        while let version = try await applyNext(upTo: last) {
             applied.append(version)
         }
         return applied
     }
 
-    private func applyNext() async throws(LedgerError) -> Int? {
+    private func applyNext(upTo last: Int) async throws(LedgerError) -> Int? {
         do {
             return try await connection.transaction { connection in
                 _ = try await connection.query(SQL.lockMigrations.once())
                 try await connection.script(
                     String(decoding: PackageResources.prepare_schema_sql, as: UTF8.self))
-                let rows = try await connection.query(SQL.schemaVersion.once())
-                let found = Int(try rows[0].int32("version"))
+                let found = try await appliedVersion().number
                 guard found <= Self.version else {
                     throw LedgerError.schemaVersion(found: found, needed: Self.version)
                 }
-                guard found < Self.version else { return nil }
-                try await connection.script(
-                    String(decoding: Self.migrations[found], as: UTF8.self))
+                guard found < last else { return nil }
+                let step = Self.steps[found]
+                try await connection.script(String(decoding: step.script, as: UTF8.self))
                 _ = try await connection.query(
-                    SQL.recordMigration.once(.int32(Int32(found + 1))))
+                    SQL.recordMigration.once(.int32(Int32(found + 1)), .int32(Int32(step.serves))))
                 return found + 1
             }
         } catch let error as LedgerError {
@@ -79,5 +92,11 @@ package struct Migrator: Sendable {
         } catch {
             throw .cancelled
         }
+    }
+
+    private func appliedVersion() async throws(PostgresError) -> SchemaVersion {
+        let row = try await connection.query(SQL.schemaVersion.once())[0]
+        return SchemaVersion(
+            Int(try row.int32("version")), serves: Int(try row.int32("serves")))
     }
 }

@@ -32,8 +32,11 @@ package final class PostgresLedger: Sendable {
     }
 
     /// Refuses a schema that this program cannot work with.
-    package func requireCurrentSchema() async throws(LedgerError) {
-        try await Migrator(reads).requireCurrentSchema()
+    ///
+    /// - Returns: one that it works with, its own or another.
+    @discardableResult
+    package func requireFittingSchema() async throws(LedgerError) -> SchemaVersion {
+        try await Migrator(reads).requireFittingSchema()
     }
 
     /// Tells which apps a worker has configured. Each gets its lane. Apps that no worker has
