@@ -345,7 +345,7 @@ struct DoctorTests {
 
 extension Stage.Ended {
     /// There is a line of that level about that subject which says all of these, or the other.
-    fileprivate func expect(
+    func expect(
         _ level: String, _ subject: String, _ words: String..., or other: String? = nil,
         at place: SourceLocation = #_sourceLocation
     ) {
