@@ -18,7 +18,7 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build packaged test fuzz soak demo conformance bench deb install lint format clean
+.PHONY: help deps build packaged test fuzz soak demo conformance bench deb release install lint format clean
 
 help: ## Lists what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,8 @@ packaged: build ## Links renewald for tests with the Swift runtime in it, as in 
 		-l_FoundationCollections -l_FoundationCShims -lcurl -lpq \
 		-Xlinker --defsym=main=renewald_main -o .build/packaged/bin/renewald
 	@ln -sf "$$(realpath .build/debug/storesim)" .build/packaged/bin/
+	@mkdir -p .build/packaged/bin/renewald.product
+	@cp .build/debug/renewald.product/Objects.LinkFileList .build/packaged/bin/renewald.product/
 
 # RENEWALD_BIN, such as .build/packaged/bin, is the folder of other programs to start.
 test: deps-test ## Runs the whole test suite, on a private PostgreSQL
@@ -71,6 +73,10 @@ bench: deps-bench ## Measures checks per second, CPU, memory and calls per check
 
 deb: deps-package ## Builds a Debian package, with the Swift runtime linked in
 	@scripts/deb
+
+# RENEWALD_PROGRAM names a program that is built already, for `deb` and `release`.
+release: deps-package ## Makes package, archive, checksums and what is linked, in dist/
+	@scripts/release
 
 # What RENEWALD_PROGRAM names, or what `make build CONFIGURATION=release` has built.
 install: ## Installs under DESTDIR what was built for release
