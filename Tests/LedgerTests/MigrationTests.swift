@@ -92,4 +92,22 @@ import Testing
                 """))[0].int64("left")
         #expect(left == 1)
     }
+
+    /// A backend has locked a later table and wants an earlier one: PostgreSQL takes the step back,
+    /// and it is tried again.
+    @Test func aDeadlockDoesNotEndIt() async throws {
+        let stage = try await Stage(upTo: 3)
+        let (backend, migrating) = (stage.session("backend"), stage.session("migrating"))
+        try await backend.script(
+            """
+            BEGIN; SET LOCAL deadlock_timeout = '60s'; LOCK TABLE renewald.unclaimed_hint
+            """)
+        async let applied = Migrator(migrating).migrate(upTo: 4)
+        try await stage.wait(
+            until: "application_name = 'migrating' AND wait_event_type = 'Lock'")
+        try await backend.script("LOCK TABLE renewald.app; COMMIT")
+        #expect(try await applied == [4])
+        await backend.close()
+        await migrating.close()
+    }
 }

@@ -10,14 +10,19 @@ struct Stage: Sendable {
     let ledger: PostgresLedger
     let beside: PostgresConnection
 
-    /// - Parameter filling: what is done to the database before the schema is brought up to date.
+    /// - Parameters:
+    ///   - version: of the schema, at the end.
+    ///   - filling: what is done to the database before the schema is brought up to date.
     /// - Throws: what `filling` throws, and what the server does not do.
-    init(filling: ((PostgresConnection) async throws -> Void)? = nil) async throws {
+    init(
+        upTo version: Int = Migrator.version,
+        filling: ((PostgresConnection) async throws -> Void)? = nil
+    ) async throws {
         conninfo = try await ScratchCluster.shared().newDatabase()
         beside = Self.session(conninfo, name: "beside")
         ledger = Self.ledger(conninfo)
         try await filling?(beside)
-        _ = try await Migrator(beside).migrate()
+        _ = try await Migrator(beside).migrate(upTo: version)
     }
 
     /// A further session; `name` is its application name.

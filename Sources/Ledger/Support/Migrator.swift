@@ -68,30 +68,44 @@ package struct Migrator: Sendable {
         return applied
     }
 
+    /// Times that a step is tried. It locks one table after the other, and so does `submit`: where
+    /// each waits for the other, PostgreSQL takes one of them back.
+    private static let conflictLimit = 20
+
     private func applyNext(upTo last: Int) async throws(LedgerError) -> Int? {
-        do {
-            return try await connection.transaction { connection in
-                _ = try await connection.query(SQL.lockMigrations.once())
-                try await connection.script(
-                    String(decoding: PackageResources.prepare_schema_sql, as: UTF8.self))
-                let found = try await appliedVersion().number
-                guard found <= Self.version else {
-                    throw LedgerError.schemaVersion(found: found, needed: Self.version)
+        var latest: LedgerError?
+        for _ in 0..<Self.conflictLimit {
+            do {
+                return try await connection.transaction { connection in
+                    try await apply(upTo: last, connection)
                 }
-                guard found < last else { return nil }
-                let step = Self.steps[found]
-                try await connection.script(String(decoding: step.script, as: UTF8.self))
-                _ = try await connection.query(
-                    SQL.recordMigration.once(.int32(Int32(found + 1)), .int32(Int32(step.serves))))
-                return found + 1
+            } catch let error as LedgerError {
+                throw error
+            } catch let error as PostgresError {
+                latest = LedgerError(error, during: .migration)
+                guard case .conflict = error else { break }
+            } catch {
+                throw .cancelled
             }
-        } catch let error as LedgerError {
-            throw error
-        } catch let error as PostgresError {
-            throw LedgerError(error, during: .migration)
-        } catch {
-            throw .cancelled
         }
+        throw latest ?? .cancelled
+    }
+
+    /// Applies the next step in a transaction of the connection.
+    private func apply(upTo last: Int, _ connection: PostgresConnection) async throws -> Int? {
+        _ = try await connection.query(SQL.lockMigrations.once())
+        try await connection.script(
+            String(decoding: PackageResources.prepare_schema_sql, as: UTF8.self))
+        let found = try await appliedVersion().number
+        guard found <= Self.version else {
+            throw LedgerError.schemaVersion(found: found, needed: Self.version)
+        }
+        guard found < last else { return nil }
+        let step = Self.steps[found]
+        try await connection.script(String(decoding: step.script, as: UTF8.self))
+        _ = try await connection.query(
+            SQL.recordMigration.once(.int32(Int32(found + 1)), .int32(Int32(step.serves))))
+        return found + 1
     }
 
     private func appliedVersion() async throws(PostgresError) -> SchemaVersion {
