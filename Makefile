@@ -18,7 +18,7 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build packaged test fuzz soak demo conformance bench deb release install lint format clean
+.PHONY: help deps build packaged test fuzz soak demo conformance bench deb release pictures install lint format clean
 
 help: ## Lists what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,10 @@ soak: deps-test ## Lets random lives of purchases run against the truth (SOAK=10
 demo: deps-demo ## Shows a user per store, from purchase to expiry, against the simulator
 	@scripts/build-quietly $(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product
 	@RENEWALD_BIN="$$($(SWIFT) build -c $(CONFIGURATION) --show-bin-path)" scripts/demo
+
+pictures: deps-pictures ## Plays the demo, and takes the picture of its page for the README
+	@$(MAKE) --no-print-directory demo
+	@scripts/picture .build/demo/gil.html docs/explanation.png
 
 conformance: deps-conformance ## Asks the simulator with the vendors' own clients, from PyPI
 	$(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product storesim
