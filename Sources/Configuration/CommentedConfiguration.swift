@@ -12,6 +12,30 @@ extension ConfigurationSection {
         return ([head] + all.map(\.commented)).joined(separator: "\n\n") + "\n"
     }
 
+    /// What a reload changes, as a table of `docs/operations.md`.
+    package static func reloadTable() -> String {
+        let rows = all.reduce(into: [(header: String, keys: [ConfigurationKey])]()) {
+            rows, section in
+            if rows.last?.header == section.header {
+                rows[rows.count - 1].keys += section.keys
+            } else {
+                rows.append((section.header, section.keys))
+            }
+        }
+        let head = ["| table | at once | after a restart |", "| --- | --- | --- |"]
+        let lines = rows.map { header, keys in
+            "| `\(header)` | \(names(in: keys, .live)) | \(names(in: keys, .restart)) |"
+        }
+        return (head + lines).joined(separator: "\n") + "\n"
+    }
+
+    private static func names(
+        in keys: [ConfigurationKey], _ effect: ConfigurationKey.Effect
+    ) -> String {
+        let names = keys.filter { $0.effect == effect }.map { "`\($0.name)`" }
+        return names.count == keys.count ? "all" : names.joined(separator: ", ")
+    }
+
     private var commented: String {
         var lines = sentence.commentLines
         lines.append(repeats ? "#\(header)" : header)

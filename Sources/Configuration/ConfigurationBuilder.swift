@@ -17,13 +17,18 @@ struct ConfigurationBuilder {
     mutating func build(environment: [String: String]) -> Settings {
         checkTables()
         let products = self.products()
-        var (policy, keepsOffers) = self.policy()
-        let safety = safety(&policy)
+        var policy = Policy()
+        policy.take(values(PolicyKeys.self))
+        let safety = values(SafetyKeys.self)
+        policy.take(safety)
         return Settings(
             database: database(environment), apps: apps(), catalog: Catalog(products),
-            policy: policy, keepsOffers: keepsOffers, stores: stores(keepsOffers), safety: safety,
-            engine: engine(), evidence: evidence(), metrics: metrics(),
-            userNames: userNames(), productCount: products.count)
+            policy: policy,
+            stores: StoreSettings(
+                apple: values(), google: values(), amazon: values(),
+                readsOffers: policy.keepsOffers),
+            safety: safety, engine: values(), evidence: values(), metrics: metrics(),
+            log: values(), productCount: products.count)
     }
 
     // MARK: Tables
@@ -100,10 +105,18 @@ struct ConfigurationBuilder {
 
     // MARK: Sections
 
+    private mutating func values<Keys: KeyGroup>(
+        _: Keys.Type = Keys.self
+    ) -> TableValues<Keys> {
+        let reader = reader(Keys.described)
+        faults += reader.faults
+        return reader.values()
+    }
+
     private mutating func database(_ environment: [String: String]) -> Settings.Database {
-        var reader = reader(.database)
-        defer { faults += reader.faults }
-        let url = reader.text("url")
+        let reader = reader(.database)
+        faults += reader.faults
+        let url = reader.values(DatabaseKeys.self).url
         guard let form = SecretSource.Form(url) else { return Settings.Database(url: url) }
         let source = SecretSource(form: form, place: reader.place("url"))
         do throws(ConfigurationFault) {
@@ -115,6 +128,17 @@ struct ConfigurationBuilder {
             faults.append(error)
             return Settings.Database(url: "")
         }
+    }
+
+    private mutating func metrics() -> TableValues<MetricsKeys> {
+        var reader = reader(.metrics)
+        let metrics = reader.values(MetricsKeys.self)
+        if let address = metrics.listen, !address.isLoopback, !metrics.goesBeyondLoopback {
+            reader.fault(
+                "listen", "can be reached by other machines: that needs beyond_loopback = true")
+        }
+        faults += reader.faults
+        return metrics
     }
 
     private mutating func apps() -> [App] {
@@ -137,39 +161,22 @@ struct ConfigurationBuilder {
         return apps
     }
 
-    /// - Returns: nil when it could not be read: then there is a fault.
+    /// - Returns: nil when its store is not known: then there is a fault.
     private mutating func app(_ fields: [String: TOMLNode], _ path: TOMLLines.Path) -> App? {
         let section = ConfigurationSection.apps.first {
             fields["store"] == $0.store.map { .string($0.rawValue) }
         }
-        guard let section else {
-            // Which keys are needed depends on the store; what is written can be wrong in any.
-            var reader = SectionReader(
-                .anyApp, fields: fields, path: path, lines: lines, file: file)
-            for key in ConfigurationSection.anyApp.keys
-            where ["store", "id"].contains(key.name) || reader.isWritten(key.name) {
-                reader.check(key.name)
-            }
-            faults += reader.faults
-            return nil
-        }
-        var reader = SectionReader(section, fields: fields, path: path, lines: lines, file: file)
+        // Which keys are needed depends on the store; what is written can be wrong in any.
+        var reader = SectionReader(
+            section ?? .anyApp, fields: fields, path: path, lines: lines, file: file,
+            requiring: { section != nil || ["store", "id"].contains($0) })
         defer { faults += reader.faults }
-        let id = AppID(reader.text("id"))
-        switch section.store {
+        switch section?.store {
         case .apple:
-            return reader.appleApp(id).map(App.apple)
-        case .google:
-            let subscription =
-                reader.isWritten("pubsub_subscription")
-                ? reader.text("pubsub_subscription") : nil
-            guard let account = reader.secret("service_account") else { return nil }
-            return .google(
-                GoogleApp(id: id, serviceAccount: account, pubsubSubscription: subscription))
-        case .amazon:
-            let sandbox = reader.boolean("sandbox")
-            guard let secret = reader.secret("shared_secret") else { return nil }
-            return .amazon(AmazonApp(id: id, sharedSecret: secret, sandbox: sandbox))
+            reader.checkAppleKey()
+            return .apple(reader.values())
+        case .google: return .google(reader.values())
+        case .amazon: return .amazon(reader.values())
         case nil: return nil
         }
     }
@@ -179,9 +186,10 @@ struct ConfigurationBuilder {
         for element in elements("product") {
             var reader = SectionReader(
                 .product, fields: element.fields, path: element.path, lines: lines, file: file)
-            let id = ProductID(reader.text("id"))
-            let product = product(id, &reader)
-            if !id.isEmpty, products.updateValue(product, forKey: id) != nil {
+            let written = reader.values(ProductKeys.self)
+            let id = written.id
+            let product = product(id, written, &reader)
+            if reader.isInOrder("id"), products.updateValue(product, forKey: id) != nil {
                 reader.fault("id", "is configured twice")
             }
             faults += reader.faults
@@ -189,10 +197,11 @@ struct ConfigurationBuilder {
         return products
     }
 
-    private func product(_ id: ProductID, _ reader: inout SectionReader) -> Catalog.Product {
-        let kind = reader.choice("kind", ProductKind.self)
-        let duration = reader.duration("duration")
-        let entitlements = reader.list("entitlements")?.map(EntitlementID.init)
+    private func product(
+        _ id: ProductID, _ written: TableValues<ProductKeys>, _ reader: inout SectionReader
+    ) -> Catalog.Product {
+        let (kind, duration) = (written.kind, written.duration)
+        let entitlements = written.entitlements?.map(EntitlementID.init)
         switch kind {
         case .nonRenewing where !reader.isWritten("duration"):
             reader.fault("duration", "is required for kind = \"non_renewing\", such as \"P30D\"")
@@ -207,129 +216,15 @@ struct ConfigurationBuilder {
         return Catalog.Product(
             kind: kind, duration: duration, entitlements: entitlements ?? own)
     }
-
-    private mutating func policy() -> (Policy, keepsOffers: Bool) {
-        var policy = Policy()
-        var reader = reader(.policy)
-        policy.grace = reader.choice("grace") ?? policy.grace
-        policy.paymentPending = reader.choice("payment_pending") ?? policy.paymentPending
-        policy.leniency = reader.duration("leniency") ?? policy.leniency
-        policy.sandbox = reader.choice("sandbox") ?? policy.sandbox
-        policy.refund = reader.choice("refund") ?? policy.refund
-        policy.shared = reader.choice("shared") ?? policy.shared
-        let keepsOffers = reader.isOn("offers")
-        faults += reader.faults
-        return (policy, keepsOffers)
-    }
-
-    /// Fills in the waiting times of the policy.
-    private mutating func safety(_ policy: inout Policy) -> Settings.Safety {
-        var reader = reader(.safety)
-        policy.confirmAfter = reader.duration("confirm_after") ?? policy.confirmAfter
-        policy.successorWait = reader.duration("successor_wait") ?? policy.successorWait
-        policy.maxStaleness = reader.duration("max_staleness") ?? policy.maxStaleness
-        let holdsAvalanches = reader.isOn("breaker")
-        faults += reader.faults
-        return Settings.Safety(holdsAvalanches: holdsAvalanches)
-    }
-
-    private mutating func engine() -> Settings.Engine {
-        var reader = reader(.engine)
-        defer { faults += reader.faults }
-        return Settings.Engine(
-            inFlight: reader.integer("in_flight"), poll: reader.duration("poll") ?? .seconds(1),
-            notify: reader.isOn("notify"), lease: reader.duration("lease") ?? .seconds(30),
-            batch: reader.integer("batch"),
-            batchAge: reader.duration("batch_age") ?? .milliseconds(50),
-            stopLimit: reader.duration("stop_limit") ?? .seconds(25))
-    }
-
-    private mutating func evidence() -> Settings.Evidence {
-        var reader = reader(.evidence)
-        defer { faults += reader.faults }
-        return Settings.Evidence(
-            keep: reader.duration("keep") ?? .days(400), keepsRaw: reader.isOn("raw"))
-    }
-
-    private mutating func metrics() -> Settings.Metrics {
-        var reader = reader(.metrics)
-        defer { faults += reader.faults }
-        let listen = reader.text("listen")
-        let goesBeyond = reader.boolean("beyond_loopback")
-        let address = ListenAddress(listen)
-        if let address, !address.isLoopback, !goesBeyond {
-            reader.fault(
-                "listen", "can be reached by other machines: that needs beyond_loopback = true")
-        }
-        return Settings.Metrics(listen: address)
-    }
-
-    private mutating func userNames() -> UserNames {
-        var reader = reader(.log)
-        defer { faults += reader.faults }
-        return reader.choice("user_ids") ?? .plain
-    }
-
-    private mutating func stores(_ keepsOffers: Bool) -> StoreSettings {
-        var apple = reader(.apple)
-        var google = reader(.google)
-        var amazon = reader(.amazon)
-        let settings = StoreSettings(
-            apple: AppleSettings(&apple, readsOffers: keepsOffers),
-            google: GoogleSettings(&google),
-            amazon: AmazonSettings(&amazon))
-        faults += apple.faults + google.faults + amazon.faults
-        return settings
-    }
 }
 
 extension SectionReader {
     /// The key of the App Store Server API may be missing where there is a shared secret: receipts
     /// alone can be asked about then.
-    fileprivate mutating func appleApp(_ id: AppID) -> AppleApp? {
+    fileprivate mutating func checkAppleKey() {
         let names = ["issuer_id", "key_id", "private_key"]
-        let (issuerID, keyID) = (text("issuer_id"), text("key_id"))
-        let (key, shared) = (secret("private_key"), secret("shared_secret"))
-        guard !isWritten("shared_secret") || names.contains(where: isWritten) else {
-            return AppleApp(id: id, apiKey: nil, sharedSecret: shared)
-        }
+        guard !isWritten("shared_secret") || names.contains(where: isWritten) else { return }
         for name in names where !isWritten(name) { faultMissing(name) }
-        guard let key else { return nil }
-        return AppleApp(
-            id: id,
-            apiKey: AppleApp.APIKey(issuerID: issuerID, keyID: keyID, privateKey: key),
-            sharedSecret: shared)
-    }
-}
-
-extension AppleSettings {
-    fileprivate init(_ reader: inout SectionReader, readsOffers: Bool) {
-        self.init(
-            baseURL: reader.url("base_url"), sandboxURL: reader.url("sandbox_url"),
-            verifyReceiptURL: reader.url("verify_receipt_url"),
-            sandboxVerifyReceiptURL: reader.url("sandbox_verify_receipt_url"),
-            rootCertificate: reader.inputFile("root_certificate"), readsOffers: readsOffers,
-            tlsCA: reader.inputFile("tls_ca"),
-            requestsPerSecond: reader.number("requests_per_second"))
-    }
-}
-
-extension GoogleSettings {
-    fileprivate init(_ reader: inout SectionReader) {
-        self.init(
-            baseURL: reader.url("base_url"), pubsubURL: reader.url("pubsub_url"),
-            api: reader.choice("api") ?? .v2, acknowledges: reader.isOn("acknowledge"),
-            tlsCA: reader.inputFile("tls_ca"),
-            requestsPerSecond: reader.number("requests_per_second"))
-    }
-}
-
-extension AmazonSettings {
-    fileprivate init(_ reader: inout SectionReader) {
-        self.init(
-            baseURL: reader.url("base_url"), sandboxURL: reader.url("sandbox_url"),
-            tlsCA: reader.inputFile("tls_ca"),
-            requestsPerSecond: reader.number("requests_per_second"))
     }
 }
 

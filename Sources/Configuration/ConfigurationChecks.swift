@@ -114,6 +114,15 @@ extension SecretSource.Form {
         }
     }
 
+    /// As it is written.
+    var text: String {
+        switch self {
+        case .credential(let name): "credential:\(name)"
+        case .file(let path): "file:\(path)"
+        case .environment(let name): "env:\(name)"
+        }
+    }
+
     private static func isFileName(_ text: String) -> Bool {
         !text.isEmpty && !text.contains("/") && text != "." && text != ".."
     }

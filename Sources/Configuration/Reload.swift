@@ -2,19 +2,6 @@ import Renewal
 
 /// What of a changed configuration holds at once, and what only after a restart.
 package enum Reload {
-    /// Settings that take effect at a reload. Tables with a repeated header always do.
-    private static let live: Set<String> = [
-        "policy.grace", "policy.payment_pending", "policy.leniency", "policy.sandbox",
-        "policy.offers", "policy.refund", "policy.shared", "safety.confirm_after",
-        "safety.successor_wait", "safety.max_staleness", "engine.in_flight", "engine.poll",
-        "engine.lease", "engine.stop_limit",
-    ]
-
-    static func isLive(_ key: ConfigurationKey, in section: ConfigurationSection) -> Bool {
-        section.repeats || section.path.first == "store"
-            || live.contains("\(section.name).\(key.name)")
-    }
-
     /// Names that a line of the log shows at most.
     private static let namedLimit = 20
 
@@ -59,7 +46,7 @@ package enum Reload {
     ) -> [String] {
         var names: [String] = []
         for section in ConfigurationSection.all {
-            for key in section.keys where !isLive(key, in: section) {
+            for key in section.keys where key.effect == .restart {
                 let name = "\(section.name).\(key.name)"
                 if old.value(of: key, in: section) != new.value(of: key, in: section) {
                     names.append(name)

@@ -1,28 +1,42 @@
 import Renewal
 
-/// Reads one table by its description: takes defaults, collects faults, never stops at the first.
+/// Reads one table by its description: keeps what is in order, collects faults, never stops at the
+/// first.
 ///
 /// After a fault the value handed out is the default or nothing; the configuration is thrown away.
 struct SectionReader {
-    let section: ConfigurationSection
+    private let section: ConfigurationSection
     private let file: String
     private let path: TOMLLines.Path
     private let lines: TOMLLines
-    private let fields: [String: TOMLNode]
+    private let written: Set<String>
+    private var fields: [String: TOMLNode] = [:]
     private(set) var faults: [ConfigurationFault] = []
 
-    /// Reads the given fields. The path is the section's, with the index where the table repeats.
+    /// Checks the given fields. The path is the section's, with the index where the table repeats;
+    /// only the keys that count may be missed.
     init(
         _ section: ConfigurationSection, fields: [String: TOMLNode], path: TOMLLines.Path,
-        lines: TOMLLines, file: String
+        lines: TOMLLines, file: String, requiring counts: (String) -> Bool = { _ in true }
     ) {
         self.section = section
         self.file = file
         self.path = path
         self.lines = lines
-        self.fields = fields
+        written = Set(fields.keys)
         for name in fields.keys.sorted() where section.key(name) == nil {
             fault(name, Nearest.sentence(forKey: name, in: section))
+        }
+        for key in section.keys {
+            if let node = fields[key.name] {
+                if let flaw = key.form.flaw(of: node) {
+                    fault(key.name, flaw)
+                } else {
+                    self.fields[key.name] = node
+                }
+            } else if case .required(let example) = key.presence, counts(key.name) {
+                faultMissing(key.name, example)
+            }
         }
     }
 
@@ -31,7 +45,15 @@ struct SectionReader {
             file: file, line: lines.line(of: path + [name]), key: "\(section.name).\(name)")
     }
 
-    func isWritten(_ name: String) -> Bool { fields[name] != nil }
+    func isWritten(_ name: String) -> Bool { written.contains(name) }
+
+    func isInOrder(_ name: String) -> Bool { fields[name] != nil }
+
+    /// What was written and is in order.
+    func values<Keys: KeyGroup>(_: Keys.Type = Keys.self) -> TableValues<Keys> {
+        let places = fields.keys.map { ($0, place($0)) }
+        return TableValues(fields, places: Dictionary(places) { first, _ in first })
+    }
 
     mutating func fault(_ name: String, _ sentence: String) {
         faults.append(place(name).fault(sentence))
@@ -40,96 +62,10 @@ struct SectionReader {
     /// For a key that is optional by itself, but not beside others.
     mutating func faultMissing(_ name: String) {
         guard case .optional(_, let example)? = section.key(name)?.presence else { return }
+        faultMissing(name, example)
+    }
+
+    private mutating func faultMissing(_ name: String, _ example: ConfigurationKey.Literal) {
         fault(name, "is required, such as \(name) = \(example.node.literal)")
-    }
-
-    // MARK: Values
-
-    /// Looks for faults alone.
-    mutating func check(_ name: String) { _ = value(name) }
-
-    mutating func text(_ name: String) -> String {
-        string(name) ?? ""
-    }
-
-    mutating func choice<Value: RawRepresentable<String> & CaseIterable>(
-        _ name: String, _ type: Value.Type = Value.self
-    ) -> Value? {
-        string(name).flatMap(Value.init(rawValue:))
-    }
-
-    mutating func isOn(_ name: String) -> Bool { string(name) == "on" }
-
-    mutating func boolean(_ name: String) -> Bool {
-        guard case .boolean(let value)? = value(name) else { return false }
-        return value
-    }
-
-    mutating func integer(_ name: String) -> Int {
-        guard case .integer(let value)? = value(name) else { return 0 }
-        return value
-    }
-
-    mutating func number(_ name: String) -> Double {
-        switch value(name) {
-        case .integer(let value)?: Double(value)
-        case .number(let value)?: value
-        default: 0
-        }
-    }
-
-    /// - Returns: nil for an optional one that is not written.
-    mutating func duration(_ name: String) -> Duration? {
-        string(name).flatMap { try? ISODuration.parse($0) }
-    }
-
-    /// An origin or address, without a slash at the end of an origin.
-    mutating func url(_ name: String) -> String {
-        guard let text = string(name) else { return "" }
-        return section.key(name)?.form == .origin && text.hasSuffix("/")
-            ? String(text.dropLast()) : text
-    }
-
-    mutating func secret(_ name: String) -> SecretSource? {
-        guard let text = string(name), let form = SecretSource.Form(text) else { return nil }
-        return SecretSource(form: form, place: place(name))
-    }
-
-    mutating func inputFile(_ name: String) -> InputFile? {
-        guard let text = string(name), case .file(let path)? = SecretSource.Form(text) else {
-            return nil
-        }
-        return InputFile(path: path, place: place(name))
-    }
-
-    /// - Returns: nil when it is not written.
-    mutating func list(_ name: String) -> [String]? {
-        guard case .array(let nodes)? = value(name) else { return nil }
-        return nodes.compactMap { node in
-            guard case .string(let text) = node else { return nil }
-            return text
-        }
-    }
-
-    // MARK: Checks
-
-    private mutating func string(_ name: String) -> String? {
-        guard case .string(let text)? = value(name) else { return nil }
-        return text
-    }
-
-    /// The value that holds: what is written if it is in order, else the default, if there is one.
-    private mutating func value(_ name: String) -> TOMLNode? {
-        guard let key = section.key(name) else {
-            preconditionFailure("\(section.name).\(name) is read but not described")
-        }
-        if let written = fields[name] {
-            guard let sentence = key.form.flaw(of: written) else { return written }
-            fault(name, sentence)
-        } else if case .required(let example) = key.presence {
-            fault(name, "is required, such as \(name) = \(example.node.literal)")
-        }
-        guard case .byDefault(let standard) = key.presence else { return nil }
-        return standard.node
     }
 }

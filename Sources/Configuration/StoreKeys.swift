@@ -1,96 +1,104 @@
 import Renewal
 
-extension ConfigurationSection {
-    /// `[store.apple]`, `[store.google]`, `[store.amazon]`.
-    static let stores = [apple, google, amazon]
+/// `[store.apple]`.
+package struct AppleKeys: KeyGroup {
+    package init() {}
 
-    static let apple = ConfigurationSection(
-        "store.apple", store: .apple, "Where Apple is asked, and how often.",
-        [
-            origin(
-                "base_url", "https://api.storekit.apple.com",
-                "The App Store Server API, production."),
-            origin(
-                "sandbox_url", "https://api.storekit-sandbox.apple.com",
-                "The same, for sandbox purchases."),
-            address(
-                "verify_receipt_url", "https://buy.itunes.apple.com/verifyReceipt",
-                "Where legacy receipts are verified, whole."),
-            address(
-                "sandbox_verify_receipt_url", "https://sandbox.itunes.apple.com/verifyReceipt",
-                "The same, for sandbox receipts."),
-            ConfigurationKey(
-                "root_certificate", .file,
-                .optional(
-                    meaning: "Apple Root CA G3, built in",
-                    example: .string("file:/etc/renewald/root.pem")),
-                "The root that signed answers must lead to, PEM or DER."),
-            authorities, rate(40),
-        ])
+    package static let section = ConfigurationSection(
+        "store.apple", store: .apple, "Where Apple is asked, and how often.")
 
-    static let google = ConfigurationSection(
+    package let baseURL = Key(
+        "base_url", .origin, default: "https://api.storekit.apple.com", .live,
+        "The App Store Server API, production.")
+    package let sandboxURL = Key(
+        "sandbox_url", .origin, default: "https://api.storekit-sandbox.apple.com", .live,
+        "The same, for sandbox purchases.")
+    /// Whole, with its path.
+    package let verifyReceiptURL = Key(
+        "verify_receipt_url", .address, default: "https://buy.itunes.apple.com/verifyReceipt",
+        .live,
+        "Where legacy receipts are verified, whole.")
+    /// Whole, with its path.
+    package let sandboxVerifyReceiptURL = Key(
+        "sandbox_verify_receipt_url", .address,
+        default: "https://sandbox.itunes.apple.com/verifyReceipt", .live,
+        "The same, for sandbox receipts.")
+    package let rootCertificate = Key(
+        "root_certificate", .file, or: "Apple Root CA G3, built in",
+        example: "file:/etc/renewald/root.pem", .live,
+        "The root that signed answers must lead to, PEM or DER.")
+    package let tlsCA = Key<InputFile?>.authorities
+    package let requestsPerSecond = Key<Double>.rate(40)
+}
+
+/// `[store.google]`.
+package struct GoogleKeys: KeyGroup {
+    package init() {}
+
+    package static let section = ConfigurationSection(
         "store.google", store: .google,
         """
         Where Google is asked, and how often. The token endpoint is the token_uri of the
         service-account file.
-        """,
-        [
-            origin(
-                "base_url", "https://androidpublisher.googleapis.com",
-                "The Google Play Developer API."),
-            origin("pubsub_url", "https://pubsub.googleapis.com", "Cloud Pub/Sub."),
-            ConfigurationKey(
-                "api", .choice(GoogleSettings.API.allCases.map(\.rawValue)),
-                .byDefault(.string(GoogleSettings.API.v2.rawValue)),
-                """
-                Which version is asked about purchases; v1 is purchases.subscriptions and
-                purchases.products.
-                """),
-            ConfigurationKey(
-                "acknowledge", .onOff, .byDefault(.string("off")),
-                """
-                Whether renewald acknowledges what the app has not. Google refunds a purchase that
-                nobody has acknowledged after three days. With off, a day old one is a notice, and
-                so is a consumable with on: only the app knows whether it has given what was bought.
-                """),
-            authorities, rate(40),
-        ])
+        """)
 
-    static let amazon = ConfigurationSection(
-        "store.amazon", store: .amazon, "Where Amazon is asked, and how often.",
-        [
-            origin(
-                "base_url", "https://appstore-sdk.amazon.com", "The Receipt Verification Service."),
-            origin(
-                "sandbox_url", "https://appstore-sdk.amazon.com",
-                "The same, for an app with sandbox = true; its path begins with /sandbox."
-            ),
-            authorities, rate(8),
-        ])
+    package let baseURL = Key(
+        "base_url", .origin, default: "https://androidpublisher.googleapis.com", .live,
+        "The Google Play Developer API.")
+    package let pubsubURL = Key(
+        "pubsub_url", .origin, default: "https://pubsub.googleapis.com", .live, "Cloud Pub/Sub.")
+    package let api = Key(
+        "api", .choice, default: GoogleAPI.v2, .live,
+        """
+        Which version is asked about purchases; v1 is purchases.subscriptions and
+        purchases.products.
+        """)
+    package let acknowledges = Key(
+        "acknowledge", .onOff, default: false, .live,
+        """
+        Whether renewald acknowledges what the app has not. Google refunds a purchase that
+        nobody has acknowledged after three days. With off, a day old one is a notice, and
+        so is a consumable with on: only the app knows whether it has given what was bought.
+        """)
+    package let tlsCA = Key<InputFile?>.authorities
+    package let requestsPerSecond = Key<Double>.rate(40)
+}
 
-    private static let authorities = ConfigurationKey(
-        "tls_ca", .file,
-        .optional(meaning: "the system's", example: .string("file:/etc/renewald/ca.pem")),
-        "The certificate authorities to trust for TLS, PEM.")
+/// `[store.amazon]`.
+package struct AmazonKeys: KeyGroup {
+    package init() {}
 
-    private static func rate(_ standard: Int) -> ConfigurationKey {
-        ConfigurationKey(
-            "requests_per_second", .number(0.01...100_000), .byDefault(.integer(standard)),
+    package static let section = ConfigurationSection(
+        "store.amazon", store: .amazon, "Where Amazon is asked, and how often.")
+
+    package let baseURL = Key(
+        "base_url", .origin, default: "https://appstore-sdk.amazon.com", .live,
+        "The Receipt Verification Service.")
+    package let sandboxURL = Key(
+        "sandbox_url", .origin, default: "https://appstore-sdk.amazon.com", .live,
+        "The same, for an app with sandbox = true; its path begins with /sandbox.")
+    package let tlsCA = Key<InputFile?>.authorities
+    package let requestsPerSecond = Key<Double>.rate(8)
+}
+
+/// Which version of the Google Play Developer API is asked about purchases.
+package enum GoogleAPI: String, Hashable, Sendable, CaseIterable { case v2, v1 }
+
+extension Key where Value == InputFile? {
+    fileprivate static var authorities: Key {
+        Key(
+            "tls_ca", .file, or: "the system's", example: "file:/etc/renewald/ca.pem", .live,
+            "The certificate authorities to trust for TLS, PEM.")
+    }
+}
+
+extension Key where Value == Double {
+    fileprivate static func rate(_ standard: Double) -> Key {
+        Key(
+            "requests_per_second", .number(0.01...100_000), default: standard, .live,
             """
             At most, for each app, all workers of the database together. Leave a share of the
             store's quota to `renewald check`.
             """)
-    }
-
-    private static func origin(
-        _ name: String, _ standard: String, _ sentence: String
-    ) -> ConfigurationKey {
-        ConfigurationKey(name, .origin, .byDefault(.string(standard)), sentence)
-    }
-
-    private static func address(
-        _ name: String, _ standard: String, _ sentence: String
-    ) -> ConfigurationKey {
-        ConfigurationKey(name, .address, .byDefault(.string(standard)), sentence)
     }
 }

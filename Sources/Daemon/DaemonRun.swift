@@ -78,7 +78,7 @@ package struct DaemonRun: Sendable {
     }
 
     /// The work does not depend on the figures: an address that cannot be had is told, no more.
-    private func listen(_ settings: Settings.Metrics) async -> MetricsServer? {
+    private func listen(_ settings: TableValues<MetricsKeys>) async -> MetricsServer? {
         guard let address = settings.listen else { return nil }
         do {
             let server = try await MetricsServer(address, telemetry.pages)

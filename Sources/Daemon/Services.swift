@@ -47,7 +47,7 @@ package struct Services: Sendable {
         }
     }
 
-    package var rules: Rules { Self.rules(of: configuration) }
+    package var rules: Rules { configuration.rules }
 
     /// The stores, as whoever checks needs them.
     var stores: ServiceStores {
@@ -55,12 +55,6 @@ package struct Services: Sendable {
         return ServiceStores(
             clients: clients, metrics: telemetry.metrics,
             keeper: keeps ? EvidenceKeeper(keepsRaw: configuration.evidence.keepsRaw) : nil)
-    }
-
-    private static func rules(of configuration: Settings) -> Rules {
-        var policy = configuration.policy
-        policy.keepsOffers = configuration.keepsOffers
-        return Rules(policy: policy, catalog: configuration.catalog)
     }
 
     /// Brings the schema of a database up to date.
@@ -88,7 +82,7 @@ package struct Services: Sendable {
     /// limit.
     package func engine(
         stores: Set<Store> = [], heartbeat: Heartbeat = Heartbeat(),
-        stallLimit: Duration = EngineSettings().stallLimit
+        stallLimit: Duration = EngineSettings.usualStallLimit
     ) -> RenewalEngine {
         var settings = settings(following: configuration)
         settings.stores = stores
@@ -105,14 +99,12 @@ package struct Services: Sendable {
 
     /// How the engine works by a configuration, which may be newer than the services's own.
     func settings(following configuration: Settings) -> EngineSettings {
-        var settings = EngineSettings()
-        settings.inFlight = min(configuration.engine.inFlight, clients.capacity)
-        settings.poll = configuration.engine.poll
-        settings.lease = configuration.engine.lease
-        settings.batchLimit = configuration.engine.batch
-        settings.batchAge = configuration.engine.batchAge
-        settings.stopLimit = configuration.engine.stopLimit
-        settings.rules = Self.rules(of: configuration)
+        let engine = configuration.engine
+        var settings = EngineSettings(
+            inFlight: min(engine.inFlight, clients.capacity), poll: engine.poll,
+            lease: engine.lease, batchLimit: engine.batch, batchAge: engine.batchAge,
+            stopLimit: engine.stopLimit)
+        settings.rules = configuration.rules
         for app in configuration.apps {
             settings.callsPerSecond[app.key] = configuration.stores.requestsPerSecond(
                 app.key.store)
@@ -126,7 +118,7 @@ package struct Services: Sendable {
 
     private func engineServices() -> EngineServices {
         let log = self.log
-        let lines = EventLog(userNames: configuration.userNames, clock: telemetry.clock)
+        let lines = EventLog(userNames: configuration.log.userNames, clock: telemetry.clock)
         let measured = MeasuredLedger(ledger: ledger, telemetry: telemetry) {
             lines.write(setAside: $0, to: log)
         }
@@ -138,6 +130,10 @@ package struct Services: Sendable {
             news: configuration.engine.notify ? NewsOfDue(news: news(of: News.due)) : nil,
             workerName: workerName)
     }
+}
+
+extension Settings {
+    fileprivate var rules: Rules { Rules(policy: policy, catalog: catalog) }
 }
 
 /// Hears at once what `submit` and other workers have made due.

@@ -1,29 +1,41 @@
 package import Renewal
 
-/// How the engine paces itself.
+/// How the engine paces itself. What an operator may change has its default in the configuration.
 package struct EngineSettings: Sendable {
     /// Checks under way at once.
-    package var inFlight = 200
+    package var inFlight: Int
     /// How often idle shards are looked at.
-    package var poll = Duration.seconds(1)
+    package var poll: Duration
     /// How long a shard is held without a word; renewed at a third of it.
-    package var lease = Duration.seconds(30)
+    package var lease: Duration
     /// Most outcomes of one commit.
-    package var batchLimit = 500
+    package var batchLimit: Int
     /// How long an outcome waits for others before it is committed.
-    package var batchAge = Duration.milliseconds(10)
+    package var batchAge: Duration
     /// How long a stop waits for the checks in hand.
-    package var stopLimit = Duration.seconds(20)
-    /// How long a step of the work may take before the heartbeat says that it is stuck: longer than
-    /// any call's deadline.
-    package var stallLimit = Duration.seconds(60)
+    package var stopLimit: Duration
+    /// How long a step of the work may take before the heartbeat says that it is stuck.
+    package var stallLimit = usualStallLimit
     /// Calls per second of each app; an app without one is not paced.
     package var callsPerSecond: [AppKey: Double] = [:]
     package var rules = Rules()
     /// Only these stores are asked; empty is all.
     package var stores: Set<Store> = []
 
-    package init() {}
+    /// Longer than any call's deadline.
+    package static let usualStallLimit = Duration.seconds(60)
+
+    package init(
+        inFlight: Int, poll: Duration, lease: Duration, batchLimit: Int, batchAge: Duration,
+        stopLimit: Duration
+    ) {
+        self.inFlight = inFlight
+        self.poll = poll
+        self.lease = lease
+        self.batchLimit = batchLimit
+        self.batchAge = batchAge
+        self.stopLimit = stopLimit
+    }
 }
 
 /// How long an engine runs.

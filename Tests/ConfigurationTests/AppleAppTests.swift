@@ -23,12 +23,12 @@ struct AppleAppTests {
         #expect((app.apiKey != nil) == hasKey)
         #expect((app.sharedSecret != nil) == hasSecret)
         #expect(configuration.apps[0].secrets.count == (hasKey ? 1 : 0) + (hasSecret ? 1 : 0))
-        #expect(configuration.stores.apple.readsOffers)
+        #expect(configuration.stores.readsOffers)
     }
 
     @Test func readsNoOffersWhereNoneAreKept() throws {
         let configuration = try Settings.parse(
             text: "[policy]\noffers = \"off\"\n", file: "f", environment: [:])
-        #expect(!configuration.stores.apple.readsOffers)
+        #expect(!configuration.stores.readsOffers)
     }
 }

@@ -2,20 +2,34 @@ import Configuration
 import FoundationEssentials
 import Testing
 
-/// `etc/renewald.toml` says what the program does. After a change of the keys write it anew with
+/// `etc/renewald.toml`, and the page about reloads, say what the program does. After a change of
+/// the keys write them anew with
 /// `RENEWALD_WRITE_CONFIGURATION=1 swift test --filter CommentedConfigurationTests`.
 @Suite struct CommentedConfigurationTests {
-    private static let path = URL(filePath: #filePath)
+    private static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "etc/renewald.toml")
+    private static let isWritten =
+        ProcessInfo.processInfo.environment["RENEWALD_WRITE_CONFIGURATION"] != nil
 
     @Test func isInStepWithTheKeys() throws {
         let expected = ConfigurationSection.commentedFile()
-        if ProcessInfo.processInfo.environment["RENEWALD_WRITE_CONFIGURATION"] != nil {
-            try Data(expected.utf8).write(to: Self.path)
-        }
-        let written = try String(contentsOf: Self.path, encoding: .utf8)
+        let path = Self.root.appending(path: "etc/renewald.toml")
+        if Self.isWritten { try Data(expected.utf8).write(to: path) }
+        let written = try String(contentsOf: path, encoding: .utf8)
         #expect(written == expected)
+    }
+
+    @Test func tellsWhatAReloadChanges() throws {
+        let path = Self.root.appending(path: "docs/operations.md")
+        let table = ConfigurationSection.reloadTable()
+        var page = try String(contentsOf: path, encoding: .utf8)
+        if Self.isWritten,
+            let old = page.firstRange(of: /\| table \| at once \|.*?\n\n/.dotMatchesNewlines())
+        {
+            page.replaceSubrange(old, with: table + "\n")
+            try Data(page.utf8).write(to: path)
+        }
+        #expect(page.contains("\n\n" + table + "\n"))
     }
 
     @Test func changesNothingAsItIs() throws {

@@ -122,12 +122,12 @@ import Testing
         policy.sandbox = .ignore
         policy.refund = .periodEnd
         policy.shared = .move
+        policy.keepsOffers = false
         policy.confirmAfter = .minutes(20)
         policy.successorWait = .hours(2)
         policy.maxStaleness = .days(28)
         #expect(configuration.policy == policy)
-        #expect(!configuration.keepsOffers)
-        #expect(!configuration.safety.holdsAvalanches)
+        #expect(!configuration.safety.breaker)
         let engine = configuration.engine
         #expect(engine.inFlight == 500)
         #expect(engine.poll == .milliseconds(250))
@@ -144,8 +144,8 @@ import Testing
         #expect(configuration.apps.isEmpty)
         #expect(configuration.catalog == Catalog())
         #expect(configuration.policy == Policy())
-        #expect(configuration.keepsOffers)
-        #expect(configuration.safety.holdsAvalanches)
+        #expect(configuration.policy.keepsOffers)
+        #expect(configuration.safety.breaker)
         #expect(configuration.engine.inFlight == 200)
         #expect(configuration.engine.poll == .seconds(1))
         #expect(configuration.engine.notify)

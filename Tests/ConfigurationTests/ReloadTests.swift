@@ -35,6 +35,21 @@ import Testing
                 + "[[app]] amazon a, [[app]] amazon b (gone), [[app]] amazon c (new)")
     }
 
+    @Test func namesWhatHasToWaitForARestart() throws {
+        let old = try configuration(Self.apps)
+        let new = try configuration(
+            Self.apps + "\n[database]\nurl = \"dbname=x\"\n[policy]\ngrace = \"revoke\"\n"
+                + "[safety]\nbreaker = \"off\"\nconfirm_after = \"PT1H\"\n"
+                + "[engine]\nin_flight = 10\nbatch = 10\nnotify = \"off\"\nlease = \"PT1M\"\n"
+                + "[store.apple]\ntls_ca = \"file:/x\"\n[evidence]\nraw = \"on\"\n")
+        #expect(
+            Reload.waitingForRestart(from: old, to: new)
+                == [
+                    "database.url", "safety.breaker", "engine.notify", "engine.batch",
+                    "evidence.raw",
+                ])
+    }
+
     @Test func aDefaultThatIsWrittenOutIsNoChange() throws {
         let old = try configuration(Self.apps)
         let new = try configuration("# the same\n" + Self.apps + "\n[engine]\nin_flight = 200")

@@ -333,12 +333,9 @@ final class Gate: Sendable {
 
 /// Quick looks, long leases: what a test waits for comes at once.
 func quickSettings(inFlight: Int = 8) -> EngineSettings {
-    var settings = EngineSettings()
-    settings.inFlight = inFlight
-    settings.poll = .milliseconds(5)
-    settings.lease = .seconds(600)
-    settings.batchAge = .milliseconds(1)
-    return settings
+    EngineSettings(
+        inFlight: inFlight, poll: .milliseconds(5), lease: .seconds(600), batchLimit: 500,
+        batchAge: .milliseconds(1), stopLimit: .seconds(20))
 }
 
 let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

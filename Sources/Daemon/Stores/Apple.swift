@@ -55,11 +55,11 @@ extension StoreClientFactory {
             try AppleStore(
                 credentials: credentials, production: try host(settings.apple.baseURL, .apple),
                 sandbox: try host(settings.apple.sandboxURL, .apple), receipts: receipts,
-                roots: roots, readsOffers: settings.apple.readsOffers, transport: transport)
+                roots: roots, readsOffers: settings.readsOffers, transport: transport)
         }
     }
 
-    func secretKey(_ key: AppleApp.APIKey) throws(ConfigurationFault) -> AppleAPIKey {
+    func secretKey(_ key: AppleKeySource) throws(ConfigurationFault) -> AppleAPIKey {
         AppleAPIKey(
             issuerID: key.issuerID, keyID: key.keyID, privateKeyPEM: try secret(key.privateKey))
     }

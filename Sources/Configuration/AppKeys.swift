@@ -1,0 +1,110 @@
+package import Renewal
+
+/// `[[app]]` in the Apple App Store.
+package struct AppleAppKeys: KeyGroup {
+    package init() {}
+
+    package static let section = ConfigurationSection(
+        "app", repeats: true, store: .apple, "An app in the Apple App Store.")
+
+    package let store = Key<Store>.ofApp(.apple)
+    package let id = Key<AppID>.ofApp
+    let issuerID = Key(
+        "issuer_id", .text, or: keyPart, example: "57246542-96fe-1a63-e053-0824d011072a", .live,
+        "App Store Connect, Users and Access, Integrations, In-App Purchase.")
+    let keyID = Key(
+        "key_id", .text, or: keyPart, example: "2X9R4HXF34", .live,
+        "The id of the In-App Purchase key.")
+    let privateKey = Key(
+        "private_key", .secret, or: keyPart, example: "credential:apple.p8", .live,
+        "That key, as downloaded (.p8).")
+    package let sharedSecret = Key(
+        "shared_secret", .secret, or: "none", example: "credential:apple-shared-secret", .live,
+        """
+        The app's shared secret. Only legacy receipts need it: those that hold no
+        transaction id, or all of them where there is no key.
+        """)
+
+    private static let keyPart = "none, with a shared_secret only; required otherwise"
+}
+
+/// `[[app]]` in Google Play.
+package struct GoogleAppKeys: KeyGroup {
+    package init() {}
+
+    package static let section = ConfigurationSection(
+        "app", repeats: true, store: .google, "An app in Google Play.")
+
+    package let store = Key<Store>.ofApp(.google)
+    package let id = Key<AppID>.ofApp
+    package let serviceAccount = Key(
+        "service_account", .secret, required: "credential:google.json", .live,
+        "The service account's key file (JSON).")
+    package let pubsubSubscription = Key(
+        "pubsub_subscription", .text, or: "none",
+        example: "projects/my-project/subscriptions/play-renewald", .live,
+        """
+        The Pub/Sub subscription to pull the developer notifications from; its name
+        alone is of the service account's project. Give it to renewald alone.
+        """)
+}
+
+/// `[[app]]` in the Amazon Appstore.
+package struct AmazonAppKeys: KeyGroup {
+    package init() {}
+
+    package static let section = ConfigurationSection(
+        "app", repeats: true, store: .amazon, "An app in the Amazon Appstore.")
+
+    package let store = Key<Store>.ofApp(.amazon)
+    package let id = Key<AppID>.ofApp
+    package let sharedSecret = Key(
+        "shared_secret", .secret, required: "credential:amazon-secret", .live,
+        "The developer's shared key, from the console's Shared Key page.")
+    package let sandbox = Key(
+        "sandbox", .boolean, default: false, .live,
+        "Whether this app's receipts come from the Cloud Sandbox.")
+}
+
+/// `[[product]]`.
+package struct ProductKeys: KeyGroup {
+    package init() {}
+
+    package static let section = ConfigurationSection(
+        "product", repeats: true,
+        """
+        A product, only where the default does not fit: an auto-renewable subscription that grants
+        an entitlement of its own name.
+        """)
+
+    let id = Key<ProductID>(
+        "id", .name, required: "com.example.pass30", .live, "As the store names it.")
+    let kind = Key<ProductKind?>(
+        "kind", .choice, or: "by its store", example: "non_renewing", .live,
+        """
+        How it is sold, where what the store itself says does not do. A consumable never
+        grants an entitlement.
+        """)
+    let duration = Key(
+        "duration", .duration(.seconds(1) ... .days(3660)), or: "for ever", example: "P30D", .live,
+        """
+        How long it is in force after its purchase. Required for non_renewing, allowed for
+        non_consumable (a free trial sold at zero), refused for the other kinds.
+        """)
+    let entitlements = Key(
+        "entitlements", .list, or: "its own id", example: .list(["pro"]), .live, "What it grants.")
+}
+
+extension Key where Value == Store {
+    fileprivate static func ofApp(_ store: Store) -> Key {
+        Key(
+            "store", .choice, required: .string(store.rawValue), .live,
+            "The store that sells the app.")
+    }
+}
+
+extension Key where Value == AppID {
+    fileprivate static var ofApp: Key {
+        Key("id", .name, required: "com.example.reader", .live, "The bundle id or package name.")
+    }
+}
