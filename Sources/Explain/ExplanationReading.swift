@@ -88,11 +88,10 @@ extension StoredEvent {
     }
 }
 
-/// An order id that may be shown: Amazon's is the receipt id, which is the token.
+/// An order id that may be shown: some stores name a purchase by its token.
 private func shown(_ id: OrderID?, of purchase: Purchase) -> OrderID? {
-    switch purchase.app.store {
-    case .apple: id
-    case .google: id == OrderID(purchase.token.text) ? nil : id
-    case .amazon: nil
-    }
+    let traits = purchase.app.store.traits
+    guard traits.namesOrders else { return nil }
+    let isToken = id == OrderID(purchase.token.text)
+    return isToken && traits.hasSecretTokens ? nil : id
 }

@@ -83,13 +83,7 @@ extension Facts {
 
 extension Store {
     /// As a sentence names it.
-    var name: String {
-        switch self {
-        case .apple: "the App Store"
-        case .google: "Google Play"
-        case .amazon: "the Amazon Appstore"
-        }
-    }
+    var name: String { traits.marketplace }
 
     /// As a sentence begins with it.
     var opening: String { name.prefix(1).uppercased() + name.dropFirst() }

@@ -240,7 +240,9 @@ private func doubted(
             ?? max(moment.now, since + apart) + .seconds(1 + 9 * moment.jitter)
         return decision
     }
-    facts.believe(doubt, at: moment.now, decision: &decision)
+    facts.believe(
+        doubt, ofTokenWithLife: claim.purchase.app.store.traits.tokenLife, at: moment.now,
+        decision: &decision)
     if claim.purchase.facts.isUnconfirmed, known != .invalid, doubt != .unproven {
         decision.notices.append(.init(.rejected, detail: Detail()))
     }
@@ -255,10 +257,11 @@ extension Facts {
     /// What confirmed bad news makes of a purchase. What has ended by a clear word stays as it is:
     /// stores forget what is over.
     fileprivate mutating func believe(
-        _ doubt: Doubt, at now: Timestamp, decision: inout Decision
+        _ doubt: Doubt, ofTokenWithLife life: Duration?, at now: Timestamp,
+        decision: inout Decision
     ) {
         let end = expiresAt ?? paidThrough
-        let lifeEnded = end.map { $0 + googleTokenLife < now } ?? false
+        let lifeEnded = end.flatMap { end in life.map { end + $0 < now } } ?? false
         switch (state, doubt) {
         case (.superseded, _):
             decision.loss = .productChanged
@@ -286,9 +289,6 @@ extension Facts {
         loseAccess(decision.loss)
     }
 }
-
-/// A Google token answers until 60 days after its expiry, then 410.
-private let googleTokenLife = Duration.days(60)
 
 extension Facts {
     /// Ends access. The reason is kept only where access was given.

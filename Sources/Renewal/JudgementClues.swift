@@ -24,7 +24,7 @@ extension Judgement {
         if let doubt = known.doubt, doubt.doubt == .voided, known.orderID == facts.orderID {
             return doubt.since
         }
-        guard claim.purchase.app.store == .google else { return nil }
+        guard claim.purchase.app.store.traits.listsVoids else { return nil }
         return unseenRefunds(observation.settledClues).filter { clue, heardAt in
             guard case .refund(let order) = clue, order == facts.orderID else { return false }
             return moment.now - heardAt >= Self.disagreementLimit

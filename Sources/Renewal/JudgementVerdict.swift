@@ -176,9 +176,9 @@ extension Judgement {
                 doubt: PendingDoubt(doubt: .replaced, since: since),
                 rule: "replaced; its successor has not been submitted yet")
         }
-        // Apple's subscription goes on under the same name: what has replaced it may only not be
+        // A subscription that goes on under the same name: what has replaced it may only not be
         // shown yet, and gives access as soon as it is.
-        let goesOn = claim.purchase.app.store == .apple
+        let goesOn = claim.purchase.app.store.traits.resubscribesForEver
         return Verdict(
             state: goesOn ? .expired : .superseded, givesAccess: false, loss: .productChanged,
             at: at, doubt: goesOn ? nil : PendingDoubt(doubt: .replaced, since: since),

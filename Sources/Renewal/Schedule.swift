@@ -53,10 +53,9 @@ private func isReplaced(_ observation: Observation) -> Bool {
     if case .replaced = observation.standing { true } else { false }
 }
 
-/// Whether the same name may be sold again at any time: Apple's original transaction id belongs to
-/// a customer for ever. Nothing that does closes for good.
+/// Whether the same name may be sold again at any time. Nothing that does closes for good.
 func resubscribes(_ store: Store, _ facts: Facts) -> Bool {
-    store == .apple && (facts.kind == .autoRenewable || facts.kind == nil)
+    store.traits.resubscribesForEver && (facts.kind == .autoRenewable || facts.kind == nil)
 }
 
 /// How often what may come back at any time is looked at; hints are quicker.
@@ -90,20 +89,12 @@ private func inForce(_ store: Store, renews: Bool, end: Timestamp?, at moment: M
         return now + ((now - end) / 2).clamped(.seconds(15), .hours(6)) * spread(moment)
     }
     let early = end - .minutes(30) - .minutes(20) * moment.jitter
-    if store == .apple, renews, now < early - .minutes(30) { return min(early, sweep) }
+    if store.traits.renewsEarly, renews, now < early - .minutes(30) { return min(early, sweep) }
     return min(end + .seconds(5 + 25 * moment.jitter), sweep)
 }
 
 func sweep(of store: Store, at moment: Moment) -> Timestamp {
-    moment.now + sweepInterval(store) * spread(moment)
-}
-
-/// The bound within which every purchase in force is asked about: a refund shows itself.
-private func sweepInterval(_ store: Store) -> Duration {
-    switch store {
-    case .apple, .google: .days(7)
-    case .amazon: .hours(44)
-    }
+    moment.now + store.traits.sweep * spread(moment)
 }
 
 /// 0.9 to 1.1: so that purchases made together do not stay together.

@@ -2,20 +2,20 @@
 /// store tells so by its original id, which only one purchase of an app may have.
 extension Outcome {
     /// The original id that is to be this purchase's alone from now on; nil when there is none, or
-    /// when it has it already. Elsewhere than at Apple the token itself is the identity.
+    /// when it has it already. Elsewhere the token itself is the identity.
     package var claimedOriginalID: OrderID? {
         let facts = decision.facts
-        guard claim.purchase.app.store == .apple,
+        guard claim.purchase.app.store.traits.identity == .originalID,
             facts.originalID != claim.purchase.facts.originalID
         else { return nil }
         return facts.originalID
     }
 
     /// Whether access would be given where none was, or the purchase be given up: a newer link of
-    /// its chain may have been handed in before. Google's alone: elsewhere no token names another.
+    /// its chain may have been handed in before. Only where a token names another.
     package var mayComeLate: Bool {
         let known = claim.purchase.facts
-        guard claim.purchase.app.store == .google, known.access == .none else { return false }
+        guard claim.purchase.app.store.traits.linksTokens, known.access == .none else { return false }
         return decision.facts.access != .none
             || decision.facts.state == .invalid && known.state != .invalid
     }

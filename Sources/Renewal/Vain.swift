@@ -117,10 +117,10 @@ struct Age {
         return end <= moment.now && end <= known
     }
 
-    /// Amazon names periods by their end alone, and a term never gets shorter: an end to come is
-    /// a date of its own, and no end of a term.
+    /// Where periods are named by their end alone a term never gets shorter: an end to come is a
+    /// date of its own, and no end of a term.
     private var isAnEarlierPeriod: Bool {
-        guard claim.purchase.app.store == .amazon, isInForce, facts.access == .granted,
+        guard claim.purchase.app.store.traits.namesPeriodsByEnd, isInForce, facts.access == .granted,
             facts.environment == .production, let paid = observation.paidThrough,
             let known = facts.paidThrough
         else { return false }

@@ -6,16 +6,16 @@ import Stores
 /// it should be.
 struct CredentialCheck {
     let configuration: Settings
-    let maker: StoreClientFactory
+    let factory: StoreClientFactory
     private(set) var findings: [Finding] = []
     /// The apps that can be asked about.
     private(set) var usable: [App] = []
 
-    private static let subject = "credentials"
+    static let subject = "credentials"
 
-    init(_ configuration: Settings, _ maker: StoreClientFactory) {
+    init(_ configuration: Settings, _ factory: StoreClientFactory) {
         self.configuration = configuration
-        self.maker = maker
+        self.factory = factory
     }
 
     /// - Parameter now: what the end of a certificate is compared with.
@@ -23,11 +23,7 @@ struct CredentialCheck {
         let isRooted = look(atCertificates: now)
         for app in configuration.apps {
             let count = findings.count { $0.level == .wrong }
-            switch app {
-            case .apple(let app): look(at: app)
-            case .google(let app): look(at: app)
-            case .amazon(let app): look(at: app)
-            }
+            app.ofStore.look(with: &self)
             let isWhole = findings.count { $0.level == .wrong } == count
             if isWhole, isRooted || app.key.store != .apple { usable.append(app) }
         }
@@ -35,59 +31,12 @@ struct CredentialCheck {
 
     // MARK: Secrets
 
-    private mutating func look(at app: AppleApp) {
-        if let key = app.apiKey {
-            look(at: key.privateKey, "apple \(app.id): a P-256 key") {
-                maker throws(ConfigurationFault) in
-                let apiKey = try maker.secretKey(key)
-                try maker.made(key.privateKey.place) { () throws(CredentialFault) in
-                    try apiKey.check(bundleID: app.id)
-                }
-                return apiKey.oddIDs.map { odd in
-                    .note(
-                        Self.subject, "apple \(app.id): \(odd)",
-                        do: "compare it with App Store Connect, Users and Access, Integrations, "
-                            + "In-App Purchase")
-                }
-            }
-        }
-        if let secret = app.sharedSecret {
-            look(at: secret, "apple \(app.id): a shared secret") {
-                maker throws(ConfigurationFault) in
-                _ = try maker.secret(secret)
-                return []
-            }
-        }
-    }
-
-    private mutating func look(at app: GoogleApp) {
-        look(at: app.serviceAccount, "google \(app.id): the key of a service account") {
-            maker throws(ConfigurationFault) in
-            let credentials = try maker.credentials(of: app)
-            try maker.made(app.serviceAccount.place) { () throws(CredentialFault) in
-                _ = try credentials.check()
-            }
-            return []
-        }
-    }
-
-    private mutating func look(at app: AmazonApp) {
-        look(at: app.sharedSecret, "amazon \(app.id): a shared key") {
-            maker throws(ConfigurationFault) in
-            let credentials = try maker.credentials(of: app)
-            try maker.made(app.sharedSecret.place) { () throws(CredentialFault) in
-                try credentials.check()
-            }
-            return []
-        }
-    }
-
-    private mutating func look(
+    mutating func look(
         at source: SecretSource, _ what: String,
         _ check: (StoreClientFactory) throws(ConfigurationFault) -> [Finding]
     ) {
         do throws(ConfigurationFault) {
-            let remarks = try check(maker)
+            let remarks = try check(factory)
             findings += remarks.isEmpty ? [.ok(Self.subject, what)] : remarks
             if let warning = source.warning() {
                 findings.append(.note(Self.subject, warning.description))
@@ -142,7 +91,7 @@ struct CredentialCheck {
     private mutating func look(at file: InputFile, _ name: String, _ now: Timestamp) -> Bool {
         do throws(ConfigurationFault) {
             let bytes = try file.read()
-            let ends = try maker.made(file.place) { () throws(CredentialFault) in
+            let ends = try factory.made(file.place) { () throws(CredentialFault) in
                 try CertificateFile.ends(in: bytes)
             }
             findings.append(Self.judge(ends, name, now))

@@ -97,10 +97,10 @@ package struct Doctor: Sendable {
             return tell(
                 .wrong("stores", "libcurl cannot be used: \(error)", do: "reinstall libcurl4"))
         }
-        let maker = StoreClientFactory(
+        let factory = StoreClientFactory(
             configuration.stores, configuration.catalog, client, environment,
             DaemonMetrics(startedAt: WallClock.now()))
-        var credentials = CredentialCheck(configuration, maker)
+        var credentials = CredentialCheck(configuration, factory)
         credentials.run(at: WallClock.now())
         credentials.findings.forEach(tell)
         let isFit = await DatabaseCheck(configuration).run(tell)
@@ -113,7 +113,7 @@ package struct Doctor: Sendable {
             tell(await MetricsCheck(address: address, client: client).run())
         }
         if isFit { await lookForUnknownApps(configuration, ledger, tell) }
-        let stores = StoreCheck(maker) { app in
+        let stores = StoreCheck(factory) { app in
             // Without a database there is no quota to draw from, and no daemon that uses it.
             guard isFit else { return }
             _ = try? await UrgentCalls(configuration.stores, ledger).wait(for: app)

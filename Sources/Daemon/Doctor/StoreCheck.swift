@@ -6,32 +6,29 @@ import Stores
 
 /// Asks each store once, about nothing, with the credentials of each app.
 struct StoreCheck {
-    private let maker: StoreClientFactory
-    private let wait: @Sendable (AppKey) async -> Void
+    let factory: StoreClientFactory
+    let wait: @Sendable (AppKey) async -> Void
 
     /// - Parameters:
-    ///   - maker: makes the stores as the daemon does.
+    ///   - factory: makes the stores as the daemon does.
     ///   - wait: is awaited before each call, so that the quota holds.
     init(
-        _ maker: StoreClientFactory, beforeEachCall wait: @escaping @Sendable (AppKey) async -> Void
+        _ factory: StoreClientFactory,
+        beforeEachCall wait: @escaping @Sendable (AppKey) async -> Void
     ) {
-        self.maker = maker
+        self.factory = factory
         self.wait = wait
     }
 
     func run(_ app: App, _ tell: (Finding) -> Void) async {
         let clock = StoreClock()
-        let (client, wait) = (maker.client, wait)
+        let (client, wait) = (factory.client, wait)
         let transport = clock.listening(
             to: StoreTransport(
                 send: { request throws(CurlError) in try await client.send(request) },
                 wallClock: WallClock.now, beforeExtraCall: { await wait(app.key) }))
         do throws(ConfigurationFault) {
-            switch app {
-            case .apple(let app): try await ask(app, transport, tell)
-            case .google(let app): try await ask(app, transport, tell)
-            case .amazon(let app): try await ask(app, transport, tell)
-            }
+            try await app.ofStore.ask(with: self, transport, tell)
         } catch {
             tell(
                 .wrong(
@@ -39,101 +36,11 @@ struct StoreCheck {
                     do: "mend that key of the configuration"))
         }
         if let skew = clock.skew {
-            tell(ClockCheck.finding(app.key.store.title, skew: skew))
+            tell(ClockCheck.finding(app.key.store.traits.vendor, skew: skew))
         }
     }
 
-    // MARK: Each store
-
-    private func ask(
-        _ app: AppleApp, _ transport: StoreTransport, _ tell: (Finding) -> Void
-    ) async throws(ConfigurationFault) {
-        let store = try maker.appleStore(app, transport)
-        let key = AppKey(store: .apple, id: app.id)
-        if app.apiKey != nil {
-            tell(
-                await finding(
-                    key, "the App Store Server API takes the key",
-                    "see in App Store Connect, Users and Access, Integrations, In-App Purchase, "
-                        + "that the key is not revoked, and that issuer_id, key_id and the "
-                        + "bundle id belong to it"
-                ) { now throws(StoreFailure) in try await store.probeKey(at: now) })
-        }
-        if app.sharedSecret != nil {
-            tell(
-                await finding(
-                    key,
-                    "verifyReceipt answers; whether the secret is right shows only with a receipt",
-                    "compare shared_secret with App Store Connect, App Information"
-                ) { now throws(StoreFailure) in try await store.probeReceipts(at: now) })
-        }
-    }
-
-    private func ask(
-        _ app: GoogleApp, _ transport: StoreTransport, _ tell: (Finding) -> Void
-    ) async throws(ConfigurationFault) {
-        let credentials = try maker.credentials(of: app)
-        let store = try maker.googleStore(app, credentials, transport)
-        let key = AppKey(store: .google, id: app.id)
-        let account = (try? credentials.check()) ?? "the service account"
-        let advice =
-            "invite \(account) in Play Console, Users and permissions, with "
-            + "\"View financial data\" and \"Manage orders and subscriptions\"; it can take a day"
-        let purchases = await finding(
-            key, "the Play Developer API tells of purchases", advice
-        ) { now throws(StoreFailure) in try await store.probePurchases(at: now) }
-        tell(purchases)
-        // What does not answer about purchases need not be asked about refunds.
-        if purchases.level == .ok {
-            tell(
-                await finding(key, "the Play Developer API tells of refunds", advice) {
-                    now throws(StoreFailure) in try await store.probeVoided(at: now)
-                })
-        }
-        guard let subscription = app.pubsubSubscription else { return }
-        let pubsub = try maker.googlePubSub(subscription, app, credentials, transport)
-        tell(await finding(of: pubsub, key, account))
-    }
-
-    private func ask(
-        _ app: AmazonApp, _ transport: StoreTransport, _ tell: (Finding) -> Void
-    ) async throws(ConfigurationFault) {
-        let store = try maker.amazon(app, transport)
-        tell(
-            await finding(
-                AppKey(store: .amazon, id: app.id),
-                "the Receipt Verification Service takes the key",
-                "compare shared_secret with the Amazon Developer Console, Settings, Shared Key"
-            ) { now throws(StoreFailure) in try await store.probe(at: now) })
-    }
-
-    private func finding(
-        of pubsub: GooglePubSub, _ key: AppKey, _ account: String
-    ) async -> Finding {
-        let advice = "grant \(account) the role Pub/Sub Subscriber on the subscription"
-        await wait(key)
-        do throws(StoreFailure) {
-            switch try await pubsub.probe(at: WallClock.now()) {
-            case .mayBePulled:
-                return .ok("google", "\(key.id): notifications may be pulled")
-            case .hidden:
-                return .note(
-                    "google", "\(key.id): whether notifications may be pulled cannot be looked up",
-                    do: "see that renewald status shows no problem; if it does, \(advice)")
-            }
-        } catch .rejected {
-            return .wrong(
-                "google", "\(key.id): there is no such subscription",
-                do: "mend pubsub_subscription: projects/PROJECT/subscriptions/NAME; Google deletes "
-                    + "one that was not pulled for 31 days")
-        } catch {
-            return Self.judge(error, key, advice)
-        }
-    }
-
-    // MARK: Judging
-
-    private func finding(
+    func finding(
         _ key: AppKey, _ sentence: String, _ advice: String,
         _ probe: (Timestamp) async throws(StoreFailure) -> Void
     ) async -> Finding {
@@ -182,17 +89,6 @@ struct StoreCheck {
                 do: "see that base_url names the store itself, and no proxy or web page",
                 .temporary)
         case .unsupported: .wrong(store, sentence, do: "mend the configuration of the app")
-        }
-    }
-}
-
-extension Store {
-    /// As it calls itself.
-    fileprivate var title: String {
-        switch self {
-        case .apple: "Apple"
-        case .google: "Google"
-        case .amazon: "Amazon"
         }
     }
 }

@@ -4,35 +4,86 @@ import FoundationEssentials
 import Renewal
 import Stores
 
-extension StoreClientFactory {
-    /// One app in the App Store: what is asked, and where its news comes from. Without a key of
-    /// the server API there is no news.
-    func apple(
-        _ app: AppleApp, _ key: AppKey, _ transport: StoreTransport
+extension AppleApp: StoreApp {
+    private var key: AppKey { AppKey(store: .apple, id: id) }
+
+    /// Without a key of the server API there is no news.
+    func client(
+        _ factory: StoreClientFactory, _ transport: StoreTransport
     ) throws(ConfigurationFault) -> StoreClient {
-        let store = try appleStore(app, transport)
-        var doors = StoreClient(ask: { await store.ask($0, at: $1) })
-        if app.apiKey != nil {
-            doors.hintSources.append(
+        let store = try factory.appleStore(self, transport)
+        var client = StoreClient(ask: { await store.ask($0, at: $1) })
+        if apiKey != nil {
+            client.hintSources.append(
                 HintSource(
-                    name: "apple \(app.id) notifications", app: key,
+                    name: "apple \(id) notifications", app: key,
                     endpoint: "apple notifications", interval: Self.historyInterval
                 ) { position, now throws(StoreFailure) in
                     try await store.hints(after: position, at: now)
                 })
-            doors.lookUp = { order, now throws(StoreFailure) in
+            client.lookUp = { order, now throws(StoreFailure) in
                 try await store.lookUp(orderID: order, at: now).flatMap {
                     [$0.originalID, $0.transactionID]
                 }
             }
         }
-        return doors
+        return client
     }
 
     /// Two calls each: one for each environment.
     private static let historyInterval = Duration.seconds(60)
 
-    func appleStore(
+    func look(with check: inout CredentialCheck) {
+        if let apiKey {
+            check.look(at: apiKey.privateKey, "apple \(id): a P-256 key") {
+                factory throws(ConfigurationFault) in
+                let key = try factory.secretKey(apiKey)
+                try factory.made(apiKey.privateKey.place) { () throws(CredentialFault) in
+                    try key.check(bundleID: id)
+                }
+                return key.oddIDs.map { odd in
+                    .note(
+                        CredentialCheck.subject, "apple \(id): \(odd)",
+                        do: "compare it with App Store Connect, Users and Access, Integrations, "
+                            + "In-App Purchase")
+                }
+            }
+        }
+        if let sharedSecret {
+            check.look(at: sharedSecret, "apple \(id): a shared secret") {
+                factory throws(ConfigurationFault) in
+                _ = try factory.secret(sharedSecret)
+                return []
+            }
+        }
+    }
+
+    func ask(
+        with check: StoreCheck, _ transport: StoreTransport, _ tell: (Finding) -> Void
+    ) async throws(ConfigurationFault) {
+        let store = try check.factory.appleStore(self, transport)
+        if apiKey != nil {
+            tell(
+                await check.finding(
+                    key, "the App Store Server API takes the key",
+                    "see in App Store Connect, Users and Access, Integrations, In-App Purchase, "
+                        + "that the key is not revoked, and that issuer_id, key_id and the "
+                        + "bundle id belong to it"
+                ) { now throws(StoreFailure) in try await store.probeKey(at: now) })
+        }
+        if sharedSecret != nil {
+            tell(
+                await check.finding(
+                    key,
+                    "verifyReceipt answers; whether the secret is right shows only with a receipt",
+                    "compare shared_secret with App Store Connect, App Information"
+                ) { now throws(StoreFailure) in try await store.probeReceipts(at: now) })
+        }
+    }
+}
+
+extension StoreClientFactory {
+    fileprivate func appleStore(
         _ app: AppleApp, _ transport: StoreTransport
     ) throws(ConfigurationFault) -> AppleStore {
         var roots = [AppleRoots.g3]
@@ -59,13 +110,13 @@ extension StoreClientFactory {
         }
     }
 
-    func secretKey(_ key: AppleKeySource) throws(ConfigurationFault) -> AppleAPIKey {
+    fileprivate func secretKey(_ key: AppleKeySource) throws(ConfigurationFault) -> AppleAPIKey {
         AppleAPIKey(
             issuerID: key.issuerID, keyID: key.keyID, privateKeyPEM: try secret(key.privateKey))
     }
 
     /// A certificate in DER, from DER or PEM.
-    func certificate(
+    private func certificate(
         _ bytes: [UInt8], _ place: ConfigurationPlace
     ) throws(ConfigurationFault) -> [UInt8] {
         let text = String(decoding: bytes, as: UTF8.self)

@@ -3,31 +3,32 @@ import Engine
 import Renewal
 import Stores
 
-extension StoreClientFactory {
-    /// One app in Google Play: what is asked, where its news comes from, and who acknowledges.
-    func google(
-        _ app: GoogleApp, _ key: AppKey, _ transport: StoreTransport
+extension GoogleApp: StoreApp {
+    private var key: AppKey { AppKey(store: .google, id: id) }
+
+    func client(
+        _ factory: StoreClientFactory, _ transport: StoreTransport
     ) throws(ConfigurationFault) -> StoreClient {
-        let credentials = try self.credentials(of: app)
-        let store = try googleStore(app, credentials, transport)
-        var doors = StoreClient(ask: { await store.ask($0, at: $1) })
-        doors.lookUp = { id, now throws(StoreFailure) in
+        let credentials = try factory.credentials(of: self)
+        let store = try factory.googleStore(self, credentials, transport)
+        var client = StoreClient(ask: { await store.ask($0, at: $1) })
+        client.lookUp = { id, now throws(StoreFailure) in
             let order = try await store.lookUp(orderID: id, at: now)
             return [order?.token.map { OrderID($0.text) }, order?.baseID].compactMap { $0 }
         }
-        doors.hintSources.append(
+        client.hintSources.append(
             HintSource(
-                name: "google \(app.id) voided", app: key, endpoint: "google voided",
+                name: "google \(id) voided", app: key, endpoint: "google voided",
                 interval: Self.voidedInterval
             ) { position, now throws(StoreFailure) in
                 try await store.voidedHints(after: position, at: now)
             })
-        if let subscription = app.pubsubSubscription {
-            doors.hintSources.append(
-                try notifications(of: subscription, app, key, credentials, transport))
+        if let subscription = pubsubSubscription {
+            let pubsub = try factory.googlePubSub(subscription, self, credentials, transport)
+            client.hintSources.append(notifications(from: pubsub))
         }
-        if settings.google.acknowledges {
-            doors.acknowledge = { purchase, now in
+        if factory.settings.google.acknowledges {
+            client.acknowledge = { purchase, now in
                 do throws(StoreFailure) {
                     try await store.acknowledge(purchase, at: now)
                     return true
@@ -38,16 +39,95 @@ extension StoreClientFactory {
                 }
             }
         }
-        return doors
+        return client
     }
 
-    func credentials(of app: GoogleApp) throws(ConfigurationFault) -> GoogleCredentials {
+    /// Within 6,000 calls a day and 30 in 30 seconds.
+    private static let voidedInterval = Duration.seconds(60)
+    private static let notificationInterval = Duration.seconds(10)
+
+    private func notifications(from pubsub: GooglePubSub) -> HintSource {
+        HintSource(
+            name: "google \(id) notifications", app: key, endpoint: "google notifications",
+            interval: Self.notificationInterval,
+            pull: { _, now throws(StoreFailure) in
+                try await pubsub.pull(isWaiting: false, at: now)
+            },
+            acknowledge: { receipts, now throws(StoreFailure) in
+                try await pubsub.acknowledge(receipts, at: now)
+            })
+    }
+
+    func look(with check: inout CredentialCheck) {
+        check.look(at: serviceAccount, "google \(id): the key of a service account") {
+            factory throws(ConfigurationFault) in
+            let credentials = try factory.credentials(of: self)
+            try factory.made(serviceAccount.place) { () throws(CredentialFault) in
+                _ = try credentials.check()
+            }
+            return []
+        }
+    }
+
+    func ask(
+        with check: StoreCheck, _ transport: StoreTransport, _ tell: (Finding) -> Void
+    ) async throws(ConfigurationFault) {
+        let credentials = try check.factory.credentials(of: self)
+        let store = try check.factory.googleStore(self, credentials, transport)
+        let account = (try? credentials.check()) ?? "the service account"
+        let advice =
+            "invite \(account) in Play Console, Users and permissions, with "
+            + "\"View financial data\" and \"Manage orders and subscriptions\"; it can take a day"
+        let purchases = await check.finding(
+            key, "the Play Developer API tells of purchases", advice
+        ) { now throws(StoreFailure) in try await store.probePurchases(at: now) }
+        tell(purchases)
+        // What does not answer about purchases need not be asked about refunds.
+        if purchases.level == .ok {
+            tell(
+                await check.finding(key, "the Play Developer API tells of refunds", advice) {
+                    now throws(StoreFailure) in try await store.probeVoided(at: now)
+                })
+        }
+        guard let subscription = pubsubSubscription else { return }
+        let pubsub = try check.factory.googlePubSub(subscription, self, credentials, transport)
+        tell(await finding(of: pubsub, check, account))
+    }
+
+    private func finding(
+        of pubsub: GooglePubSub, _ check: StoreCheck, _ account: String
+    ) async -> Finding {
+        let advice = "grant \(account) the role Pub/Sub Subscriber on the subscription"
+        await check.wait(key)
+        do throws(StoreFailure) {
+            switch try await pubsub.probe(at: WallClock.now()) {
+            case .mayBePulled:
+                return .ok("google", "\(id): notifications may be pulled")
+            case .hidden:
+                return .note(
+                    "google", "\(id): whether notifications may be pulled cannot be looked up",
+                    do: "see that renewald status shows no problem; if it does, \(advice)")
+            }
+        } catch .rejected {
+            return .wrong(
+                "google", "\(id): there is no such subscription",
+                do: "mend pubsub_subscription: projects/PROJECT/subscriptions/NAME; Google deletes "
+                    + "one that was not pulled for 31 days")
+        } catch {
+            return StoreCheck.judge(error, key, advice)
+        }
+    }
+}
+
+extension StoreClientFactory {
+    fileprivate func credentials(of app: GoogleApp) throws(ConfigurationFault) -> GoogleCredentials
+    {
         GoogleCredentials(
             packageName: app.id, serviceAccountJSON: try secret(app.serviceAccount),
             certificateAuthorityFile: settings.tlsCA(.google)?.path)
     }
 
-    func googleStore(
+    fileprivate func googleStore(
         _ app: GoogleApp, _ credentials: GoogleCredentials, _ transport: StoreTransport
     ) throws(ConfigurationFault) -> GoogleStore {
         let catalog = self.catalog
@@ -59,7 +139,7 @@ extension StoreClientFactory {
         }
     }
 
-    func googlePubSub(
+    fileprivate func googlePubSub(
         _ subscription: String, _ app: GoogleApp, _ credentials: GoogleCredentials,
         _ transport: StoreTransport
     ) throws(ConfigurationFault) -> GooglePubSub {
@@ -68,25 +148,5 @@ extension StoreClientFactory {
                 credentials: credentials, subscription: subscription,
                 host: try host(settings.google.pubsubURL, .google), transport: transport)
         }
-    }
-
-    /// Within 6,000 calls a day and 30 in 30 seconds.
-    private static let voidedInterval = Duration.seconds(60)
-    private static let notificationInterval = Duration.seconds(10)
-
-    private func notifications(
-        of subscription: String, _ app: GoogleApp, _ key: AppKey,
-        _ credentials: GoogleCredentials, _ transport: StoreTransport
-    ) throws(ConfigurationFault) -> HintSource {
-        let pubsub = try googlePubSub(subscription, app, credentials, transport)
-        return HintSource(
-            name: "google \(app.id) notifications", app: key, endpoint: "google notifications",
-            interval: Self.notificationInterval,
-            pull: { _, now throws(StoreFailure) in
-                try await pubsub.pull(isWaiting: false, at: now)
-            },
-            acknowledge: { receipts, now throws(StoreFailure) in
-                try await pubsub.acknowledge(receipts, at: now)
-            })
     }
 }

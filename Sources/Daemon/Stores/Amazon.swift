@@ -1,0 +1,56 @@
+import Configuration
+import Renewal
+import Stores
+
+extension AmazonApp: StoreApp {
+    /// Amazon has no news that could be asked for.
+    func client(
+        _ factory: StoreClientFactory, _ transport: StoreTransport
+    ) throws(ConfigurationFault) -> StoreClient {
+        let store = try factory.amazonStore(self, transport)
+        return StoreClient(ask: { await store.ask($0, at: $1) })
+    }
+
+    func look(with check: inout CredentialCheck) {
+        check.look(at: sharedSecret, "amazon \(id): a shared key") {
+            factory throws(ConfigurationFault) in
+            let credentials = try factory.credentials(of: self)
+            try factory.made(sharedSecret.place) { () throws(CredentialFault) in
+                try credentials.check()
+            }
+            return []
+        }
+    }
+
+    func ask(
+        with check: StoreCheck, _ transport: StoreTransport, _ tell: (Finding) -> Void
+    ) async throws(ConfigurationFault) {
+        let store = try check.factory.amazonStore(self, transport)
+        tell(
+            await check.finding(
+                AppKey(store: .amazon, id: id),
+                "the Receipt Verification Service takes the key",
+                "compare shared_secret with the Amazon Developer Console, Settings, Shared Key"
+            ) { now throws(StoreFailure) in try await store.probe(at: now) })
+    }
+}
+
+extension StoreClientFactory {
+    fileprivate func amazonStore(
+        _ app: AmazonApp, _ transport: StoreTransport
+    ) throws(ConfigurationFault) -> AmazonStore {
+        let credentials = try self.credentials(of: app)
+        return try made(app.sharedSecret.place) { () throws(CredentialFault) in
+            AmazonStore(
+                credentials: credentials, production: try host(settings.amazon.baseURL, .amazon),
+                sandbox: try host(settings.amazon.sandboxURL, .amazon), transport: transport)
+        }
+    }
+
+    fileprivate func credentials(of app: AmazonApp) throws(ConfigurationFault) -> AmazonCredentials
+    {
+        AmazonCredentials(
+            appID: app.id, sharedSecret: try secret(app.sharedSecret),
+            allowsSandbox: app.sandbox)
+    }
+}

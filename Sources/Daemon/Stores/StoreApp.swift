@@ -1,0 +1,29 @@
+import Configuration
+import Stores
+
+/// What the daemon does with an app, in the way of its store. Beside the configuration the files of
+/// this folder that are named after a store are the only ones that know it.
+protocol StoreApp {
+    /// What is asked, where its news comes from, and who acknowledges.
+    func client(
+        _ factory: StoreClientFactory, _ transport: StoreTransport
+    ) throws(ConfigurationFault) -> StoreClient
+
+    /// Looks at each secret by itself.
+    func look(with check: inout CredentialCheck)
+
+    /// Asks the store about nothing with them.
+    func ask(
+        with check: StoreCheck, _ transport: StoreTransport, _ tell: (Finding) -> Void
+    ) async throws(ConfigurationFault)
+}
+
+extension App {
+    var ofStore: any StoreApp {
+        switch self {
+        case .apple(let app): app
+        case .google(let app): app
+        case .amazon(let app): app
+        }
+    }
+}

@@ -1,0 +1,66 @@
+/// In what the stores differ, for the rules and for sentences. No other file of the core names one.
+package struct StoreTraits: Hashable, Sendable {
+    /// As it calls itself: `Apple`.
+    package let vendor: String
+    /// As a sentence names it: `the App Store`.
+    package let marketplace: String
+    /// Whether a token is what the store gives access by, and no id that may be shown.
+    package let hasSecretTokens: Bool
+    /// Whether orders have ids of their own, which are no tokens.
+    package let namesOrders: Bool
+    /// Which of its ids only one purchase may have.
+    let identity: Identity
+    /// The bound within which every purchase in force is asked about: a refund shows itself.
+    let sweep: Duration
+    /// Whether it renews up to a day before the end.
+    let renewsEarly: Bool
+    /// Whether the same name may be sold again at any time: nothing that closes it does so for good.
+    let resubscribesForEver: Bool
+    /// How long a token answers after its subscription's end; nil where that has no limit.
+    let tokenLife: Duration?
+    /// Whether a token names the one that it continues: two purchases are one subscription.
+    let linksTokens: Bool
+    /// Whether its list of voided purchases is a word of its own, beside what a product reads.
+    let listsVoids: Bool
+    /// Whether periods have no name but their end. A term never gets shorter then.
+    let namesPeriodsByEnd: Bool
+
+    enum Identity: Hashable, Sendable {
+        case token
+        /// The same purchase may be submitted in several forms.
+        case originalID
+    }
+}
+
+extension Store {
+    package var traits: StoreTraits {
+        switch self {
+        case .apple: .apple
+        case .google: .google
+        case .amazon: .amazon
+        }
+    }
+}
+
+extension StoreTraits {
+    /// An original transaction id belongs to a customer for ever.
+    fileprivate static let apple = StoreTraits(
+        vendor: "Apple", marketplace: "the App Store", hasSecretTokens: false,
+        namesOrders: true, identity: .originalID, sweep: .days(7), renewsEarly: true,
+        resubscribesForEver: true, tokenLife: nil, linksTokens: false,
+        listsVoids: false, namesPeriodsByEnd: false)
+
+    /// A token answers until 60 days after its expiry, then 410.
+    fileprivate static let google = StoreTraits(
+        vendor: "Google", marketplace: "Google Play", hasSecretTokens: true,
+        namesOrders: true, identity: .token, sweep: .days(7), renewsEarly: false,
+        resubscribesForEver: false, tokenLife: .days(60), linksTokens: true,
+        listsVoids: true, namesPeriodsByEnd: false)
+
+    /// Without news of refunds it is asked more often.
+    fileprivate static let amazon = StoreTraits(
+        vendor: "Amazon", marketplace: "the Amazon Appstore", hasSecretTokens: true,
+        namesOrders: false, identity: .token, sweep: .hours(44), renewsEarly: false,
+        resubscribesForEver: false, tokenLife: nil, linksTokens: false,
+        listsVoids: false, namesPeriodsByEnd: true)
+}
