@@ -101,9 +101,7 @@ extension UserNames {
         switch self {
         case .plain: userID.text
         case .hashed:
-            String(
-                SHA256.hash(data: Array(userID.text.utf8)).prefix(Self.digits / 2)
-                    .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+            SHA256.hash(data: Array(userID.text.utf8)).prefix(Self.digits / 2).hexDigits
         }
     }
 }

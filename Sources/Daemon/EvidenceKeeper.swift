@@ -20,10 +20,7 @@ struct EvidenceKeeper: Sendable {
     }
 
     private static func digest(_ body: [UInt8]) -> String {
-        SHA256.hash(data: body).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count < 2 ? "0" + digits : digits
-        }.joined()
+        SHA256.hash(data: body).hexDigits
     }
 
     /// PostgreSQL's text has no place for a zero byte.

@@ -14,7 +14,7 @@ package struct StoreTraits: Hashable, Sendable {
     let sweep: Duration
     /// Whether it renews up to a day before the end.
     let renewsEarly: Bool
-    /// Whether the same name may be sold again at any time: nothing that closes it does so for good.
+    /// Whether the same name may be sold again at any time: nothing closes it for good.
     let resubscribesForEver: Bool
     /// How long a token answers after its subscription's end; nil where that has no limit.
     let tokenLife: Duration?

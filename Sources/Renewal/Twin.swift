@@ -15,7 +15,9 @@ extension Outcome {
     /// its chain may have been handed in before. Only where a token names another.
     package var mayComeLate: Bool {
         let known = claim.purchase.facts
-        guard claim.purchase.app.store.traits.linksTokens, known.access == .none else { return false }
+        guard claim.purchase.app.store.traits.linksTokens, known.access == .none else {
+            return false
+        }
         return decision.facts.access != .none
             || decision.facts.state == .invalid && known.state != .invalid
     }

@@ -120,8 +120,9 @@ struct Age {
     /// Where periods are named by their end alone a term never gets shorter: an end to come is a
     /// date of its own, and no end of a term.
     private var isAnEarlierPeriod: Bool {
-        guard claim.purchase.app.store.traits.namesPeriodsByEnd, isInForce, facts.access == .granted,
-            facts.environment == .production, let paid = observation.paidThrough,
+        guard claim.purchase.app.store.traits.namesPeriodsByEnd, isInForce,
+            facts.access == .granted, facts.environment == .production,
+            let paid = observation.paidThrough,
             let known = facts.paidThrough
         else { return false }
         return paid < known

@@ -1,6 +1,6 @@
 import Renewal
 
-/// Dates as texts, in UTC, without a locale or a time zone database.
+/// Reads dates as texts, in UTC, without a locale or a time zone database.
 enum CalendarTime {
     /// Reads RFC 3339, such as `2026-02-15T10:20:28.912Z`: any number of fractional digits, an
     /// offset or `Z`. Digits beyond microseconds are dropped.
@@ -38,21 +38,6 @@ enum CalendarTime {
         return Timestamp(microsecondsSinceEpoch: seconds * 1_000_000)
     }
 
-    /// Writes RFC 3339 in whole seconds, such as `2026-02-01T00:00:00Z`.
-    static func text(_ instant: Timestamp) -> String {
-        let (days, second) = floorDivide(
-            floorDivide(instant.microsecondsSinceEpoch, 1_000_000).quotient, 86_400)
-        let (year, month, day) = civil(days)
-        let clock = [second / 3600, second / 60 % 60, second % 60].map(twoDigits)
-        let fourDigits = year < 1000 ? "0" + (year < 100 ? "0" : "") + twoDigits(year) : "\(year)"
-        return "\(fourDigits)-\(twoDigits(month))-\(twoDigits(day))T"
-            + clock.joined(separator: ":") + "Z"
-    }
-
-    private static func twoDigits(_ number: Int64) -> String {
-        number < 10 ? "0\(number)" : "\(number)"
-    }
-
     private static func epochSeconds(
         _ year: Int64, _ month: Int64, _ day: Int64, _ hour: Int64, _ minute: Int64,
         _ second: Int64
@@ -61,36 +46,9 @@ enum CalendarTime {
         guard (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60,
             second <= 60
         else { return nil }
-        let days = daysSinceEpoch(year, month, day)
-        guard civil(days) == (year, month, day) else { return nil }
-        return days * 86_400 + hour * 3600 + minute * 60 + second
-    }
-
-    /// Days of the Gregorian calendar, with years that begin in March so that the leap day is last.
-    private static func daysSinceEpoch(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        let shifted = month <= 2 ? year - 1 : year
-        let (era, yearOfEra) = floorDivide(shifted, 400)
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return era * 146_097 + dayOfEra - 719_468
-    }
-
-    private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let (era, dayOfEra) = floorDivide(days + 719_468, 146_097)
-        let leaps = dayOfEra / 1460 - dayOfEra / 36_524 + dayOfEra / 146_096
-        let yearOfEra = (dayOfEra - leaps) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shifted = (5 * dayOfYear + 2) / 153
-        let month = shifted < 10 ? shifted + 3 : shifted - 9
-        let day = dayOfYear - (153 * shifted + 2) / 5 + 1
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
-    }
-
-    private static func floorDivide(
-        _ dividend: Int64, _ divisor: Int64
-    ) -> (quotient: Int64, remainder: Int64) {
-        let (quotient, remainder) = dividend.quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+        let date = CivilTime.beginning(year: year, month: month) + .days(Int(day) - 1)
+        guard CivilTime(date).month == month else { return nil }
+        return date.microsecondsSinceEpoch / 1_000_000 + hour * 3600 + minute * 60 + second
     }
 }
 

@@ -296,7 +296,7 @@ struct AmazonObservationTests {
         let answer = try read(row)
         #expect(summary(answer) == row["hear"])
         guard case .verdict(let observation) = answer else { return }
-        let again = observation.askAgainBy.map { CalendarTime.text($0).dropFirst(2).prefix(11) }
+        let again = observation.askAgainBy.map { $0.text.dropFirst(2).prefix(11) }
         #expect(again.map(String.init) == row["again"])
     }
 

@@ -101,7 +101,7 @@ struct FuzzTests {
             var mutator = Mutator(seed: Self.seed, of: text)
             for _ in 0..<Self.inputs {
                 let mutated = String(decoding: mutator.next(), as: UTF8.self)
-                _ = CalendarTime.timestamp(rfc3339: mutated).map(CalendarTime.text)
+                _ = CalendarTime.timestamp(rfc3339: mutated).map(\.text)
                 _ = CalendarTime.timestamp(httpDate: mutated)
                 _ = RetryAfter.delay(mutated, at: Timestamp(microsecondsSinceEpoch: 0))
                 _ = GoogleOrderID.base(of: OrderID(mutated))

@@ -52,7 +52,7 @@ struct GoogleRead {
         if observation.isRefundedInPart { words.append("refunded in part") }
         if observation.awaitsAcknowledgement { words.append("awaits") }
         if let again = observation.askAgainBy {
-            words.append("again " + String(CalendarTime.text(again).dropFirst(2).prefix(14)))
+            words.append("again " + String(again.text.dropFirst(2).prefix(14)))
         }
         switch proof {
         case .given, .unless: break

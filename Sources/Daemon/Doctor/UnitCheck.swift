@@ -78,9 +78,7 @@ struct UnitCheck {
 
     /// In hexadecimal.
     static func digest(of bytes: Data) -> String {
-        SHA256.hash(data: bytes).map { byte in
-            String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-        }.joined()
+        SHA256.hash(data: bytes).hexDigits
     }
 
     /// systemd ignores keys that begin with `X-`.

@@ -163,7 +163,7 @@ struct AmazonObservation: Sendable {
         for (name, date) in [
             ("renewalDate", renewal), ("gracePeriodEndDate", grace), ("cancelDate", cancelled),
         ] {
-            if let date { words.append("\(name) \(CalendarTime.text(date))") }
+            if let date { words.append("\(name) \(date.text)") }
         }
         if let reason = receipt.cancelReason { words.append("cancelReason \(reason)") }
         return words.joined(separator: ", ")

@@ -183,7 +183,7 @@ extension AppleSubscription {
             ("expiresDate", dates.expires), ("gracePeriodExpiresDate", dates.grace),
             ("revocationDate", dates.revoked),
         ] {
-            if let date { words.append("\(name) \(CalendarTime.text(date))") }
+            if let date { words.append("\(name) \(date.text)") }
         }
         return words.joined(separator: ", ")
     }

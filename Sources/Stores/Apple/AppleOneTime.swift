@@ -56,8 +56,8 @@ extension AppleTransaction {
 
     private func oneTimeWords(_ purchased: Timestamp?, _ revoked: Timestamp?) -> String {
         var words = [type ?? "-"]
-        if let purchased { words.append("purchaseDate \(CalendarTime.text(purchased))") }
-        if let revoked { words.append("revocationDate \(CalendarTime.text(revoked))") }
+        if let purchased { words.append("purchaseDate \(purchased.text)") }
+        if let revoked { words.append("revocationDate \(revoked.text)") }
         if let share = revocationPercentage, share < 100_000 {
             words.append("revocationPercentage \(share)")
         }

@@ -264,7 +264,7 @@ struct AppleReceiptChain: Sendable {
             ("expires_date", shown.expires), ("grace_period_expires_date", graceEnd),
             ("cancellation_date", shown.cancelled),
         ] {
-            if let date { words.append("\(name) \(CalendarTime.text(date))") }
+            if let date { words.append("\(name) \(date.text)") }
         }
         return words.joined(separator: ", ")
     }

@@ -12,7 +12,7 @@ struct AppleRequest: Sendable {
         _ name: String, _ path: String, query: [(String, String)] = [], body: [UInt8]? = nil
     ) {
         self.name = name
-        let pairs = query.map { "\($0.0)=\(Self.queryText($0.1))" }
+        let pairs = query.map { "\($0.0)=\(PercentEncoding.queryValue($0.1))" }
         self.path = "/inApps/" + path + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
         self.body = body
     }
@@ -88,17 +88,5 @@ struct AppleRequest: Sendable {
 
     private static func segment(_ id: OrderID) throws(StoreFailure) -> String {
         try PathSegment(id.text, what: "transaction id").text
-    }
-
-    /// Leaves the unreserved characters of RFC 3986 as they are: `&`, `=` and `+` would be read as
-    /// parts of the query.
-    private static func queryText(_ raw: String) -> String {
-        raw.utf8.map { byte in
-            let character = Character(Unicode.Scalar(byte))
-            guard character.isASCII,
-                character.isLetter || character.isNumber || "-._~".contains(character)
-            else { return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true) }
-            return String(character)
-        }.joined()
     }
 }

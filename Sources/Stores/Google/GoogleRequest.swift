@@ -73,38 +73,15 @@ struct GooglePaths: Sendable {
 
     func orders(_ ids: [OrderID]) -> String {
         app + "/orders:batchGet?"
-            + ids.map { "orderIds=" + URLText.queryValue($0.text) }.joined(separator: "&")
+            + ids.map { "orderIds=" + PercentEncoding.queryValue($0.text) }.joined(separator: "&")
     }
 
     /// `query` holds names and values; the values are escaped here.
     func voided(_ query: [(name: String, value: String)]) throws(StoreFailure) -> String {
         var parts: [String] = []
         for (name, value) in query {
-            parts.append(name + "=" + URLText.queryValue(value))
+            parts.append(name + "=" + PercentEncoding.queryValue(value))
         }
         return app + "/purchases/voidedpurchases?" + parts.joined(separator: "&")
     }
-}
-
-extension URLText {
-    /// Leaves only unreserved characters of RFC 3986: whatever `&`, `+` and `=` mean to a server,
-    /// the value arrives as it is.
-    static func queryValue(_ raw: String) -> String {
-        var encoded: [UInt8] = []
-        for byte in raw.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "~"):
-                encoded.append(byte)
-            default:
-                encoded += [
-                    UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)],
-                ]
-            }
-        }
-        return String(decoding: encoded, as: UTF8.self)
-    }
-
-    private static let hexDigits = Array("0123456789ABCDEF".utf8)
 }

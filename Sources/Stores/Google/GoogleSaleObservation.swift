@@ -99,7 +99,7 @@ struct GoogleSaleObservation: Sendable {
 
     private var words: String {
         var words = [sale.state.rawValue]
-        if let bought = sale.boughtAt { words.append("purchased \(CalendarTime.text(bought))") }
+        if let bought = sale.boughtAt { words.append("purchased \(bought.text)") }
         for item in sale.items {
             if item.isConsumed { words.append("consumed") }
             if let left = item.refundableQuantity {

@@ -54,7 +54,7 @@ extension GoogleObservation {
 
     var words: String {
         var words = [snapshot.state.rawValue]
-        if let expires = main?.expires { words.append("expiryTime \(CalendarTime.text(expires))") }
+        if let expires = main?.expires { words.append("expiryTime \(expires.text)") }
         if let main { words.append("autoRenewEnabled \(main.renews)") }
         if isUnpaid { words.append("latest order not paid") }
         if let who = snapshot.cancellation { words.append("canceled by \(who.rawValue)") }

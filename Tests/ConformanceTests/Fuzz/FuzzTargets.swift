@@ -169,8 +169,8 @@ enum FuzzTargets {
         return FuzzTarget(name: "dates, ids, addresses, JWS", seeds: seeds) { input, _ in
             let text = String(decoding: input, as: UTF8.self)
             let date = CalendarTime.timestamp(rfc3339: text)
-            if let date, CalendarTime.timestamp(rfc3339: CalendarTime.text(date)) == nil {
-                let text = CalendarTime.text(date)
+            if let date, CalendarTime.timestamp(rfc3339: date.text) == nil {
+                let text = date.text
                 throw FuzzTarget.Broken(description: "a date that cannot be read again: \(text)")
             }
             _ = CalendarTime.timestamp(httpDate: text)

@@ -120,5 +120,5 @@ private func summary(_ standing: Standing) -> String {
 
 /// Month, day and hour.
 private func day(_ instant: Timestamp?) -> String {
-    instant.map { String(CalendarTime.text($0).dropFirst(2).prefix(11)) } ?? "-"
+    instant.map { String($0.text.dropFirst(2).prefix(11)) } ?? "-"
 }
