@@ -2,20 +2,22 @@ import Configuration
 import Renewal
 import Stores
 
-extension AmazonApp: StoreApp {
+struct AmazonStoreApp: StoreApp {
+    let app: AmazonApp
+
     /// Amazon has no news that could be asked for.
     func client(
         _ factory: StoreClientFactory, _ transport: StoreTransport
     ) throws(ConfigurationFault) -> StoreClient {
-        let store = try factory.amazonStore(self, transport)
+        let store = try factory.amazonStore(app, transport)
         return StoreClient(ask: { await store.ask($0, at: $1) })
     }
 
     func look(with check: inout CredentialCheck) {
-        check.look(at: sharedSecret, "amazon \(id): a shared key") {
+        check.look(at: app.sharedSecret, "amazon \(app.id): a shared key") {
             factory throws(ConfigurationFault) in
-            let credentials = try factory.credentials(of: self)
-            try factory.made(sharedSecret.place) { () throws(CredentialFault) in
+            let credentials = try factory.credentials(of: app)
+            try factory.made(app.sharedSecret.place) { () throws(CredentialFault) in
                 try credentials.check()
             }
             return []
@@ -25,10 +27,10 @@ extension AmazonApp: StoreApp {
     func ask(
         with check: StoreCheck, _ transport: StoreTransport, _ tell: (Finding) -> Void
     ) async throws(ConfigurationFault) {
-        let store = try check.factory.amazonStore(self, transport)
+        let store = try check.factory.amazonStore(app, transport)
         tell(
             await check.finding(
-                AppKey(store: .amazon, id: id),
+                AppKey(store: .amazon, id: app.id),
                 "the Receipt Verification Service takes the key",
                 "compare shared_secret with the Amazon Developer Console, Settings, Shared Key"
             ) { now throws(StoreFailure) in try await store.probe(at: now) })

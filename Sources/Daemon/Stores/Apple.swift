@@ -4,19 +4,21 @@ import FoundationEssentials
 import Renewal
 import Stores
 
-extension AppleApp: StoreApp {
-    private var key: AppKey { AppKey(store: .apple, id: id) }
+struct AppleStoreApp: StoreApp {
+    let app: AppleApp
+
+    private var key: AppKey { AppKey(store: .apple, id: app.id) }
 
     /// Without a key of the server API there is no news.
     func client(
         _ factory: StoreClientFactory, _ transport: StoreTransport
     ) throws(ConfigurationFault) -> StoreClient {
-        let store = try factory.appleStore(self, transport)
+        let store = try factory.appleStore(app, transport)
         var client = StoreClient(ask: { await store.ask($0, at: $1) })
-        if apiKey != nil {
+        if app.apiKey != nil {
             client.hintSources.append(
                 HintSource(
-                    name: "apple \(id) notifications", app: key,
+                    name: "apple \(app.id) notifications", app: key,
                     endpoint: "apple notifications", interval: Self.historyInterval
                 ) { position, now throws(StoreFailure) in
                     try await store.hints(after: position, at: now)
@@ -34,23 +36,23 @@ extension AppleApp: StoreApp {
     private static let historyInterval = Duration.seconds(60)
 
     func look(with check: inout CredentialCheck) {
-        if let apiKey {
-            check.look(at: apiKey.privateKey, "apple \(id): a P-256 key") {
+        if let apiKey = app.apiKey {
+            check.look(at: apiKey.privateKey, "apple \(app.id): a P-256 key") {
                 factory throws(ConfigurationFault) in
                 let key = try factory.secretKey(apiKey)
                 try factory.made(apiKey.privateKey.place) { () throws(CredentialFault) in
-                    try key.check(bundleID: id)
+                    try key.check(bundleID: app.id)
                 }
                 return key.oddIDs.map { odd in
                     .note(
-                        CredentialCheck.subject, "apple \(id): \(odd)",
+                        CredentialCheck.subject, "apple \(app.id): \(odd)",
                         do: "compare it with App Store Connect, Users and Access, Integrations, "
                             + "In-App Purchase")
                 }
             }
         }
-        if let sharedSecret {
-            check.look(at: sharedSecret, "apple \(id): a shared secret") {
+        if let sharedSecret = app.sharedSecret {
+            check.look(at: sharedSecret, "apple \(app.id): a shared secret") {
                 factory throws(ConfigurationFault) in
                 _ = try factory.secret(sharedSecret)
                 return []
@@ -61,8 +63,8 @@ extension AppleApp: StoreApp {
     func ask(
         with check: StoreCheck, _ transport: StoreTransport, _ tell: (Finding) -> Void
     ) async throws(ConfigurationFault) {
-        let store = try check.factory.appleStore(self, transport)
-        if apiKey != nil {
+        let store = try check.factory.appleStore(app, transport)
+        if app.apiKey != nil {
             tell(
                 await check.finding(
                     key, "the App Store Server API takes the key",
@@ -71,7 +73,7 @@ extension AppleApp: StoreApp {
                         + "bundle id belong to it"
                 ) { now throws(StoreFailure) in try await store.probeKey(at: now) })
         }
-        if sharedSecret != nil {
+        if app.sharedSecret != nil {
             tell(
                 await check.finding(
                     key,

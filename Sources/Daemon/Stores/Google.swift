@@ -3,14 +3,16 @@ import Engine
 import Renewal
 import Stores
 
-extension GoogleApp: StoreApp {
-    private var key: AppKey { AppKey(store: .google, id: id) }
+struct GoogleStoreApp: StoreApp {
+    let app: GoogleApp
+
+    private var key: AppKey { AppKey(store: .google, id: app.id) }
 
     func client(
         _ factory: StoreClientFactory, _ transport: StoreTransport
     ) throws(ConfigurationFault) -> StoreClient {
-        let credentials = try factory.credentials(of: self)
-        let store = try factory.googleStore(self, credentials, transport)
+        let credentials = try factory.credentials(of: app)
+        let store = try factory.googleStore(app, credentials, transport)
         var client = StoreClient(ask: { await store.ask($0, at: $1) })
         client.lookUp = { id, now throws(StoreFailure) in
             let order = try await store.lookUp(orderID: id, at: now)
@@ -18,13 +20,13 @@ extension GoogleApp: StoreApp {
         }
         client.hintSources.append(
             HintSource(
-                name: "google \(id) voided", app: key, endpoint: "google voided",
+                name: "google \(app.id) voided", app: key, endpoint: "google voided",
                 interval: Self.voidedInterval
             ) { position, now throws(StoreFailure) in
                 try await store.voidedHints(after: position, at: now)
             })
-        if let subscription = pubsubSubscription {
-            let pubsub = try factory.googlePubSub(subscription, self, credentials, transport)
+        if let subscription = app.pubsubSubscription {
+            let pubsub = try factory.googlePubSub(subscription, app, credentials, transport)
             client.hintSources.append(notifications(from: pubsub))
         }
         if factory.settings.google.acknowledges {
@@ -48,7 +50,7 @@ extension GoogleApp: StoreApp {
 
     private func notifications(from pubsub: GooglePubSub) -> HintSource {
         HintSource(
-            name: "google \(id) notifications", app: key, endpoint: "google notifications",
+            name: "google \(app.id) notifications", app: key, endpoint: "google notifications",
             interval: Self.notificationInterval,
             pull: { _, now throws(StoreFailure) in
                 try await pubsub.pull(isWaiting: false, at: now)
@@ -59,10 +61,10 @@ extension GoogleApp: StoreApp {
     }
 
     func look(with check: inout CredentialCheck) {
-        check.look(at: serviceAccount, "google \(id): the key of a service account") {
+        check.look(at: app.serviceAccount, "google \(app.id): the key of a service account") {
             factory throws(ConfigurationFault) in
-            let credentials = try factory.credentials(of: self)
-            try factory.made(serviceAccount.place) { () throws(CredentialFault) in
+            let credentials = try factory.credentials(of: app)
+            try factory.made(app.serviceAccount.place) { () throws(CredentialFault) in
                 _ = try credentials.check()
             }
             return []
@@ -72,8 +74,8 @@ extension GoogleApp: StoreApp {
     func ask(
         with check: StoreCheck, _ transport: StoreTransport, _ tell: (Finding) -> Void
     ) async throws(ConfigurationFault) {
-        let credentials = try check.factory.credentials(of: self)
-        let store = try check.factory.googleStore(self, credentials, transport)
+        let credentials = try check.factory.credentials(of: app)
+        let store = try check.factory.googleStore(app, credentials, transport)
         let account = (try? credentials.check()) ?? "the service account"
         let advice =
             "invite \(account) in Play Console, Users and permissions, with "
@@ -89,8 +91,8 @@ extension GoogleApp: StoreApp {
                     now throws(StoreFailure) in try await store.probeVoided(at: now)
                 })
         }
-        guard let subscription = pubsubSubscription else { return }
-        let pubsub = try check.factory.googlePubSub(subscription, self, credentials, transport)
+        guard let subscription = app.pubsubSubscription else { return }
+        let pubsub = try check.factory.googlePubSub(subscription, app, credentials, transport)
         tell(await finding(of: pubsub, check, account))
     }
 
@@ -102,15 +104,15 @@ extension GoogleApp: StoreApp {
         do throws(StoreFailure) {
             switch try await pubsub.probe(at: WallClock.now()) {
             case .mayBePulled:
-                return .ok("google", "\(id): notifications may be pulled")
+                return .ok("google", "\(app.id): notifications may be pulled")
             case .hidden:
                 return .note(
-                    "google", "\(id): whether notifications may be pulled cannot be looked up",
+                    "google", "\(app.id): whether notifications may be pulled cannot be looked up",
                     do: "see that renewald status shows no problem; if it does, \(advice)")
             }
         } catch .rejected {
             return .wrong(
-                "google", "\(id): there is no such subscription",
+                "google", "\(app.id): there is no such subscription",
                 do: "mend pubsub_subscription: projects/PROJECT/subscriptions/NAME; Google deletes "
                     + "one that was not pulled for 31 days")
         } catch {

@@ -21,9 +21,9 @@ protocol StoreApp {
 extension App {
     var ofStore: any StoreApp {
         switch self {
-        case .apple(let app): app
-        case .google(let app): app
-        case .amazon(let app): app
+        case .apple(let app): AppleStoreApp(app: app)
+        case .google(let app): GoogleStoreApp(app: app)
+        case .amazon(let app): AmazonStoreApp(app: app)
         }
     }
 }
