@@ -45,11 +45,11 @@ package final class CurlClient: Sendable {
     package func send(_ request: HTTPRequest) async throws(CurlError) -> HTTPResponse {
         try request.check()
         let job = Job(request)
-        let lane = request.isPlain || oldPeers.has(request) ? wide : narrow
+        let route = request.isPlain || oldPeers.has(request) ? wide : narrow
         let answer = await withTaskCancellationHandler {
-            await withCheckedContinuation { lane.start(job, $0) }
+            await withCheckedContinuation { route.start(job, $0) }
         } onCancel: {
-            // It may be on its way from one lane to the other.
+            // It may be on its way from one route to the other.
             narrow.cancel(job)
             wide.cancel(job)
         }
@@ -81,14 +81,14 @@ package final class CurlClient: Sendable {
     }()
 
     private static func start(
-        _ lane: Lane, _ configuration: CurlConfiguration
+        _ route: Route, _ configuration: CurlConfiguration
     ) throws(CurlError) -> Inbox {
         guard let multi = curl_multi_init() else { throw .unreachable(reason: "out of memory") }
         // The pointer is shared on purpose: the inbox uses it for wake-ups only, which libcurl
         // allows from any thread, and no longer than the loop lives.
         nonisolated(unsafe) let shared = multi
         let inbox = Inbox(waking: shared)
-        let loop = Loop(multi: multi, inbox: inbox, lane: lane, configuration: configuration)
+        let loop = Loop(multi: multi, inbox: inbox, route: route, configuration: configuration)
         guard startThread(loop) else {
             inbox.end(freeing: multi)
             throw .unreachable(reason: "no thread to be had")

@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// Carries the transfers of one lane over one multi handle, on one thread of its own.
+/// Carries the transfers of one route over one multi handle, on one thread of its own.
 ///
 /// Everything in it is used by that thread only; other threads reach it through the inbox.
 final class Loop {
@@ -21,25 +21,25 @@ final class Loop {
     /// Without transfers only a wake-up matters, and one is never lost.
     private static let longestWaitMilliseconds: Int32 = 60_000
 
-    private let lane: Lane
+    private let route: Route
 
     /// - Parameters:
     ///   - multi: freed at the end of `run`.
     ///   - inbox: wakes `multi`.
-    ///   - lane: which way it is.
+    ///   - route: which way it is.
     ///   - configuration: the client's.
     init(
-        multi: UnsafeMutableRawPointer, inbox: Inbox, lane: Lane, configuration: CurlConfiguration
+        multi: UnsafeMutableRawPointer, inbox: Inbox, route: Route, configuration: CurlConfiguration
     ) {
         self.multi = multi
         self.inbox = inbox
-        self.lane = lane
+        self.route = route
         self.configuration = configuration
-        let connections = lane.connections(configuration)
+        let connections = route.connections(configuration)
         let streams = max(1, configuration.maximumStreamsPerConnection)
         renewald_curl_multi_set_long(
             multi, CURLMOPT_PIPELINING,
-            Int(lane.multiplexes ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING))
+            Int(route.multiplexes ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING))
         renewald_curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections)
         renewald_curl_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, streams)
         // By default four for each transfer in flight: few transfers to many hosts would close
@@ -72,7 +72,7 @@ final class Loop {
         }
         do throws(CurlError) {
             let transfer = if let used = idle.popLast() { used } else { try Transfer(start) }
-            try transfer.prepare(start, configuration, multiplexes: lane.multiplexes)
+            try transfer.prepare(start, configuration, multiplexes: route.multiplexes)
             guard curl_multi_add_handle(multi, transfer.handle) == CURLM_OK else {
                 throw .unreachable(reason: "libcurl takes no more transfers")
             }
@@ -101,9 +101,9 @@ final class Loop {
         return start
     }
 
-    /// After an answer in HTTP/1 its origin's requests take the wide lane, also those that wait.
+    /// After an answer in HTTP/1 its origin's requests take the wide route, also those that wait.
     private func learn(_ transfer: Transfer) {
-        guard case .narrow(let peers, let wide) = lane, transfer.isOldAnswer else { return }
+        guard case .narrow(let peers, let wide) = route, transfer.isOldAnswer else { return }
         let origin = transfer.start.job.request.origin
         guard peers.note(origin) else { return }
         let waiting = inFlight.values.filter {

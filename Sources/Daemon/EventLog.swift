@@ -64,7 +64,7 @@ final class EventLog: Sendable {
 
     func write(_ report: CommitReport, to log: Logger) {
         for event in report.events {
-            if event.told.kind != "revoke", !admits("\(event.told.kind)s", log) { continue }
+            if event.kind.name != "revoke", !admits("\(event.kind.name)s", log) { continue }
             let user = userNames.name(of: event.userID)
             let lag = event.detectionLag(in: report, at: clock)
             log.info(
@@ -124,23 +124,23 @@ extension Event {
 
     /// The same, with the user named as the log names users.
     package func sentence(naming user: String) -> String {
-        let isRevoke = if case .revoke = told { true } else { false }
+        let isRevoke = if case .revoke = kind { true } else { false }
         let until =
             isRevoke
             ? ", since \(effectiveAt.text)" : expiresAt.map { ", until \($0.text)" } ?? ""
         let about = "(\(app.store.rawValue) \(product), purchase \(purchaseID)\(until))"
         guard let entitlement else {
-            return "notice for \(user): \(told.reason) \(about)"
+            return "notice for \(user): \(kind.reason) \(about)"
         }
-        let towards = told.kind == "grant" ? "to" : "from"
-        return "\(told.kind) \(entitlement) \(towards) \(user): \(told.reason) \(about)"
+        let towards = kind.name == "grant" ? "to" : "from"
+        return "\(kind.name) \(entitlement) \(towards) \(user): \(kind.reason) \(about)"
     }
 
     /// How long the store knew before we did: for what ended access after the purchase was
     /// submitted. What is given is dated by its decision, and what was found at first sight is
     /// history.
     package func detectionLag(of claim: Claim, at now: Timestamp) -> Duration? {
-        guard case .revoke(let reason) = told, claim.purchase.id == purchaseID else { return nil }
+        guard case .revoke(let reason) = kind, claim.purchase.id == purchaseID else { return nil }
         switch reason {
         case .invalid, .unverifiable, .manual, .transferred: return nil
         case .expired, .cancelled, .paymentFailed, .paymentPending, .refunded, .familyRemoved,
@@ -153,9 +153,9 @@ extension Event {
     /// What the journal keeps beside the text. No order id: for some stores that is the token.
     fileprivate func fields(naming user: String, lag: Duration?) -> Logger.Metadata {
         var fields: Logger.Metadata = [
-            LogField.topic: "\(told.topic)", LogField.store: "\(app.store.rawValue)",
+            LogField.topic: "\(kind.topic)", LogField.store: "\(app.store.rawValue)",
             LogField.app: "\(app.id)", LogField.purchase: "\(purchaseID)", "user": "\(user)",
-            "event": "\(told.kind)", "reason": "\(told.reason)", "product": "\(product)",
+            "event": "\(kind.name)", "reason": "\(kind.reason)", "product": "\(product)",
             "effective_at": "\(effectiveAt.text)",
         ]
         if let entitlement { fields["entitlement"] = "\(entitlement)" }

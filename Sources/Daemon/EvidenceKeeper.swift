@@ -6,9 +6,9 @@ struct EvidenceKeeper: Sendable {
     /// Whether bodies are kept as they came. They hold what must not be told to anybody.
     let keepsRaw: Bool
 
-    func evidence(of hearing: Hearing) -> Evidence {
+    func evidence(of answered: AnsweredCall) -> Evidence {
         Evidence(
-            hearing.answer.kind, heard: hearing.answer.words, calls: hearing.calls.map(call))
+            answered.answer.kind, heard: answered.answer.words, calls: answered.calls.map(call))
     }
 
     private func call(_ call: StoreCall) -> Evidence.Call {

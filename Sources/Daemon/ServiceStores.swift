@@ -12,10 +12,10 @@ struct ServiceStores: EngineStores {
     var apps: [AppKey] { clients.apps }
     var hintSources: [HintSource] { clients.hintSources }
 
-    func ask(_ claim: Claim) async -> Hearing {
+    func ask(_ claim: Claim) async -> AnsweredCall {
         await metrics.asking(claim.purchase.app) { await clients.ask(claim) }
     }
 
     func acknowledge(_ claim: Claim) async -> Bool { await clients.acknowledge(claim) }
-    func evidence(of hearing: Hearing) -> Evidence? { keeper?.evidence(of: hearing) }
+    func evidence(of answered: AnsweredCall) -> Evidence? { keeper?.evidence(of: answered) }
 }

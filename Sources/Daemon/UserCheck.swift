@@ -21,7 +21,7 @@ package struct CheckedPurchase: Sendable {
     }
 
     package var claim: Claim { check.claim }
-    package var hearing: Hearing { check.hearing }
+    package var call: AnsweredCall { check.call }
     package var decision: Decision { outcome.decision }
 
     /// One whose app is not configured stays due, so that it is asked about as soon as it is.
@@ -112,7 +112,7 @@ package struct UserCheck: Sendable {
             let failure = try await calls.wait(for: claim.purchase.app)
         {
             return CheckedPurchase(
-                AnsweredCheck(of: claim, Hearing(.failure(failure)), since: began), by: pass)
+                AnsweredCheck(of: claim, AnsweredCall(.failure(failure)), since: began), by: pass)
         }
         return CheckedPurchase(await pass.ask(claim, since: began), by: pass)
     }

@@ -53,8 +53,8 @@ actor AppQueue {
             group.addTask { await self.lookAfterMachine() }
             for await job in jobs { group.addTask { await self.perform(job) } }
         }
-        context.inHand.remove(machine.takeBuffer())
-        context.inHand.endReading(lane.number)
+        context.inFlight.remove(machine.takeBuffer())
+        context.inFlight.endReading(lane.number)
     }
 
     /// No further check is started; those in hand are finished.
@@ -113,7 +113,7 @@ extension AppQueue {
                 switch action {
                 case .start(let claim):
                     if !context.leases.mayStart(claim.shard) {
-                        context.inHand.remove(CollectionOfOne(claim))
+                        context.inFlight.remove(CollectionOfOne(claim))
                         events.append(.notStarted)
                     } else if first == nil {
                         first = claim
@@ -184,14 +184,14 @@ extension AppQueue {
         while let claim = next {
             let pass = context.pass
             let check = await pass.ask(claim)
-            let answer = check.hearing.answer
+            let answer = check.call.answer
             await take(.answered(answer, jitter: check.moment.jitter))
             await work.blockIfThrottled(answer)
             // A check that a stop has cut short has not failed: it stays due.
             if !Task.isCancelled, check.isConfigured {
                 await committer.submit(pass.decide(check))
             } else {
-                context.inHand.remove(CollectionOfOne(claim))
+                context.inFlight.remove(CollectionOfOne(claim))
             }
             next = await react(to: .settled)
         }

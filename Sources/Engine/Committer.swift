@@ -36,7 +36,7 @@ final class Committer: Sendable {
     }
 
     private var mode: RunMode { context.mode }
-    private var leases: LeaseBook { context.leases }
+    private var leases: Leases { context.leases }
     private var faults: StandingFaults { context.faults }
     private var log: Logger { context.log }
 
@@ -132,7 +132,7 @@ final class Committer: Sendable {
     /// not wait for ever.
     func commit(_ batch: [Outcome], as part: Heartbeat.Part = .commits) async {
         defer {
-            context.inHand.remove(batch.map(\.claim))
+            context.inFlight.remove(batch.map(\.claim))
             context.heartbeat.rest(part)
         }
         guard let now = batch.map(\.claim.claimedAt).max() else { return }

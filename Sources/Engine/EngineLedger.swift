@@ -18,7 +18,7 @@ package protocol EngineLedger: Sendable {
     func suspects(of lanes: [Lane], in shards: [Int16]) async throws(LedgerError) -> [Claim]
     /// Notes what is in hand, by shard; gives the shards that are still owned.
     func mark(
-        _ inHand: [Int16: [Int64]], under lease: Lease
+        _ inFlight: [Int16: [Int64]], under lease: Lease
     ) async throws(LedgerError) -> Set<Int16>
     /// Commits outcomes whole or not at all. Without a lease the versions alone decide.
     func commit(

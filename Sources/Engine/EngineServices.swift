@@ -33,13 +33,13 @@ package protocol EngineStores: Sendable {
     /// Where news comes from.
     var hintSources: [HintSource] { get }
     /// Asks the store of the claim's app. Never fails: a failure is an answer.
-    func ask(_ claim: Claim) async -> Hearing
+    func ask(_ claim: Claim) async -> AnsweredCall
     /// Tells the store that the purchase has arrived.
     ///
     /// - Returns: whether it has heard, or does not wait for it.
     func acknowledge(_ claim: Claim) async -> Bool
     /// Makes what is kept of a check that mattered; nil where nothing is kept.
-    func evidence(of hearing: Hearing) -> Evidence?
+    func evidence(of answered: AnsweredCall) -> Evidence?
 }
 
 /// Who is told what the engine does.

@@ -22,7 +22,7 @@ struct HintWatch {
     /// A reading that may begin.
     struct Start: Hashable {
         let source: SourceID
-        let place: HintPlace
+        let place: HintCursor
         /// The database's time, and when it was that.
         let now: Timestamp
         let toldAt: Instant
@@ -266,7 +266,7 @@ struct HintWatch {
     }
 
     private mutating func grant(
-        _ name: SourceID, _ place: HintPlace, _ told: Timestamp, renewAt: Instant, at now: Instant
+        _ name: SourceID, _ place: HintCursor, _ told: Timestamp, renewAt: Instant, at now: Instant
     ) {
         guard let entry = entries[name] else { return }
         entries[name]?.renewAt = renewAt

@@ -25,9 +25,9 @@ package struct Pass: Sendable {
         var outcome = Outcome(
             claim: check.claim,
             decision: Renewal.decide(
-                check.claim, hearing: check.hearing.answer, at: check.moment, under: rules))
+                check.claim, hearing: check.call.answer, at: check.moment, under: rules))
         if keepsEvidence || outcome.matters {
-            outcome.evidence = stores.evidence(of: check.hearing)
+            outcome.evidence = stores.evidence(of: check.call)
         }
         return outcome
     }
@@ -36,17 +36,17 @@ package struct Pass: Sendable {
 /// What a store has answered about a claim, and when.
 package struct AnsweredCheck: Sendable {
     package let claim: Claim
-    package let hearing: Hearing
+    package let call: AnsweredCall
     package let moment: Moment
 
-    package init(of claim: Claim, _ hearing: Hearing, since began: ContinuousClock.Instant) {
+    package init(of claim: Claim, _ answered: AnsweredCall, since began: ContinuousClock.Instant) {
         self.claim = claim
-        self.hearing = hearing
+        call = answered
         moment = claim.moment(
-            of: hearing, after: ContinuousClock.now - began, jitter: .random(in: 0..<1))
+            of: answered, after: ContinuousClock.now - began, jitter: .random(in: 0..<1))
     }
 
     /// Whether there is something to decide: the app may have been taken out of the configuration
     /// meanwhile. Such a purchase stays due, so that it is asked about as soon as the app is back.
-    package var isConfigured: Bool { hearing.answer != .failure(.notConfigured) }
+    package var isConfigured: Bool { call.answer != .failure(.notConfigured) }
 }

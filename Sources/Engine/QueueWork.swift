@@ -13,7 +13,7 @@ struct QueueWork: Sendable {
         let request = ClaimRequest(
             lane, from: places, perShard: max(limit / 8, 16), limit: limit)
         do {
-            context.inHand.beginReading(lane.number)
+            context.inFlight.beginReading(lane.number)
             let claims = try await context.ledger.claim(request)
             context.faults.ended(.queue(lane.number))
             context.log.trace(
@@ -26,20 +26,20 @@ struct QueueWork: Sendable {
 
     /// Notes the claims as in hand; those of a shard that is not ours any more are let go.
     func keep(_ claims: [Claim]) async -> QueueMachine.Event {
-        let inHand = context.inHand
-        let found = inHand.add(claims)
+        let inFlight = context.inFlight
+        let found = inFlight.add(claims)
         let fresh = budget.take(found)
-        inHand.remove(found.dropFirst(fresh.count))
+        inFlight.remove(found.dropFirst(fresh.count))
         guard !fresh.isEmpty else { return .kept([], fresh: 0) }
         let touched = Set(fresh.map(\.shard))
         do {
             let owned = try await context.ledger.mark(
-                inHand.ids(ofShards: touched), under: context.leases.lease)
-            inHand.remove(fresh.filter { !owned.contains($0.shard) })
+                inFlight.ids(ofShards: touched), under: context.leases.lease)
+            inFlight.remove(fresh.filter { !owned.contains($0.shard) })
             if owned.count < touched.count { context.leases.doubt.signal() }
             return .kept(fresh.filter { owned.contains($0.shard) }, fresh: fresh.count)
         } catch {
-            inHand.remove(fresh)
+            inFlight.remove(fresh)
             return failed(error)
         }
     }

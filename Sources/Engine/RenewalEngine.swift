@@ -11,7 +11,7 @@ package final class RenewalEngine: Service {
     private let log: Logger
     private let counters = RunCounters()
     private let supervisor = Mutex<Supervisor?>(nil)
-    private let inHand = Mutex<InFlight?>(nil)
+    private let inFlight = Mutex<InFlight?>(nil)
     private let hints = Mutex<HintRunner?>(nil)
 
     /// - Parameters:
@@ -46,7 +46,7 @@ package final class RenewalEngine: Service {
         let supervisor = Supervisor(context, committer)
         let hints = HintRunner(context, woken: { supervisor.hear(of: $0) })
         self.supervisor.withLock { $0 = supervisor }
-        self.inHand.withLock { $0 = context.inHand }
+        self.inFlight.withLock { $0 = context.inFlight }
         self.hints.withLock { $0 = hints }
         let keeper = ShardKeeper(context, supervisor)
         if mode != .forever {
@@ -117,7 +117,7 @@ package final class RenewalEngine: Service {
     }
 
     /// Claims that are in hand: waiting, asked about, or about to be committed.
-    package var claimsInHand: Int { inHand.withLock { $0?.count ?? 0 } }
+    package var claimsInHand: Int { inFlight.withLock { $0?.count ?? 0 } }
 
     /// What the run has come to so far.
     package var progress: RunReport { counters.current }

@@ -7,8 +7,8 @@ struct RunContext: Sendable {
     let worker: WorkerID
     let controls: LiveSettings
     let services: EngineServices
-    let leases: LeaseBook
-    let inHand: InFlight
+    let leases: Leases
+    let inFlight: InFlight
     let faults: StandingFaults
     let log: Logger
 
@@ -19,8 +19,8 @@ struct RunContext: Sendable {
         worker = .random()
         self.controls = controls
         self.services = services
-        leases = LeaseBook(worker: worker)
-        inHand = InFlight()
+        leases = Leases(worker: worker)
+        inFlight = InFlight()
         faults = StandingFaults(mode: mode, log: log)
         self.log = log
     }

@@ -65,8 +65,8 @@ actor ShardKeeper {
     private var mode: RunMode { context.mode }
     private var worker: WorkerID { context.worker }
     private var ledger: any EngineLedger { context.ledger }
-    private var leases: LeaseBook { context.leases }
-    private var inHand: InFlight { context.inHand }
+    private var leases: Leases { context.leases }
+    private var inFlight: InFlight { context.inFlight }
     private var faults: StandingFaults { context.faults }
     private var log: Logger { context.log }
     private var settings: EngineSettings { context.settings }
@@ -93,7 +93,7 @@ actor ShardKeeper {
             try await ledger.beat(
                 worker, name: context.services.workerName, lease: settings.lease), 1)
         let lease = leases.lease
-        let idle = lease.epochs.keys.filter { inHand.count(ofShard: $0) == 0 }
+        let idle = lease.epochs.keys.filter { inFlight.count(ofShard: $0) == 0 }
         let owned = try await ledger.renew(lease, for: settings.lease, idle: Set(idle))
         let lost = leases.keep(owned, reliableUntil: sent + settings.lease * 2 / 3)
         renewedAt = sent
@@ -102,7 +102,7 @@ actor ShardKeeper {
                 "lost \(lost.count) shards to another worker",
                 metadata: LogField.topic(.shardsLost))
         }
-        try await shed()
+        try await giveSurplusBack()
         try await tellApps()
     }
 
@@ -139,7 +139,7 @@ actor ShardKeeper {
 
     /// Gives surplus shards back, those first that have nothing in hand; the others stop claiming
     /// and follow when they are idle.
-    private func shed() async throws(LedgerError) {
+    private func giveSurplusBack() async throws(LedgerError) {
         // Those that could not go yet may stay, should the other worker have gone instead.
         leases.open(leaving)
         leaving = []
@@ -147,10 +147,10 @@ actor ShardKeeper {
         let surplus = lease.epochs.count - share
         guard mode == .forever, surplus > 0 else { return }
         let candidates = lease.epochs.keys.sorted { left, right in
-            (inHand.count(ofShard: left), left) < (inHand.count(ofShard: right), right)
+            (inFlight.count(ofShard: left), left) < (inFlight.count(ofShard: right), right)
         }.prefix(surplus)
         leaving = leases.close(Set(candidates))
-        let idle = Set(candidates.filter { inHand.count(ofShard: $0) == 0 })
+        let idle = Set(candidates.filter { inFlight.count(ofShard: $0) == 0 })
         leaving.subtract(idle)
         guard !idle.isEmpty else { return }
         try await ledger.release(leases.drop(idle))

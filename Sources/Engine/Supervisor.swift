@@ -36,7 +36,7 @@ final class Supervisor: Sendable {
 
     private var mode: RunMode { context.mode }
     private var settings: EngineSettings { context.settings }
-    private var leases: LeaseBook { context.leases }
+    private var leases: Leases { context.leases }
     private var faults: StandingFaults { context.faults }
     private var log: Logger { context.log }
 

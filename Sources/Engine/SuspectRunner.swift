@@ -9,8 +9,8 @@ struct SuspectRunner {
     let committer: Committer
 
     private var ledger: any EngineLedger { context.ledger }
-    private var inHand: InFlight { context.inHand }
-    private var leases: LeaseBook { context.leases }
+    private var inFlight: InFlight { context.inFlight }
+    private var leases: Leases { context.leases }
 
     /// Suspects checked together after their first crash; after the second each is alone.
     static let groupLimit = 16
@@ -25,7 +25,7 @@ struct SuspectRunner {
             let size = first.crashes == 1 ? Self.groupLimit : 1
             let group = Array(suspects.prefix { $0.crashes == first.crashes }.prefix(size))
             suspects.removeFirst(group.count)
-            try await check(inHand.add(group))
+            try await check(inFlight.add(group))
         }
         leases.open(Set(shards.map(\.shard)))
     }
@@ -36,12 +36,12 @@ struct SuspectRunner {
         let owned: Set<Int16>
         do throws(LedgerError) {
             owned = try await ledger.mark(
-                inHand.ids(ofShards: touched), under: leases.lease)
+                inFlight.ids(ofShards: touched), under: leases.lease)
         } catch {
-            inHand.remove(group)
+            inFlight.remove(group)
             throw error
         }
-        inHand.remove(group.filter { !owned.contains($0.shard) })
+        inFlight.remove(group.filter { !owned.contains($0.shard) })
         let outcomes = await withTaskGroup(of: Outcome.self) { tasks in
             for claim in group where owned.contains(claim.shard) {
                 tasks.addTask {

@@ -29,7 +29,7 @@ package struct Explainer: Sendable {
     /// Reads; a store is asked only about an order that the ledger does not know.
     package func explain(_ question: String) async throws(LedgerError) -> Explanation {
         let own = try await history(UserID(question))
-        if !own.purchases.isEmpty || !own.parted.isEmpty || !own.entitlements.isEmpty
+        if !own.purchases.isEmpty || !own.transferred.isEmpty || !own.entitlements.isEmpty
             || !own.claimed.isEmpty || !own.unreadable.isEmpty
         {
             return Explanation(finding: .user, now: own.now, users: [own])

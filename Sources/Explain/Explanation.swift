@@ -36,7 +36,7 @@ package struct Explanation: Hashable, Sendable {
         /// Oldest first.
         package let purchases: [Purchase]
         /// What has gone to another user.
-        package let parted: [Parted]
+        package let transferred: [Transferred]
         /// What another user has handed in first.
         package let claimed: [Claimed]
         /// What cannot be read.
@@ -44,7 +44,7 @@ package struct Explanation: Hashable, Sendable {
     }
 
     /// A purchase that is no longer the user's, while it was.
-    package struct Parted: Hashable, Sendable {
+    package struct Transferred: Hashable, Sendable {
         package let id: Int64
         package let store: String
         package let app: AppID

@@ -63,7 +63,7 @@ package struct ExplanationPage: Sendable {
                 explanation.users.count > 1 ? [Markup.element("h2", text: user.id.text)] : []
             let drawing = [figure(user, name: "user\(index)")]
             let chains =
-                user.purchases.map(section) + user.parted.map { section($0, of: user.id) }
+                user.purchases.map(section) + user.transferred.map { section($0, of: user.id) }
                 + user.claimed.map(section) + user.unread.map(section)
             return .element(
                 "article",
@@ -128,12 +128,12 @@ package struct ExplanationPage: Sendable {
     }
 
     private func describe(_ user: Explanation.User, _ timeline: Timeline) -> String {
-        let steps = timeline.lanes.flatMap(\.steps)
+        let steps = timeline.rows.flatMap(\.steps)
         let checks = steps.count { $0.check != nil }
         let events = steps.map(\.events.count).reduce(0, +)
         let held = user.holdings.map { "\(user.id) \(HeldWords($0).headline)." }
         let scope =
-            "\(count(timeline.lanes.count, "purchase")) from \(timeline.from.reading) to "
+            "\(count(timeline.rows.count, "purchase")) from \(timeline.from.reading) to "
             + "\(timeline.to.reading), \(count(checks, "check")), \(count(events, "event"))."
         return ([scope] + held).joined(separator: " ")
     }
@@ -176,12 +176,12 @@ package struct ExplanationPage: Sendable {
     /// More steps than a window shows.
     private static let longChain = 5
 
-    private func section(_ parted: Explanation.Parted, of user: UserID) -> Markup {
+    private func section(_ parted: Explanation.Transferred, of user: UserID) -> Markup {
         .element(
             "section", ["class": "purchase"],
             [
                 .element("h2", text: "Purchase \(parted.id): \(parted.title)"),
-                PageStep.list([NamedRow(name: "now", text: Explanation.Parted.standing)]),
+                PageStep.list([NamedRow(name: "now", text: Explanation.Transferred.standing)]),
                 chain(parted.steps, by: user),
             ])
     }
@@ -225,7 +225,7 @@ struct TimelineLegend {
     }
 
     private var bars: [Markup] {
-        let present = Set(timeline.lanes.flatMap(\.stretches).map(\.access))
+        let present = Set(timeline.rows.flatMap(\.stretches).map(\.access))
         return Timeline.Stretch.Access.allCases.filter(present.contains).map { access in
             let isLine = access == .none
             return entry(
@@ -244,7 +244,7 @@ struct TimelineLegend {
             "failure": "check without verdict",
         ]
         let present = Set(
-            timeline.lanes.flatMap(\.steps).compactMap { $0.check?.evidence.kind.rawValue })
+            timeline.rows.flatMap(\.steps).compactMap { $0.check?.evidence.kind.rawValue })
         return names.filter { present.contains($0.key) }.map { kind, name in
             entry(
                 .element(
@@ -257,7 +257,7 @@ struct TimelineLegend {
     }
 
     private var events: [Markup] {
-        let present = Set(timeline.lanes.flatMap(\.steps).flatMap(\.events).map(\.kind))
+        let present = Set(timeline.rows.flatMap(\.steps).flatMap(\.events).map(\.kind))
         return ["grant", "revoke", "notice"].filter(present.contains).map { kind in
             entry(
                 .element(

@@ -7,10 +7,10 @@ extension Explanation.User {
         purchases = history.purchases.map {
             Explanation.Purchase($0, of: history.userID, at: history.now)
         }
-        parted = history.parted.compactMap(Explanation.Parted.init)
+        transferred = history.transferred.compactMap(Explanation.Transferred.init)
         claimed = history.claimed.map { Explanation.Claimed($0.purchase) }
         unread = history.unreadable
-        let steps = purchases.flatMap(\.steps) + parted.flatMap(\.steps)
+        let steps = purchases.flatMap(\.steps) + transferred.flatMap(\.steps)
         holdings = history.entitlements.sorted { $0.entitlement < $1.entitlement }.map {
             Explanation.Held($0, of: history.userID, among: steps)
         }
@@ -51,15 +51,15 @@ extension Explanation.Purchase {
     }
 }
 
-extension Explanation.Parted {
-    init?(_ parted: PartedPurchase) {
-        guard let last = parted.events.last else { return nil }
-        id = parted.purchaseID
+extension Explanation.Transferred {
+    init?(_ transferred: TransferredPurchase) {
+        guard let last = transferred.events.last else { return nil }
+        id = transferred.purchaseID
         store = last.store
         app = last.app
         product = last.product
         // Whether an order id is its token is not known any more.
-        steps = Explanation.Step.all(parted.evidence, parted.events) { _ in nil }
+        steps = Explanation.Step.all(transferred.evidence, transferred.events) { _ in nil }
     }
 }
 

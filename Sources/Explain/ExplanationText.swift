@@ -44,7 +44,7 @@ package struct ExplanationText {
             lines.append(TextLine("  ", "has never held anything", tone: .bad))
         }
         for purchase in user.purchases { lines += [.empty] + rows(of: purchase) }
-        for parted in user.parted { lines += [.empty] + rows(of: parted, from: user.id) }
+        for parted in user.transferred { lines += [.empty] + rows(of: parted, from: user.id) }
         for claimed in user.claimed { lines += [.empty] + rows(of: claimed) }
         for unread in user.unread { lines += [.empty] + rows(of: unread) }
         return lines
@@ -70,10 +70,10 @@ package struct ExplanationText {
         return lines
     }
 
-    private func rows(of parted: Explanation.Parted, from user: UserID) -> [TextLine] {
+    private func rows(of parted: Explanation.Transferred, from user: UserID) -> [TextLine] {
         [
             TextLine("", "purchase \(parted.id): \(parted.title)", tone: .title),
-            TextLine(lead("now", indent: 2), Explanation.Parted.standing),
+            TextLine(lead("now", indent: 2), Explanation.Transferred.standing),
         ] + rows(of: parted.steps, by: user)
     }
 

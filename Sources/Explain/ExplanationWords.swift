@@ -20,7 +20,7 @@ struct HeldWords {
 
     /// Why it is so, a sentence each.
     var reasons: [String] {
-        let meaning = Reasons.meaning(
+        let meaning = ReasonTexts.meaning(
             of: entitlement.reason, kind: entitlement.active ? "grant" : "revoke")
         var lines = [
             [entitlement.reason, meaning].compactMap { $0 }.joined(separator: ": ")
@@ -128,7 +128,7 @@ extension [Explanation.Step] {
     }
 }
 
-extension Explanation.Parted {
+extension Explanation.Transferred {
     /// Such as `monthly, google com.example.reader`.
     var title: String { "\(product), \(store) \(app)" }
     static let standing = "it is another user's now"
@@ -202,7 +202,7 @@ struct StepWords {
     func text(of event: StoredEvent) -> String {
         let told = [event.kind, event.entitlement?.text].compactMap { $0 }.joined(separator: " ")
         let isOthers = (user ?? step.check?.userID).map { $0 != event.userID } ?? false
-        let reason = [event.reason, Reasons.meaning(of: event.reason, kind: event.kind)]
+        let reason = [event.reason, ReasonTexts.meaning(of: event.reason, kind: event.kind)]
             .compactMap { $0 }.joined(separator: ": ")
         let since =
             event.kind == "revoke" && event.endedEarlier

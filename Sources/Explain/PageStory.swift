@@ -16,7 +16,7 @@ struct PageStory {
         }
 
         private static func reason(_ event: StoredEvent) -> String {
-            let meaning = Reasons.meaning(of: event.reason, kind: event.kind)
+            let meaning = ReasonTexts.meaning(of: event.reason, kind: event.kind)
             return [event.reason, meaning].compactMap { $0 }.joined(separator: ": ")
         }
     }
@@ -25,7 +25,7 @@ struct PageStory {
     let losses: [Loss]
 
     init(of user: Explanation.User) {
-        let steps = user.purchases.flatMap(\.steps) + user.parted.flatMap(\.steps)
+        let steps = user.purchases.flatMap(\.steps) + user.transferred.flatMap(\.steps)
         let events = steps.flatMap(\.events).filter { $0.userID == user.id }.sorted {
             $0.id < $1.id
         }

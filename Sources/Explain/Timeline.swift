@@ -6,10 +6,10 @@ struct Timeline: Hashable, Sendable {
     let from: Timestamp
     let to: Timestamp
     let now: Timestamp
-    let lanes: [Lane]
+    let rows: [Row]
 
     /// One purchase.
-    struct Lane: Hashable, Sendable {
+    struct Row: Hashable, Sendable {
         let title: String
         let stretches: [Stretch]
         let steps: [Explanation.Step]
@@ -39,7 +39,8 @@ struct Timeline: Hashable, Sendable {
 
     init(of user: Explanation.User, at now: Timestamp) {
         self.now = now
-        let firsts = user.purchases.map(\.beginning) + user.parted.compactMap(\.steps.first?.at)
+        let firsts =
+            user.purchases.map(\.beginning) + user.transferred.compactMap(\.steps.first?.at)
         let first = firsts.min() ?? now
         from = min(first, now - Self.leastSpan)
         let end = user.purchases.map(\.facts).compactMap {
@@ -49,16 +50,16 @@ struct Timeline: Hashable, Sendable {
         self.to = max(to, now + (now - from) / Self.freePart)
         let limit = self.to
         let own = user.purchases.map { purchase in
-            Lane(
+            Row(
                 title: "\(purchase.id)  \(purchase.facts.product), \(purchase.app.store.rawValue)",
                 stretches: purchase.stretches(now: now, limit: limit), steps: purchase.steps)
         }
-        let gone = user.parted.map { parted in
-            Lane(
+        let gone = user.transferred.map { parted in
+            Row(
                 title: "\(parted.id)  \(parted.product), \(parted.store)",
                 stretches: parted.stretches, steps: parted.steps)
         }
-        lanes = own + gone
+        rows = own + gone
     }
 }
 
@@ -101,7 +102,7 @@ extension Explanation.Purchase {
     }
 }
 
-extension Explanation.Parted {
+extension Explanation.Transferred {
     /// Up to the last that the user was told: what follows is another's.
     fileprivate var stretches: [Timeline.Stretch] {
         zip(steps, steps.dropFirst()).map { step, next in

@@ -10,9 +10,9 @@ struct TimelineDrawing {
 
     private enum Size {
         static let margin = 30.0
-        /// Above the lanes: the word at the line of now.
+        /// Above the rows: the word at the line of now.
         static let top = 20.0
-        static let lane = 78.0
+        static let row = 78.0
         static let title = 16.0
         static let events = 31.0
         static let bar = (top: 40.0, height: 16.0)
@@ -37,15 +37,15 @@ struct TimelineDrawing {
     }
 
     private var height: Double {
-        Size.top + Size.lane * Double(timeline.lanes.count) + Size.axis
+        Size.top + Size.row * Double(timeline.rows.count) + Size.axis
     }
 
     /// The description is for those who cannot see it.
     func markup(_ description: String) -> Markup {
-        let lanes = timeline.lanes.enumerated().map { index, lane in
+        let rows = timeline.rows.enumerated().map { index, row in
             Markup.element(
                 "g", ["class": "lane"],
-                draw(lane, at: Size.top + Size.lane * Double(index)))
+                draw(row, at: Size.top + Size.row * Double(index)))
         }
         return .element(
             "svg",
@@ -57,20 +57,20 @@ struct TimelineDrawing {
             [
                 .element("title", ["id": "\(id)-title"], text: "Access over time"),
                 .element("desc", ["id": "\(id)-desc"], text: description), axis(), nowLine(),
-            ] + lanes)
+            ] + rows)
     }
 
     // MARK: Crowds
 
     /// Many checks are thin, so that they stay apart.
     private var checkWidth: Double {
-        let most = timeline.lanes.map { lane in lane.steps.count { $0.check != nil } }.max() ?? 0
+        let most = timeline.rows.map { row in row.steps.count { $0.check != nil } }.max() ?? 0
         return min(max(room / Double(max(most, 1)) / 2, 1), Size.checks.width)
     }
 
     /// Many events are small.
     private var eventScale: Double {
-        let most = timeline.lanes.map { $0.steps.map(\.events.count).reduce(0, +) }.max() ?? 0
+        let most = timeline.rows.map { $0.steps.map(\.events.count).reduce(0, +) }.max() ?? 0
         return min(max(room / Double(max(most, 1)) / Size.beside, 0.5), 1)
     }
 
@@ -110,12 +110,12 @@ struct TimelineDrawing {
             ])
     }
 
-    // MARK: A lane
+    // MARK: A row
 
-    private func draw(_ lane: Timeline.Lane, at top: Double) -> [Markup] {
+    private func draw(_ row: Timeline.Row, at top: Double) -> [Markup] {
         let room = Int(room / Size.character)
         let title =
-            lane.title.count > room ? lane.title.prefix(max(room - 1, 1)) + "…" : lane.title[...]
+            row.title.count > room ? row.title.prefix(max(room - 1, 1)) + "…" : row.title[...]
         var parts = [
             Markup.element(
                 "text",
@@ -123,8 +123,8 @@ struct TimelineDrawing {
                     "class": "title", "x": pixels(Size.margin), "y": pixels(top + Size.title),
                 ], text: String(title))
         ]
-        parts += lane.stretches.map { bar($0, at: top) }
-        for step in lane.steps {
+        parts += row.stretches.map { bar($0, at: top) }
+        for step in row.steps {
             if let check = step.check { parts.append(mark(check, step, at: top)) }
             for (index, event) in step.events.enumerated() {
                 let x = position(step.at) + Size.beside * eventScale * Double(index)

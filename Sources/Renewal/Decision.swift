@@ -293,7 +293,7 @@ extension Facts {
 extension Facts {
     /// Ends access. The reason is kept only where access was given.
     package mutating func loseAccess(_ reason: RevokeReason) {
-        if access != .none { lapse = reason }
+        if access != .none { lossReason = reason }
         access = .none
         holdings = []
     }

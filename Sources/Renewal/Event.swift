@@ -1,6 +1,6 @@
 /// What we tell others. Written in the transaction that changes the state it follows from.
 package struct Event: Hashable, Sendable {
-    package let told: Told
+    package let kind: EventKind
     package let userID: UserID
     /// Nil for a notice, which is about a purchase.
     package let entitlement: EntitlementID?
@@ -15,11 +15,12 @@ package struct Event: Hashable, Sendable {
     package let detail: Detail
 
     package init(
-        _ told: Told, userID: UserID, entitlement: EntitlementID?, purchaseID: Int64, app: AppKey,
+        _ kind: EventKind, userID: UserID, entitlement: EntitlementID?, purchaseID: Int64,
+        app: AppKey,
         environment: StoreEnvironment?, product: ProductID, orderID: OrderID?,
         effectiveAt: Timestamp, expiresAt: Timestamp?, detail: Detail = Detail()
     ) {
-        self.told = told
+        self.kind = kind
         self.userID = userID
         self.entitlement = entitlement
         self.purchaseID = purchaseID
@@ -34,12 +35,12 @@ package struct Event: Hashable, Sendable {
 }
 
 /// Kind and reason of an event, as one: no kind can carry another kind's reason.
-package enum Told: Hashable, Sendable {
+package enum EventKind: Hashable, Sendable {
     case grant(GrantReason)
     case revoke(RevokeReason)
     case notice(NoticeReason)
 
-    package var kind: String {
+    package var name: String {
         switch self {
         case .grant: "grant"
         case .revoke: "revoke"

@@ -16,7 +16,7 @@ package struct StoreCall: Hashable, Sendable {
 }
 
 /// An answer, and the calls that it was made from, in their order.
-package struct Hearing: Hashable, Sendable {
+package struct AnsweredCall: Hashable, Sendable {
     package let answer: Answer
     package let calls: [StoreCall]
     /// What the store has said of the time with its answer; nil where it has said nothing.

@@ -75,7 +75,7 @@ package struct HintTurns: Hashable, Sendable {
     /// The database's time.
     package var now: Timestamp
     /// Sources that the worker may read now: one worker at a time, at the source's own pace.
-    package var granted: [SourceID: HintPlace] = [:]
+    package var granted: [SourceID: HintCursor] = [:]
     /// How long to wait for those that it may not.
     package var waits: [SourceID: Duration] = [:]
     /// Sources that it wanted to keep and that another worker has.
@@ -85,7 +85,7 @@ package struct HintTurns: Hashable, Sendable {
 }
 
 /// Where a source of hints is read on.
-package struct HintPlace: Hashable, Sendable {
+package struct HintCursor: Hashable, Sendable {
     /// Nil is the source's own beginning.
     package let position: String?
     /// How many readings in a row have failed.

@@ -33,7 +33,7 @@ struct Judgement {
         facts.doubt = verdict.doubt
         if verdict.givesAccess {
             facts.access = .granted
-            facts.lapse = nil
+            facts.lossReason = nil
             facts.holdings = holdings()
         } else {
             facts.loseAccess(verdict.loss)
@@ -152,9 +152,9 @@ struct Judgement {
     func gain() -> GrantReason {
         guard known.wasGranted else { return .purchased }
         if known.access == .granted { return .productChanged }
-        if known.lapse == .unverifiable || known.lapse == .invalid { return .restored }
+        if known.lossReason == .unverifiable || known.lossReason == .invalid { return .restored }
         // Apple's replaced transaction, whose successor is shown at last.
-        if known.state == .expired, known.lapse == .productChanged { return .productChanged }
+        if known.state == .expired, known.lossReason == .productChanged { return .productChanged }
         if facts.kind != .autoRenewable, known.state == .expired, known.orderID == facts.orderID,
             ownEnd != known.expiresAt
         {

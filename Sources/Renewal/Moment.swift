@@ -86,8 +86,8 @@ extension Moment {
 extension Claim {
     /// The moment at which something was heard, so long after the claim was read.
     package func moment(
-        of hearing: Hearing, after elapsed: Duration, jitter: Double
+        of answered: AnsweredCall, after elapsed: Duration, jitter: Double
     ) -> Moment {
-        Moment(now: claimedAt + elapsed, jitter: jitter, storeNow: hearing.storeNow)
+        Moment(now: claimedAt + elapsed, jitter: jitter, storeNow: answered.storeNow)
     }
 }

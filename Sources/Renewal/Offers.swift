@@ -46,7 +46,7 @@ package struct Offer: Hashable, Sendable {
     }
 }
 
-extension Book {
+extension UserPurchases {
     /// Works out anew what the user may be offered (design section 4, the last paragraph).
     ///
     /// - Returns: the rows that have changed; none while everything is as it was.

@@ -76,7 +76,7 @@ package struct Facts: Hashable, Sendable {
     /// The newest time at which the store stated what is stored here (design rule 11).
     package var statedAt: Timestamp?
     /// Why access was last lost; nil while it is granted or never was.
-    package var lapse: RevokeReason?
+    package var lossReason: RevokeReason?
     /// Conditions that have been told once and still hold.
     package var signals: Set<Signal> = []
     /// Ambiguous bad news that waits for its second opinion (design rule 2).
@@ -92,7 +92,7 @@ package struct Facts: Hashable, Sendable {
     }
 
     /// Whether access has ever been given.
-    package var wasGranted: Bool { access != .none || lapse != nil }
+    package var wasGranted: Bool { access != .none || lossReason != nil }
 
     /// Whether no store has ever said of it that it is paid, or was.
     package var isUnconfirmed: Bool {

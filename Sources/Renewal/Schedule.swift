@@ -8,7 +8,7 @@ func nextCheck(
 ) -> Timestamp {
     let now = moment.now
     let end = facts.expiresAt ?? facts.paidThrough
-    if facts.lapse == .unverifiable, let end, end <= now, observation.givesAccess {
+    if facts.lossReason == .unverifiable, let end, end <= now, observation.givesAccess {
         return now + ((now - end) / 8).clamped(.hours(6), .days(7)) * spread(moment)
     }
     switch facts.state {

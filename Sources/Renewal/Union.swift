@@ -1,5 +1,5 @@
 /// All that is known of one user: what the union of design rule 10 is taken over.
-package struct Book: Hashable, Sendable {
+package struct UserPurchases: Hashable, Sendable {
     package let userID: UserID
     /// Compared at the commit, so that no union is taken over facts that have moved.
     package let version: Int64
@@ -77,7 +77,7 @@ package struct Settlement: Hashable, Sendable {
     package init() {}
 }
 
-extension Book {
+extension UserPurchases {
     /// Enters a decision: moves the facts, takes the union anew, and tells what has changed for
     /// the user. Events are written only where the union changes (design rule 10).
     /// `older` is the older link of the chain, where that was another user's.
@@ -108,7 +108,7 @@ extension Book {
     /// - Returns: what changes for this user, and what for the other one. The purchase itself is
     ///   in the second.
     package mutating func handOver(
-        _ purchase: Purchase, _ decision: Decision, to other: inout Book, at now: Timestamp
+        _ purchase: Purchase, _ decision: Decision, to other: inout UserPurchases, at now: Timestamp
     ) -> (Settlement, Settlement) {
         let stays = decision.facts.access == .granted
         var leaving = purchase
@@ -164,7 +164,7 @@ extension Book {
     /// Makes a change to the purchases, and tells what it has changed for the user.
     private mutating func change(
         by decision: Decision, about decided: Purchase, at now: Timestamp,
-        _ body: (inout Book, inout Settlement) -> Reasons
+        _ body: (inout UserPurchases, inout Settlement) -> Reasons
     ) -> Settlement {
         var settlement = Settlement()
         let before = holders()
@@ -204,8 +204,8 @@ extension Book {
             guard gain == .purchased else { return }
             if older.wasInForce {
                 gain = .productChanged
-            } else if let lapse = older.lapse {
-                gain = lapse == .productChanged ? .productChanged : .resubscribed
+            } else if let lossReason = older.lossReason {
+                gain = lossReason == .productChanged ? .productChanged : .resubscribed
             }
         }
     }
@@ -246,15 +246,15 @@ extension Book {
             enter(predecessor)
             settlement.purchases.append(predecessor)
         }
-        if reasons.gain == .purchased, let lapse = lapse(of: token, app: decided.app) {
-            reasons.gain = lapse == .productChanged ? .productChanged : .resubscribed
+        if reasons.gain == .purchased, let lossReason = lossReason(of: token, app: decided.app) {
+            reasons.gain = lossReason == .productChanged ? .productChanged : .resubscribed
         }
     }
 
     /// Why the older link of a chain no longer gives access; nil when it never did.
-    private func lapse(of token: StoreToken, app: AppKey) -> RevokeReason? {
+    private func lossReason(of token: StoreToken, app: AppKey) -> RevokeReason? {
         purchases.values.lazy.map(\.purchase)
-            .first { $0.token == token && $0.app == app }?.facts.lapse
+            .first { $0.token == token && $0.app == app }?.facts.lossReason
     }
 
     /// Whether the same product of the same app was held before by another token and has lapsed.
@@ -262,7 +262,7 @@ extension Book {
         purchases.values.contains { entry in
             let other = entry.purchase
             return other.id != purchase.id && other.app == purchase.app
-                && other.facts.product == purchase.facts.product && other.facts.lapse != nil
+                && other.facts.product == purchase.facts.product && other.facts.lossReason != nil
                 && other.facts.state != .superseded
         }
     }
@@ -332,12 +332,12 @@ extension Book {
 
     // swift-format-ignore: one call passes all that an event is made of.
     private func event(
-        _ told: Told, _ purchase: Purchase, _ entitlement: EntitlementID?, _ now: Timestamp,
+        _ kind: EventKind, _ purchase: Purchase, _ entitlement: EntitlementID?, _ now: Timestamp,
         _ decision: Decision, _ detail: Detail, _ holding: Holding? = nil
     ) -> Event {
-        let isRevoke = if case .revoke = told { true } else { false }
+        let isRevoke = if case .revoke = kind { true } else { false }
         return Event(
-            told, userID: userID, entitlement: entitlement, purchaseID: purchase.id,
+            kind, userID: userID, entitlement: entitlement, purchaseID: purchase.id,
             app: purchase.app, environment: purchase.facts.environment,
             product: holding?.product ?? purchase.facts.product,
             orderID: purchase.facts.orderID, effectiveAt: isRevoke ? decision.effectiveAt : now,
@@ -351,13 +351,13 @@ extension Book {
 package struct OlderLink: Hashable, Sendable {
     /// What it gave.
     let gave: Set<EntitlementID>
-    let lapse: RevokeReason?
+    let lossReason: RevokeReason?
 
     var wasInForce: Bool { !gave.isEmpty }
 
     init(_ facts: Facts) {
         gave = Set(facts.holdings.map(\.entitlement))
-        lapse = facts.lapse
+        lossReason = facts.lossReason
     }
 }
 

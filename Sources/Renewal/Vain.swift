@@ -51,7 +51,7 @@ extension Judgement {
     /// At the limit access ends, and does not come back by the same answer.
     var isStale: Bool {
         guard leavesOpen else { return false }
-        return known.lapse == .unverifiable || claim.isStale(at: moment.now, under: policy)
+        return known.lossReason == .unverifiable || claim.isStale(at: moment.now, under: policy)
     }
 
     var staleVerdict: Verdict {

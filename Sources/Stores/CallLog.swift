@@ -16,11 +16,11 @@ package final class CallLog: Sendable {
     private init() {}
 
     /// Makes a check and notes its calls.
-    package static func noting(_ check: () async -> Answer) async -> Hearing {
+    package static func noting(_ check: () async -> Answer) async -> AnsweredCall {
         let log = CallLog()
         let answer = await $current.withValue(log) { await check() }
         let heard = log.state.withLock(\.self)
-        return Hearing(answer, calls: heard.calls, storeNow: heard.storeNow)
+        return AnsweredCall(answer, calls: heard.calls, storeNow: heard.storeNow)
     }
 
     static func note(_ name: String, _ response: HTTPResponse?) {

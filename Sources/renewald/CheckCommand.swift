@@ -60,6 +60,6 @@ extension CheckedPurchase {
 
 extension CheckJSON.Purchase {
     fileprivate init(_ one: CheckedPurchase) {
-        self.init(one.claim, one.hearing, one.decision, one.events)
+        self.init(one.claim, one.call, one.decision, one.events)
     }
 }

@@ -32,8 +32,8 @@ struct CheckText {
         ]
         lines += owner(of: one)
         lines += [
-            row("asked", Self.asked(one.hearing.calls)),
-            row("heard", one.hearing.answer.words),
+            row("asked", Self.asked(one.call.calls)),
+            row("heard", one.call.answer.words),
             row("rule", one.decision.rule),
             row("state", change(purchase.facts.state.rawValue, one.facts.state.rawValue)),
             row("access", change(access(purchase.facts), access(one.facts))),
@@ -43,7 +43,7 @@ struct CheckText {
             lines.append(
                 row(
                     "event",
-                    [event.told.kind, event.entitlement?.text, event.told.reason]
+                    [event.kind.name, event.entitlement?.text, event.kind.reason]
                         .compactMap { $0 }.joined(separator: " ")
                         + (event.userID == user ? "" : ", told to \(event.userID)")))
         }

@@ -26,13 +26,13 @@ extension Stage.Heard {
     private var told: String {
         var words = settlement.events.map { event in
             let sign =
-                switch event.told {
+                switch event.kind {
                 case .grant: "+"
                 case .revoke: "-"
                 case .notice: ""
                 }
             let about = event.entitlement.map { $0 == "plus" ? "" : ":\($0)" } ?? ""
-            return sign + event.told.reason + about
+            return sign + event.kind.reason + about
         }
         if let problem = decision.problem { words.append("!" + problem.code.rawValue) }
         return words.isEmpty ? "-" : words.joined(separator: " ")

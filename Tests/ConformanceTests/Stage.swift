@@ -67,7 +67,7 @@ struct Stage {
     private let scene: any StoreScene
     private let rules: Rules
     private let app: AppKey
-    private(set) var book: Book
+    private(set) var book: UserPurchases
     /// What was looked into: the same is no news any more.
     private var settledClues: [Int64: Set<Clue>] = [:]
     private var attempts: [Int64: Int] = [:]
@@ -116,7 +116,7 @@ struct Stage {
                     storeUserID: store == .amazon ? "kQ4m" : nil,
                     createdAt: TestCalendar.start, facts: Facts(product: ProductID(second))))
         }
-        book = Book(
+        book = UserPurchases(
             userID: "ada", version: 1, purchases: purchases.map { .init(purchase: $0, version: 1) },
             entitlements: [])
     }
@@ -213,7 +213,7 @@ extension Stage {
         self.scene = scene
         rules = Rules(policy: policy, catalog: Shop.catalog)
         app = AppKey(store: store, id: Shop.bundle)
-        book = Book(userID: "ada", version: 1, purchases: [], entitlements: [])
+        book = UserPurchases(userID: "ada", version: 1, purchases: [], entitlements: [])
     }
 
     /// Takes in another purchase.
@@ -243,7 +243,7 @@ extension Stage {
 
     private mutating func put(_ purchase: Purchase) {
         let others = book.purchases.values.filter { $0.purchase.id != purchase.id }
-        book = Book(
+        book = UserPurchases(
             userID: book.userID, version: book.version,
             purchases: others + [.init(purchase: purchase, version: 1)],
             entitlements: Array(book.entitlements.values), offers: book.offers)

@@ -142,7 +142,7 @@ import Testing
         for (expected, change) in Self.servers {
             var server = ServerState()
             change(&server)
-            let findings = Judgement.server(server, notifies: true)
+            let findings = DatabaseFindings.server(server, notifies: true)
             let worst =
                 findings.first { $0.level == .wrong } ?? findings.first { $0.level == .note }
                 ?? findings.first
@@ -155,7 +155,8 @@ import Testing
         var server = ServerState()
         server.isStandby = true
         #expect(
-            DoctorReport(Judgement.server(server, notifies: true)).exitReason == .unavailable)
+            DoctorReport(DatabaseFindings.server(server, notifies: true)).exitReason == .unavailable
+        )
     }
 
     @Test(arguments: [
@@ -168,36 +169,36 @@ import Testing
         // The words are for people: what they hold decides nothing.
         let error = LedgerError.unavailable(
             reason: "28P01 28000 3D000 53300 57P03", obstacle: obstacle)
-        let finding = Judgement.failed("schema", error)
+        let finding = DatabaseFindings.failed("schema", error)
         #expect(finding.exitReason == .unavailable)
         #expect(finding.advice?.contains(advice) == true)
     }
 
     @Test func wantsASchemaThatItWorksWith() {
         let own = Migrator.version
-        #expect(Judgement.schema(SchemaVersion(own, serves: 1)).level == .ok)
+        #expect(DatabaseFindings.schema(SchemaVersion(own, serves: 1)).level == .ok)
         for version in [
             nil, SchemaVersion(0, serves: 0), SchemaVersion(Migrator.oldest - 1, serves: 1),
         ] {
-            let finding = Judgement.schema(version)
+            let finding = DatabaseFindings.schema(version)
             #expect(finding.exitReason == .configuration)
             #expect(finding.advice?.contains("renewald migrate") == true)
         }
-        let unfit = Judgement.schema(SchemaVersion(own + 1, serves: own + 1))
+        let unfit = DatabaseFindings.schema(SchemaVersion(own + 1, serves: own + 1))
         #expect(unfit.exitReason == .configuration)
         #expect(unfit.advice?.contains("migrate`") == false)
-        let newer = Judgement.schema(SchemaVersion(own + 1, serves: own))
+        let newer = DatabaseFindings.schema(SchemaVersion(own + 1, serves: own))
         #expect(newer.level == .note && newer.advice == "install the newer renewald")
         #expect(newer.sentence.contains("version \(own + 1), that of this program is \(own)"))
     }
 
     @Test func tellsTheFirstMissingRightAndHowManyMore() {
         var rights = Rights()
-        #expect(Judgement.rights(rights).map(\.level) == [.ok])
+        #expect(DatabaseFindings.rights(rights).map(\.level) == [.ok])
         rights.missingRights = ["SELECT on app", "UPDATE on app", "UPDATE on bucket"]
         rights.missingRoles = ["renewald_app"]
         rights.ownsSchema = true
-        let findings = Judgement.rights(rights)
+        let findings = DatabaseFindings.rights(rights)
         #expect(findings.map(\.level) == [.wrong, .wrong, .note])
         #expect(findings[1].sentence == "renewald lacks SELECT on app and 2 other rights")
     }
@@ -211,7 +212,7 @@ import Testing
                 name: "evidence_order", definition: "renewald.evidence (order_id)", isThere: false,
                 isPartitioned: true),
         ]
-        let advice = Judgement.indexes(faults).compactMap(\.advice)
+        let advice = DatabaseFindings.indexes(faults).compactMap(\.advice)
         #expect(advice[0].hasSuffix("CREATE INDEX CONCURRENTLY event_id ON renewald.event (id)"))
         #expect(advice[1].hasSuffix("REINDEX INDEX CONCURRENTLY renewald.event_user"))
         #expect(advice[2].hasSuffix("the constraint app_pkey on renewald.app (lane)"))
@@ -220,17 +221,17 @@ import Testing
 
     @Test func noticesATableThatIsStarved() {
         var queue = TableState(name: "schedule", live: 40_000, dead: 49_999)
-        #expect(Judgement.tables([queue]).map(\.level) == [.ok])
+        #expect(DatabaseFindings.tables([queue]).map(\.level) == [.ok])
         queue.dead = 50_000
-        #expect(Judgement.tables([queue]).map(\.level) == [.note])
+        #expect(DatabaseFindings.tables([queue]).map(\.level) == [.note])
         queue.live = 50_000
-        #expect(Judgement.tables([queue]).map(\.level) == [.ok])
+        #expect(DatabaseFindings.tables([queue]).map(\.level) == [.ok])
         queue.isExempt = true
-        #expect(Judgement.tables([queue]).map(\.level) == [.wrong])
+        #expect(DatabaseFindings.tables([queue]).map(\.level) == [.wrong])
     }
 
     @Test func tellsWhatHoldsVacuumUp() {
-        let findings = Judgement.holders(
+        let findings = DatabaseFindings.holders(
             [
                 Holder(kind: .transaction, name: "psql", pid: 4711, lasting: .hours(3)),
                 Holder(kind: .slot, name: "old", transactions: 2_000_000),
@@ -239,7 +240,7 @@ import Testing
         #expect(findings[0].sentence.hasPrefix("a transaction of psql, pid 4711, is 3 h old"))
         #expect(findings[0].advice?.contains("pg_terminate_backend(4711)") == true)
         #expect(findings[1].sentence.contains("slot old is 2000000 transactions old"))
-        #expect(Judgement.holders([], seesAll: true).map(\.level) == [.ok])
+        #expect(DatabaseFindings.holders([], seesAll: true).map(\.level) == [.ok])
     }
 
     // MARK: Certificates and stores

@@ -4,7 +4,7 @@ import Testing
 @testable import Daemon
 
 @Suite struct EvidenceKeeperTests {
-    private static let hearing = Hearing(
+    private static let call = AnsweredCall(
         .failure(.unreachable(reason: "status 503")),
         calls: [
             StoreCall("orders.get", status: 503, body: Array("a\0bc".utf8)),
@@ -13,8 +13,8 @@ import Testing
 
     @Test func keepsWhatRecognisesABodyAndNotTheBody() {
         let evidence = EvidenceKeeper(keepsRaw: false).evidence(
-            of: Hearing(
-                Self.hearing.answer,
+            of: AnsweredCall(
+                Self.call.answer,
                 calls: [StoreCall("get", status: 200, body: Array("abc".utf8))]))
         #expect(evidence.kind == .failure)
         #expect(evidence.heard == "the store gave no usable reply (status 503)")
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func keepsBodiesWholeWhereThatIsWanted() {
-        let evidence = EvidenceKeeper(keepsRaw: true).evidence(of: Self.hearing)
+        let evidence = EvidenceKeeper(keepsRaw: true).evidence(of: Self.call)
         #expect(evidence.calls.map(\.raw) == ["abc", nil], "no zero byte, and none of no reply")
         #expect(evidence.calls.map(\.bytes) == [4, 0], "as many as came")
         #expect(evidence.calls[1].status == nil && evidence.calls[1].digest == nil)

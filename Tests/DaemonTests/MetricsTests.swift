@@ -35,7 +35,7 @@ import Testing
     @Test func countsAnAnswerByItsClassAndTime() async {
         let metrics = Self.metrics()
         _ = await metrics.asking(Self.app) {
-            Hearing(.failure(.throttled(retryAfter: nil)))
+            AnsweredCall(.failure(.throttled(retryAfter: nil)))
         }
         let text = metrics.registry.text(.text)
         let labels = #"{store="apple",app="com.example.reader""#
@@ -47,7 +47,7 @@ import Testing
 
     @Test func addsUpTheBucketsOfAHistogram() throws {
         let metrics = Self.metrics()
-        let told = try #require(Told.all.first { $0 == .revoke(.refunded) })
+        let told = try #require(EventKind.all.first { $0 == .revoke(.refunded) })
         for seconds in [0.5, 7, 7, 1_000_000] {
             metrics.told(event(told), lag: .seconds(seconds))
         }
@@ -152,7 +152,7 @@ import Testing
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "etc")
 
-    private func event(_ told: Told, user: UserID = "u") -> Event {
+    private func event(_ told: EventKind, user: UserID = "u") -> Event {
         Event(
             told, userID: user, entitlement: nil, purchaseID: 1, app: Self.app, environment: nil,
             product: "p", orderID: nil, effectiveAt: .never, expiresAt: nil)

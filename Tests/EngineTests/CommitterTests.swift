@@ -24,10 +24,10 @@ import Testing
             .forever, LiveSettings(settings, Heartbeat()), services, log: quiet)
         context.leases.add((0..<32).map { TakenShard(shard: $0, epoch: 1, suspects: []) })
         context.leases.relyUntil(.now + reliableFor)
-        let (committer, inHand) = (Committer(context, RunCounters()), context.inHand)
+        let (committer, inFlight) = (Committer(context, RunCounters()), context.inFlight)
         await withDiscardingTaskGroup { group in
             group.addTask { await committer.run() }
-            await body(committer, inHand)
+            await body(committer, inFlight)
             await committer.close()
         }
     }
@@ -92,8 +92,8 @@ import Testing
         let world = World()
         world.change { $0.shut[.commit] = 3 }
         let claims = world.add(12)
-        await committing(world, quickSettings()) { committer, inHand in
-            _ = inHand.add(claims)
+        await committing(world, quickSettings()) { committer, inFlight in
+            _ = inFlight.add(claims)
             for claim in claims { await committer.submit(outcome(claim)) }
             await world.wait { $0.committed.count == 12 }
         }
@@ -106,11 +106,11 @@ import Testing
         settings.lease = .zero
         world.change { $0.shut[.commit] = .max }
         let claims = world.add(3)
-        await committing(world, settings) { committer, inHand in
-            _ = inHand.add(claims)
+        await committing(world, settings) { committer, inFlight in
+            _ = inFlight.add(claims)
             for claim in claims { await committer.submit(outcome(claim)) }
             await committer.close()
-            #expect(inHand.isEmpty)
+            #expect(inFlight.isEmpty)
         }
         #expect(world.state.committed.isEmpty)
     }
@@ -137,11 +137,11 @@ import Testing
         settings.batchLimit = 1
         world.change { $0.shut[.commit] = .max }
         let claims = world.add(4)
-        await committing(world, settings, reliableFor: .seconds(3600)) { committer, inHand in
-            _ = inHand.add(claims)
+        await committing(world, settings, reliableFor: .seconds(3600)) { committer, inFlight in
+            _ = inFlight.add(claims)
             for claim in claims { await committer.submit(outcome(claim)) }
             await committer.close()
-            #expect(inHand.isEmpty)
+            #expect(inFlight.isEmpty)
             #expect(committer.hasGivenUp)
         }
     }

@@ -4,14 +4,14 @@ import Renewal
 /// The stores as closures.
 struct FakeStores: EngineStores {
     var configured: @Sendable () -> [AppKey]
-    var answer: @Sendable (Claim) async -> Hearing
+    var answer: @Sendable (Claim) async -> AnsweredCall
     var hintSources: [HintSource] = []
     var acknowledges: @Sendable (Claim) async -> Bool = { _ in true }
 
     var apps: [AppKey] { configured() }
-    func ask(_ claim: Claim) async -> Hearing { await answer(claim) }
+    func ask(_ claim: Claim) async -> AnsweredCall { await answer(claim) }
     func acknowledge(_ claim: Claim) async -> Bool { await acknowledges(claim) }
-    func evidence(of hearing: Hearing) -> Evidence? { nil }
+    func evidence(of answered: AnsweredCall) -> Evidence? { nil }
 }
 
 extension EngineServices {

@@ -80,7 +80,7 @@ private func page(
                     news.source(),
                     HintWatch.Start(
                         source: news.source().name,
-                        place: HintPlace(position: nil, failures: failures), now: .never,
+                        place: HintCursor(position: nil, failures: failures), now: .never,
                         toldAt: .now)))
         }
         return readings

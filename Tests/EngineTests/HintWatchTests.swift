@@ -32,7 +32,7 @@ import Testing
         for name in round.wanted {
             turns.waits[name] = held[name]
             if held[name] == nil {
-                turns.granted[name] = HintPlace(position: nil, failures: failures[name] ?? 0)
+                turns.granted[name] = HintCursor(position: nil, failures: failures[name] ?? 0)
             }
         }
         turns.lost = lost

@@ -57,7 +57,7 @@ import Testing
 
         func services(_ ledger: PostgresLedger) -> EngineServices {
             let stores = FakeStores(
-                configured: { self.apps }, answer: { Hearing(inForce($0)) },
+                configured: { self.apps }, answer: { AnsweredCall(inForce($0)) },
                 hintSources: sources)
             var services = EngineServices(
                 ledger: ledger, stores: stores, hintStore: ledger, workerName: "test")

@@ -50,9 +50,9 @@ import Testing
         services.changeStores {
             $0.answer = { claim in
                 guard claim.purchase.userID == "user 7" else {
-                    return Hearing(inForce(claim))
+                    return AnsweredCall(inForce(claim))
                 }
-                return Hearing(
+                return AnsweredCall(
                     .verdict(
                         Observation(
                             environment: .production, standing: .active,
@@ -375,7 +375,7 @@ final class House: Sendable {
             configured: apps,
             answer: { claim in
                 self.asked.withLock { $0[claim.purchase.id, default: 0] += 1 }
-                return Hearing(inForce(claim))
+                return AnsweredCall(inForce(claim))
             })
         return EngineServices(
             ledger: ledger, stores: stores, hintStore: ledger, workerName: "test")

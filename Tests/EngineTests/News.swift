@@ -62,7 +62,7 @@ final class News: Sendable {
                 if state.isHeldByAnother {
                     turns.waits[name] = .milliseconds(5)
                 } else {
-                    turns.granted[name] = HintPlace(
+                    turns.granted[name] = HintCursor(
                         position: state.position, failures: state.failures)
                 }
             }

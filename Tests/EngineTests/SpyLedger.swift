@@ -36,9 +36,9 @@ struct SpyLedger: EngineLedger {
     }
 
     func mark(
-        _ inHand: [Int16: [Int64]], under lease: Lease
+        _ inFlight: [Int16: [Int64]], under lease: Lease
     ) async throws(LedgerError) -> Set<Int16> {
-        try await base.mark(inHand, under: lease)
+        try await base.mark(inFlight, under: lease)
     }
 
     func commit(

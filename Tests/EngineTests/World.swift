@@ -154,7 +154,7 @@ final class World: Sendable {
                 }
                 let answer = await ask(claim)
                 self.change { $0.inFlight[claim.lane, default: 0] -= 1 }
-                return Hearing(answer)
+                return AnsweredCall(answer)
             })
         return EngineServices(ledger: self, stores: stores, workerName: "test")
     }
@@ -233,10 +233,10 @@ extension World: EngineLedger {
     }
 
     func mark(
-        _ inHand: [Int16: [Int64]], under lease: Lease
+        _ inFlight: [Int16: [Int64]], under lease: Lease
     ) async throws(LedgerError) -> Set<Int16> {
         try open(.mark)
-        return Set(inHand.keys.filter { lease.epochs[$0] != nil })
+        return Set(inFlight.keys.filter { lease.epochs[$0] != nil })
     }
 
     func commit(

@@ -115,7 +115,7 @@ struct ExplainPageTests {
     @Test func drawsWhenThereWasAccess() throws {
         let explanation = Explanation(
             finding: .user, now: Sample.lapsed.now, users: [Sample.lapsed])
-        let lane = try #require(Timeline(of: explanation.users[0], at: explanation.now).lanes.first)
+        let lane = try #require(Timeline(of: explanation.users[0], at: explanation.now).rows.first)
         #expect(
             lane.stretches == [
                 .init(from: Sample.start, to: Sample.day(0, .seconds(2)), access: .none),
@@ -135,7 +135,7 @@ struct ExplainPageTests {
                 checks: [Sample.Check(at: Sample.day(40), until: Sample.day(90))])
         ])
         let explanation = Explanation(finding: .user, now: history.now, users: [history])
-        let lane = try #require(Timeline(of: explanation.users[0], at: explanation.now).lanes.first)
+        let lane = try #require(Timeline(of: explanation.users[0], at: explanation.now).rows.first)
         #expect(lane.stretches.map(\.access) == [.unknown, .granted, .ahead])
     }
 

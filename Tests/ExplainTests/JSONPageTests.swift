@@ -66,8 +66,8 @@ struct JSONPageTests {
         let history = UserHistory(
             userID: "ada", now: crowd.now, entitlements: crowd.entitlements,
             purchases: crowd.purchases,
-            parted: crowd.purchases.prefix(1).map {
-                PartedPurchase(purchaseID: 99, evidence: $0.evidence, events: $0.events)
+            transferred: crowd.purchases.prefix(1).map {
+                TransferredPurchase(purchaseID: 99, evidence: $0.evidence, events: $0.events)
             }, claimed: crowd.purchases.prefix(1).map(\.claim), unreadable: [unreadable])
         return Explanation(finding: .user, now: crowd.now, users: [history, Sample.lapsed])
     }
@@ -86,7 +86,7 @@ struct JSONPageTests {
                 app: Sample.app, environment: .production, product: "monthly", orderID: nil,
                 effectiveAt: Sample.start, expiresAt: nil)
         }
-        let asked = CheckJSON.Purchase(claim, Hearing(answer, calls: calls), decision, events)
+        let asked = CheckJSON.Purchase(claim, AnsweredCall(answer, calls: calls), decision, events)
         return CheckJSON(of: "ada", [asked, CheckJSON.Purchase(unreadable)])
     }
 

@@ -28,7 +28,7 @@ import Testing
     }
 
     private static func words(_ events: [Event]) -> [String] {
-        events.map { "\($0.userID) \($0.told.kind) \($0.entitlement ?? "-") \($0.told.reason)" }
+        events.map { "\($0.userID) \($0.kind.name) \($0.entitlement ?? "-") \($0.kind.reason)" }
     }
 
     private func states(_ stage: Stage) async throws -> [String] {

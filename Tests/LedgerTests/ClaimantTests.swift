@@ -14,7 +14,7 @@ import Testing
         let claims = try await stage.due(lease)
         let report = try await stage.ledger.commit(
             claims.map { outcome($0, answer($0), shared) }, under: lease, at: claims.latest)
-        return report.events.map { "\($0.userID) \($0.told.kind) \($0.told.reason)" }
+        return report.events.map { "\($0.userID) \($0.kind.name) \($0.kind.reason)" }
     }
 
     private func named(_ user: UserID) -> (Claim) -> Observation {

@@ -24,7 +24,7 @@ import Testing
         facts.group = "a group"
         facts.usedIntroductory = false
         facts.statedAt = instant(3)
-        facts.lapse = .refunded
+        facts.lossReason = .refunded
         facts.signals = [.unacknowledged]
         facts.doubt = PendingDoubt(doubt: .gone, since: instant(4))
         facts.holdings = [

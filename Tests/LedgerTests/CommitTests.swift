@@ -198,7 +198,7 @@ import Testing
             claims.map { outcome($0, inForce($0, product: $0.purchase.facts.product)) },
             under: lease, at: claims.latest)
         #expect(report.committed.count == 300)
-        #expect(report.events.map(\.told) == Array(repeating: .grant(.purchased), count: 7))
+        #expect(report.events.map(\.kind) == Array(repeating: .grant(.purchased), count: 7))
         #expect(try await stage.broken() == [])
         try await stage.makeAllDue()
         claims = try await stage.due(lease)
@@ -211,7 +211,7 @@ import Testing
                     : outcome(claim, over(claim))
             }, under: lease, at: claims.latest)
         #expect(report.committed.count == 300)
-        #expect(report.events.map(\.told) == Array(repeating: .revoke(.cancelled), count: 6))
+        #expect(report.events.map(\.kind) == Array(repeating: .revoke(.cancelled), count: 6))
         #expect(try await stage.list("SELECT renewald.has('ann', 'product 0')::text") == ["true"])
         #expect(try await stage.broken() == [])
     }
@@ -224,7 +224,7 @@ import Testing
         let events = try await stage.ledger.preview(
             claims.map { outcome($0, inForce($0)) }, at: claims.latest
         ).events
-        #expect(events.map(\.told) == [.grant(.purchased)])
+        #expect(events.map(\.kind) == [.grant(.purchased)])
         #expect(try await stage.everything() == before)
     }
 }

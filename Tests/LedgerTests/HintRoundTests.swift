@@ -39,8 +39,8 @@ import Testing
         #expect(try #require(second.waits[all[999]]) > .seconds(1000))
         try await stage.beside.script("UPDATE renewald.hint_source SET pull_at = now()")
         let third = try await round(stage, worker, wanted: all)
-        #expect(third.granted[all[10]] == HintPlace(position: "10", failures: 0))
-        #expect(third.granted[all[11]] == HintPlace(position: nil, failures: 11))
+        #expect(third.granted[all[10]] == HintCursor(position: "10", failures: 0))
+        #expect(third.granted[all[11]] == HintCursor(position: nil, failures: 11))
         #expect(
             try await stage.list(
                 """
@@ -63,7 +63,7 @@ import Testing
         _ = try await round(stage, worker, wanted: all)
         _ = try await round(stage, worker, ended: [HintReading(all[0], .left, rest: .zero)])
         let next = try await round(stage, .random(), wanted: all)
-        #expect(next.granted == [all[0]: HintPlace(position: "here", failures: 4)])
+        #expect(next.granted == [all[0]: HintCursor(position: "here", failures: 4)])
         #expect(
             try await stage.list("SELECT problem FROM renewald.hint_source")
                 == ["refused: status 403"])

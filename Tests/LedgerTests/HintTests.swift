@@ -287,7 +287,7 @@ import Testing
     @Test func oneWorkerAtATimeAndNotBeforeItIsDue() async throws {
         let stage = try await Stage()
         let first = try await begin(stage)
-        #expect(first.granted == [source: HintPlace(position: nil, failures: 0)])
+        #expect(first.granted == [source: HintCursor(position: nil, failures: 0)])
         let other = WorkerID.random()
         let early = try await begin(stage, by: other, isEarly: true)
         #expect(early.granted == [:], "two at once")
@@ -298,7 +298,7 @@ import Testing
         #expect(try await begin(stage, by: other).granted == [:], "before its time")
         #expect(
             try await begin(stage, by: other, isEarly: true).granted
-                == [source: HintPlace(position: nil, failures: 3)])
+                == [source: HintCursor(position: nil, failures: 3)])
         // The first one's pages come too late.
         let before = try await stage.everything()
         #expect(try await hear(stage, [("1", "token")], position: "stale") == nil)

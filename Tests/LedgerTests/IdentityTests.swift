@@ -66,7 +66,7 @@ import Testing
         for user in users { try await stage.submit(user, "token of \(Array(user.utf8))") }
         let granted = try await commit(stage, lease) { inForce($0) }
         #expect(granted.committed.count == users.count)
-        #expect(granted.events.map(\.told) == users.map { _ in .grant(.purchased) })
+        #expect(granted.events.map(\.kind) == users.map { _ in .grant(.purchased) })
         #expect(Set(granted.events.map(\.userID)) == Set(users.map(UserID.init)))
         #expect(try await has(stage, users) == users.map { _ in "true" })
         try await stage.makeAllDue()
@@ -75,7 +75,7 @@ import Testing
             observation.observed = .own(.refunded(at: claim.purchase.createdAt))
             return observation
         }
-        #expect(refunded.events.map(\.told) == users.map { _ in .revoke(.refunded) })
+        #expect(refunded.events.map(\.kind) == users.map { _ in .revoke(.refunded) })
         #expect(Set(refunded.events.map(\.userID)) == Set(users.map(UserID.init)))
         #expect(try await has(stage, users) == users.map { _ in "false" })
         #expect(try await stage.broken() == [])
@@ -96,10 +96,10 @@ import Testing
         #expect(moved.events.count == 2 * pairs.count)
         for (from, to) in pairs {
             #expect(
-                moved.events.filter { $0.userID == UserID(from) }.map(\.told)
+                moved.events.filter { $0.userID == UserID(from) }.map(\.kind)
                     == [.revoke(.transferred)])
             #expect(
-                moved.events.filter { $0.userID == UserID(to) }.map(\.told)
+                moved.events.filter { $0.userID == UserID(to) }.map(\.kind)
                     == [.grant(.transferred)])
         }
         #expect(try await has(stage, pairs.map(\.0)) == pairs.map { _ in "false" })
@@ -129,7 +129,7 @@ import Testing
         #expect(claimed.map(UserID.init) == pairs.map { UserID($0.1) }.sorted())
         let firsts = pairs.map { UserID($0.0) }.sorted()
         #expect(
-            report.events.filter { $0.told == .grant(.purchased) }.map(\.userID).sorted()
+            report.events.filter { $0.kind == .grant(.purchased) }.map(\.userID).sorted()
                 == firsts)
         #expect(try await has(stage, pairs.map(\.0)) == pairs.map { _ in "true" })
         #expect(try await has(stage, pairs.map(\.1)) == pairs.map { _ in "false" })
@@ -162,7 +162,7 @@ import Testing
         let ended = try await commit(stage, lease) { claim in
             over(claim, product: claim.purchase.facts.product)
         }
-        #expect(ended.events.map(\.told) == names.map { _ in .revoke(.cancelled) })
+        #expect(ended.events.map(\.kind) == names.map { _ in .revoke(.cancelled) })
         for name in names { #expect(try await has(stage, ["ann"], name) == ["false"]) }
         #expect(try await stage.broken() == [])
         await stage.close()

@@ -10,10 +10,10 @@ import Testing
     private func crash(
         _ stage: Stage, _ claims: [Claim], under lease: Lease
     ) async throws -> (suspects: [Int64], lease: Lease) {
-        var inHand: [Int16: [Int64]] = [:]
-        for claim in claims { inHand[claim.shard, default: []].append(claim.purchase.id) }
-        let marked = try await stage.ledger.mark(inHand, under: lease)
-        #expect(marked == Set(inHand.keys))
+        var inFlight: [Int16: [Int64]] = [:]
+        for claim in claims { inFlight[claim.shard, default: []].append(claim.purchase.id) }
+        let marked = try await stage.ledger.mark(inFlight, under: lease)
+        #expect(marked == Set(inFlight.keys))
         try await stage.endAllLeases()
         let worker = WorkerID.random()
         let taken = try await stage.ledger.takeShards(worker, limit: 256, lease: .seconds(3600))

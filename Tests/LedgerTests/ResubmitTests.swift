@@ -49,7 +49,7 @@ import Testing
             try await stage.list("SELECT problem FROM renewald.purchases") == ["-", "-"])
         let report = try await stage.ledger.commit(
             due.map { outcome($0, inForce($0)) }, under: lease, at: due.latest)
-        #expect(report.events.map(\.told) == [.grant(.purchased), .grant(.purchased)])
+        #expect(report.events.map(\.kind) == [.grant(.purchased), .grant(.purchased)])
         #expect(try await stage.broken() == [])
         // Corrected once: the same again is nothing new.
         let before = try await stage.everything()
@@ -134,7 +134,7 @@ import Testing
     @Test func whatIsBeingAskedAboutIsAskedAnewOnce() async throws {
         let stage = try await Stage()
         let lease = try await stage.takeAll()
-        func inHand() async throws -> [Claim] {
+        func inFlight() async throws -> [Claim] {
             let claims = try await stage.due(lease)
             let ids = Dictionary(grouping: claims, by: \.shard).mapValues { $0.map(\.purchase.id) }
             _ = try await stage.ledger.mark(ids, under: lease)
@@ -144,7 +144,7 @@ import Testing
         // The first check is about what has just been submitted.
         try await stage.submit("ann", "token")
         for (round, isDropped) in [false, true, false].enumerated() {
-            let claims = try await inHand()
+            let claims = try await inFlight()
             #expect(claims.count == 1)
             let report = try await stage.ledger.commit(
                 claims.map { outcome($0, over($0)) }, under: lease, at: claims.latest)
@@ -204,9 +204,9 @@ import Testing
             }
             return try await stage.ledger.commit(outcomes, under: lease, at: claims.latest).events
         }
-        #expect(try await check().map(\.told) == [.grant(.purchased), .grant(.purchased)])
+        #expect(try await check().map(\.kind) == [.grant(.purchased), .grant(.purchased)])
         try await stage.submit("bob", "MIIreceipt", store: "apple", product: "gold")
-        #expect(try await check().map(\.told) == [.revoke(.transferred), .grant(.transferred)])
+        #expect(try await check().map(\.kind) == [.revoke(.transferred), .grant(.transferred)])
         #expect(
             try await stage.list(
                 "SELECT user_id || ' ' || product FROM renewald.purchases ORDER BY id")

@@ -33,7 +33,7 @@ import Testing
         let stage = try await Stage()
         let (id, lease) = try await claimed(stage)
         let report = try await check(stage, lease, .move)
-        #expect(report.events.map(\.told) == [.revoke(.transferred), .grant(.transferred)])
+        #expect(report.events.map(\.kind) == [.revoke(.transferred), .grant(.transferred)])
         #expect(report.events.map(\.userID) == ["ann", "bob"])
         #expect(
             try await stage.list("SELECT user_id || ' ' || access FROM renewald.purchases")
@@ -106,7 +106,7 @@ import Testing
         try await stage.submit("bob", "own token")
         let report = try await check(stage, lease, .move)
         #expect(
-            report.events.map { "\($0.userID) \($0.told.kind) \($0.told.reason)" }
+            report.events.map { "\($0.userID) \($0.kind.name) \($0.kind.reason)" }
                 .filter { !$0.contains("notice") }
                 == ["ann revoke transferred", "bob grant transferred"])
         #expect(try await stage.number("SELECT count(*) FROM renewald.purchase") == 2)
@@ -147,14 +147,14 @@ import Testing
         // An id is one purchase's alone, in whatever shard.
         #expect(try await stage.number("SELECT count(DISTINCT id) FROM renewald.purchases") == 3)
         let copies = try await check(stage, lease, .allow)
-        #expect(copies.events.map(\.told) == [.grant(.purchased), .grant(.purchased)])
+        #expect(copies.events.map(\.kind) == [.grant(.purchased), .grant(.purchased)])
         #expect(Set(copies.events.map(\.userID)) == ["bob", "cid"])
         // Each is asked about by itself; what one loses the others keep.
         try await stage.makeAllDue()
         let report = try await check(stage, lease, .allow) { claim in
             claim.purchase.userID == "bob" ? over(claim) : inForce(claim)
         }
-        #expect(report.events.map { "\($0.userID) \($0.told.reason)" } == ["bob cancelled"])
+        #expect(report.events.map { "\($0.userID) \($0.kind.reason)" } == ["bob cancelled"])
         #expect(try await stage.list("SELECT renewald.has('ann', 'pro')::text") == ["true"])
         #expect(try await stage.broken() == [])
         // Handed in once more by one who has his own: that one is asked about.

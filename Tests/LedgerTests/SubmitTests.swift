@@ -181,7 +181,7 @@ import Testing
         #expect(again.version > claim.version)
         let second = try await stage.ledger.commit(
             [outcome(again, inForce(again))], under: lease, at: again.claimedAt)
-        #expect(second.events.map(\.told) == [.notice(.sharedReceipt)])
+        #expect(second.events.map(\.kind) == [.notice(.sharedReceipt)])
         #expect(try await stage.list("SELECT renewald.has('bob', 'pro')::text") == ["false"])
         #expect(try await stage.broken() == [])
     }

@@ -111,8 +111,8 @@ import Testing
         #expect(Set(GrantReason.allCases.map(\.rawValue)).count == 9)
         #expect(Set(RevokeReason.allCases.map(\.rawValue)).count == 14)
         #expect(Set(NoticeReason.allCases.map(\.rawValue)).count == 18)
-        #expect(Told.revoke(.paymentFailed).kind == "revoke")
-        #expect(Told.notice(.refundOfPastPeriod).reason == "refund_of_past_period")
+        #expect(EventKind.revoke(.paymentFailed).name == "revoke")
+        #expect(EventKind.notice(.refundOfPastPeriod).reason == "refund_of_past_period")
     }
 
     @Test func looksUpTheBestNameFirst() {

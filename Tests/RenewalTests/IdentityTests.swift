@@ -61,7 +61,7 @@ import Testing
             claim, hearing: .verdict(answer), at: Moment(now: now, jitter: 0.5),
             under: Rules(catalog: catalog))
         #expect(decision.facts.holdings.map(\.entitlement) == names)
-        var book = Book(
+        var book = UserPurchases(
             userID: "user", version: 1, purchases: [.init(purchase: purchase, version: 1)],
             entitlements: [])
         let settlement = book.settle(purchase, decision, at: now)

@@ -93,9 +93,11 @@ struct KnownWords {
             facts.doubt = PendingDoubt(
                 doubt: doubt, since: try words.time("since") ?? TestCalendar.start)
         }
-        facts.lapse = words.has("never") ? nil : usualLapse(state)
-        if let lapse = words["lapse"] { facts.lapse = RevokeReason(rawValue: lapse) }
-        guard facts.lapse == nil, isInForce(state), facts.kind != .consumable else { return facts }
+        facts.lossReason = words.has("never") ? nil : usualLapse(state)
+        if let lapse = words["lapse"] { facts.lossReason = RevokeReason(rawValue: lapse) }
+        guard facts.lossReason == nil, isInForce(state), facts.kind != .consumable else {
+            return facts
+        }
         facts.access = .granted
         facts.holdings = shop.entitlements(named: [facts.product], kind: .autoRenewable).map {
             Holding(entitlement: $0, product: facts.product, expiresAt: facts.expiresAt)

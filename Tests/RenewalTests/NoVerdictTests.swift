@@ -46,7 +46,7 @@ import Testing
             let (decision, settlement) = try stage.hear(failure, at: "\(day)")
             #expect(decision.facts.access == before.access)
             #expect(decision.facts.holdings == before.holdings)
-            let told = settlement.events.map(\.told)
+            let told = settlement.events.map(\.kind)
             let mayTell = failure == "rejected" && day == 32 && before.isUnconfirmed
             #expect(told == (mayTell && before.state != .invalid ? [.notice(.rejected)] : []))
         }

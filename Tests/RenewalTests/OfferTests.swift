@@ -68,13 +68,14 @@ import Testing
         #expect(changes.values.contains { $0 == nil } && book.offers.isEmpty)
     }
 
-    private static func book(_ row: [String]) throws -> Book {
+    private static func book(_ row: [String]) throws -> UserPurchases {
         let purchases = try zip([Int64(1), 2], row.prefix(2)).filter { $0.1 != "-" }.map {
             try KnownWords($0.1).purchase(id: $0.0)
         }
-        return Book(
+        return UserPurchases(
             userID: "user", version: 1,
-            purchases: purchases.map { Book.Entry(purchase: $0, version: 1) }, entitlements: [])
+            purchases: purchases.map { UserPurchases.Entry(purchase: $0, version: 1) },
+            entitlements: [])
     }
 
     private static func words(_ offer: Offer?) -> [String] {

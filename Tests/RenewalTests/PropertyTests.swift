@@ -31,7 +31,7 @@ import Testing
         guard !holds else { return }
         throw Broken(
             description: "\(rule): \(turn.answer) about \(turn.claim.purchase.facts)"
-                + " came to \(turn.decision) and \(turn.settlement.events.map(\.told))")
+                + " came to \(turn.decision) and \(turn.settlement.events.map(\.kind))")
     }
 
     @Test func eventsAlternateAndAgreeWithTheUnion() async throws {
@@ -43,12 +43,13 @@ import Testing
     }
 
     private func agree(
-        _ settlement: Settlement, _ before: Book, _ after: Book, _ turn: RandomWorld.Turn
+        _ settlement: Settlement, _ before: UserPurchases, _ after: UserPurchases,
+        _ turn: RandomWorld.Turn
     ) throws {
         var held = Self.active(before)
         for event in settlement.events {
             try demand(event.userID == after.userID, "each user is told of his own", turn)
-            switch event.told {
+            switch event.kind {
             case .notice:
                 try demand(event.entitlement == nil, "a notice is about a purchase", turn)
             case .grant:
@@ -84,7 +85,7 @@ import Testing
                 handed.after.purchases[id]?.purchase.facts == turn.decision.facts,
                 "what is handed over is what was decided", turn)
             let wasGranted = turn.claim.purchase.facts.access == .granted
-            for case .grant(let reason) in handed.settlement.events.map(\.told) where wasGranted {
+            for case .grant(let reason) in handed.settlement.events.map(\.kind) where wasGranted {
                 try demand(reason == .transferred, "access goes over with it", turn)
             }
         }
@@ -166,7 +167,8 @@ import Testing
                 try demand(
                     facts.holdings.isEmpty == (facts.access == .none), "holdings are access", turn)
                 try demand(
-                    facts.access == .none || facts.lapse == nil, "what is held has not lapsed", turn
+                    facts.access == .none || facts.lossReason == nil, "what is held has not lapsed",
+                    turn
                 )
             }
         }
@@ -238,23 +240,23 @@ import Testing
 
     /// A seed repeats its run: without it a printed seed would be of no use.
     @Test func aSeedRepeatsItsRun() async throws {
-        var runs: [[Told]] = []
+        var runs: [[EventKind]] = []
         for _ in 0..<2 {
-            var told: [Told] = []
+            var told: [EventKind] = []
             try await Seeds.run(seed: 7) { chance in
                 var world = RandomWorld(&chance)
-                for _ in 0..<200 { told += try world.turn(&chance).settlement.events.map(\.told) }
+                for _ in 0..<200 { told += try world.turn(&chance).settlement.events.map(\.kind) }
             }
             runs.append(told)
         }
         #expect(runs[0] == runs[1] && !runs[0].isEmpty)
     }
 
-    private static func active(_ book: Book) -> Set<EntitlementID> {
+    private static func active(_ book: UserPurchases) -> Set<EntitlementID> {
         Set(book.entitlements.values.filter(\.active).map(\.entitlement))
     }
 
-    private static func union(_ book: Book) -> Set<EntitlementID> {
+    private static func union(_ book: UserPurchases) -> Set<EntitlementID> {
         Set(
             book.purchases.values.map(\.purchase.facts).filter { $0.access != .none }
                 .flatMap(\.holdings).map(\.entitlement))

@@ -5,8 +5,8 @@ import TestSupport
 /// at any time.
 struct RandomWorld {
     let rules: Rules
-    private(set) var book: Book
-    private(set) var otherBook: Book
+    private(set) var book: UserPurchases
+    private(set) var otherBook: UserPurchases
     private(set) var now = TestCalendar.start
     private var attempts: [Int64: Int] = [:]
     private(set) var checkedAt: [Int64: Timestamp] = [:]
@@ -21,16 +21,16 @@ struct RandomWorld {
         let now: Timestamp
         let decision: Decision
         let settlement: Settlement
-        let before: Book
-        let after: Book
+        let before: UserPurchases
+        let after: UserPurchases
         /// What came of it for the user who got the purchase.
         var handed: Handed?
     }
 
     struct Handed {
         let settlement: Settlement
-        let before: Book
-        let after: Book
+        let before: UserPurchases
+        let after: UserPurchases
     }
 
     init(_ chance: inout SeededGenerator) {
@@ -54,11 +54,11 @@ struct RandomWorld {
                 facts: Facts(product: Self.any(products, &chance)))
         }
         isOneTime = oneTime
-        book = Book(
+        book = UserPurchases(
             userID: "user", version: 1,
             purchases: purchases.map { .init(purchase: $0, version: 1) },
             entitlements: [])
-        otherBook = Book(userID: "other", version: 1, purchases: [], entitlements: [])
+        otherBook = UserPurchases(userID: "other", version: 1, purchases: [], entitlements: [])
     }
 
     /// Lets some time pass and one purchase hear something.

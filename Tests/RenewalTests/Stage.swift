@@ -3,9 +3,10 @@ import Renewal
 /// A user's purchases on the way through a story: hears one answer after another, keeps what the
 /// core says shall be kept.
 struct Stage {
-    private(set) var book: Book
+    private(set) var book: UserPurchases
     /// The user who has claimed purchase A.
-    private(set) var bobsBook = Book(userID: "bob", version: 1, purchases: [], entitlements: [])
+    private(set) var bobsBook = UserPurchases(
+        userID: "bob", version: 1, purchases: [], entitlements: [])
     /// Which purchase continues a token.
     private var successors: [StoreToken: Int64] = [:]
     private var attempts: [Int64: Int] = [:]
@@ -29,11 +30,11 @@ struct Stage {
             checkedAt[id] = try known.checkedAt()
             inVain[id] = try known.inVain()
         }
-        book = Book(
+        book = UserPurchases(
             userID: "user", version: 1,
             purchases: purchases.map { .init(purchase: $0, version: 1) },
             entitlements: Self.rows(of: purchases))
-        bobsBook = Book(
+        bobsBook = UserPurchases(
             userID: "bob", version: 1, purchases: bobs.map { .init(purchase: $0, version: 1) },
             entitlements: Self.rows(of: bobs))
     }
@@ -135,21 +136,21 @@ struct Stage {
     private func told(_ settlement: Settlement, _ decision: Decision) -> String {
         var words = settlement.events.map { event in
             let sign =
-                switch event.told {
+                switch event.kind {
                 case .grant: "+"
                 case .revoke: "-"
                 case .notice: ""
                 }
             let about = event.entitlement.map { $0 == "pro" ? "" : ":\($0)" } ?? ""
             let whom = event.userID == "bob" ? "bob" : ""
-            return whom + sign + event.told.reason + about
+            return whom + sign + event.kind.reason + about
         }
         if let problem = decision.problem { words.append("!" + problem.code.rawValue) }
         return words.isEmpty ? "-" : words.joined(separator: " ")
     }
 
     /// The user's active entitlements: until when, and by which purchase where not by A.
-    private func holds(_ book: Book) -> [String] {
+    private func holds(_ book: UserPurchases) -> [String] {
         let active = book.entitlements.values.filter(\.active)
             .sorted { $0.entitlement < $1.entitlement }
         return active.map { row in
@@ -177,7 +178,7 @@ struct Stage {
     }
 }
 
-extension Book {
+extension UserPurchases {
     /// As the ledger does where the store has named another token to ask with.
     fileprivate mutating func rename(_ id: Int64, _ token: StoreToken) {
         let entries = purchases.values.map { entry in
@@ -189,7 +190,7 @@ extension Book {
                 claimant: known.claimant, facts: known.facts)
             return Entry(purchase: renamed, version: entry.version)
         }
-        self = Book(
+        self = UserPurchases(
             userID: userID, version: version, purchases: entries,
             entitlements: Array(entitlements.values), offers: offers)
     }

@@ -20,12 +20,12 @@ import Testing
         let world = FakeWorld(clock: Timestamp(microsecondsSinceEpoch: 0)) {
             _ throws(CurlError) in .json("{}", status: 410)
         }
-        let hearing = await CallLog.noting {
+        let answered = await CallLog.noting {
             await Self.asked(world.transport, ["one", "two"])
         }
-        #expect(hearing.answer == .doubt(.gone))
+        #expect(answered.answer == .doubt(.gone))
         #expect(
-            hearing.calls == [
+            answered.calls == [
                 StoreCall("one", status: 410, body: Array("{}".utf8)),
                 StoreCall("two", status: 410, body: Array("{}".utf8)),
             ])
@@ -35,16 +35,16 @@ import Testing
         let world = FakeWorld(clock: Timestamp(microsecondsSinceEpoch: 0)) {
             _ throws(CurlError) in throw .unreachable(reason: "time-out")
         }
-        let hearing = await CallLog.noting { await Self.asked(world.transport, ["one"]) }
-        #expect(hearing.calls == [StoreCall("one", status: nil, body: [])])
+        let answered = await CallLog.noting { await Self.asked(world.transport, ["one"]) }
+        #expect(answered.calls == [StoreCall("one", status: nil, body: [])])
     }
 
     @Test func aCallWithoutANameIsNotNoted() async {
         let world = FakeWorld(clock: Timestamp(microsecondsSinceEpoch: 0)) {
             _ throws(CurlError) in .json(#"{"access_token": "secret"}"#)
         }
-        let hearing = await CallLog.noting { await Self.asked(world.transport, [nil]) }
-        #expect(hearing.calls.isEmpty)
+        let answered = await CallLog.noting { await Self.asked(world.transport, [nil]) }
+        #expect(answered.calls.isEmpty)
     }
 
     @Test func checksAtOnceNoteTheirOwnCalls() async {
@@ -52,17 +52,17 @@ import Testing
             _ throws(CurlError) in .json("{}")
         }
         let transport = world.transport
-        await withTaskGroup(of: (Int, Hearing).self) { tasks in
+        await withTaskGroup(of: (Int, AnsweredCall).self) { tasks in
             for number in 0..<50 {
                 tasks.addTask {
-                    let hearing = await CallLog.noting {
+                    let answered = await CallLog.noting {
                         await Self.asked(transport, ["\(number)", "\(number)"])
                     }
-                    return (number, hearing)
+                    return (number, answered)
                 }
             }
-            for await (number, hearing) in tasks {
-                #expect(hearing.calls.map(\.name) == ["\(number)", "\(number)"])
+            for await (number, answered) in tasks {
+                #expect(answered.calls.map(\.name) == ["\(number)", "\(number)"])
             }
         }
     }

@@ -12,7 +12,7 @@ struct StateTests {
         state.apps = 3
         state.report.checked = 1204
         state.report.events = 1
-        state.inHand = 12
+        state.inFlight = 12
         return state
     }
 

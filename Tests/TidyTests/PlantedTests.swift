@@ -32,7 +32,7 @@ import Testing
         public           Sources/Ledger/A.swift         | public struct A {}
         public           Sources/Ledger/A.swift         |     @discardableResult public func a()
         closure in a mutex  Sources/Engine/A.swift       | let a = Mutex<() -> Void>({})
-        identity         Sources/Ledger/A.swift         | var books: [String: Book] = [:]
+        identity         Sources/Ledger/A.swift         | var books: [String: UserPurchases] = [:]
         identity         Sources/Engine/A.swift         | var told: Set<String> = []
         identity         Sources/Renewal/A.swift        | let a = Dictionary<String, Int>()
         identity         Sources/Renewal/A.swift        | package let userID: String
@@ -59,8 +59,8 @@ import Testing
         public           Sources/Ledger/A.swift         | /// The public contract.
         public           Sources/Ledger/A.swift         | let a = "public"
         closure in a mutex  Sources/Engine/A.swift       | let a = Mutex<Int>(0)
-        identity         Sources/Ledger/A.swift         | var books: [UserID: Book] = [:]
-        identity         Sources/Ledger/A.swift         | /// Not `[String: Book]`.
+        identity         Sources/Ledger/A.swift         | var books: [UserID: UserPurchases] = [:]
+        identity         Sources/Ledger/A.swift         | /// Not `[String: UserPurchases]`.
         identity         Sources/Daemon/A.swift         | let environment: [String: String]
         identity         Sources/Ledger/A.swift         | let names: [String]
         SQL in Swift     Sources/Ledger/A.swift         | log("Select one")

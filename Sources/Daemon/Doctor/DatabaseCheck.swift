@@ -19,16 +19,16 @@ struct DatabaseCheck {
         var isFit = false
         switch outcome {
         case .failure(let error):
-            tell(Judgement.failed("database", error))
+            tell(DatabaseFindings.failed("database", error))
             for subject in ["clock", "schema", "roles", "indexes", "plans", "autovacuum"] {
                 tell(.skipped(subject, because: "there is no database"))
             }
         case .success(let server):
-            let findings = Judgement.server(server, notifies: notifies)
+            let findings = DatabaseFindings.server(server, notifies: notifies)
             findings.forEach(tell)
             // What the daemon met, where looking at the server does not explain it.
             if let refusal, !findings.contains(where: { $0.exitReason == .unavailable }) {
-                tell(Judgement.failed("database", refusal))
+                tell(DatabaseFindings.failed("database", refusal))
             }
             await lookAtClock(examination, tell)
             isFit = await lookAtSchema(examination, server, tell)
@@ -82,7 +82,7 @@ struct DatabaseCheck {
         var isFit = false
         await ask("schema", tell) { () throws(LedgerError) in
             let version = try await examination.schemaVersion()
-            let finding = Judgement.schema(version)
+            let finding = DatabaseFindings.schema(version)
             isFit = version != nil && version?.refusal() == nil
             return [finding]
         }
@@ -93,22 +93,23 @@ struct DatabaseCheck {
             return false
         }
         await ask("roles", tell) { () throws(LedgerError) in
-            Judgement.rights(try await examination.rights())
+            DatabaseFindings.rights(try await examination.rights())
         }
         await ask("indexes", tell) { () throws(LedgerError) in
-            Judgement.indexes(try await examination.indexFaults())
+            DatabaseFindings.indexes(try await examination.indexFaults())
         }
         await ask("plans", tell) { () throws(LedgerError) in
-            [Judgement.plans(try await examination.wholeTableReads())]
+            [DatabaseFindings.plans(try await examination.wholeTableReads())]
         }
         await ask("autovacuum", tell) { () throws(LedgerError) in
-            Judgement.tables(try await examination.tables())
+            DatabaseFindings.tables(try await examination.tables())
         }
         await ask("transactions", tell) { () throws(LedgerError) in
-            Judgement.holders(
+            DatabaseFindings.holders(
                 try await examination.holders(
-                    longerThan: Judgement.longTransaction,
-                    transactions: Judgement.manyTransactions), seesAll: server.seesAllSessions)
+                    longerThan: DatabaseFindings.longTransaction,
+                    transactions: DatabaseFindings.manyTransactions),
+                seesAll: server.seesAllSessions)
         }
         return true
     }
@@ -120,7 +121,7 @@ struct DatabaseCheck {
         do throws(LedgerError) {
             try await question().forEach(tell)
         } catch {
-            tell(Judgement.failed(subject, error))
+            tell(DatabaseFindings.failed(subject, error))
         }
     }
 }

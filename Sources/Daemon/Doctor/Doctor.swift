@@ -75,7 +75,7 @@ package struct Doctor: Sendable {
         do throws(LedgerError) {
             tell(ClockCheck.finding(try await ledger.problems()))
         } catch {
-            tell(Judgement.failed("clock", error))
+            tell(DatabaseFindings.failed("clock", error))
         }
     }
 
@@ -84,7 +84,7 @@ package struct Doctor: Sendable {
             let (sources, now) = try await ledger.newsSources()
             NewsCheck.findings(sources, at: now).forEach(tell)
         } catch {
-            tell(Judgement.failed("news", error))
+            tell(DatabaseFindings.failed("news", error))
         }
     }
 
@@ -154,7 +154,7 @@ package struct Doctor: Sendable {
                 tell(.note("apps", "\(others) more apps or more are not configured"))
             }
         } catch {
-            tell(Judgement.failed("apps", error))
+            tell(DatabaseFindings.failed("apps", error))
         }
     }
 }

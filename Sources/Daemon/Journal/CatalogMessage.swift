@@ -21,9 +21,9 @@ package struct CatalogMessage: Hashable, Sendable {
 
     /// Every topic that the code may use.
     package static let topics: [String] =
-        GrantReason.allCases.map { Told.grant($0).topic }
-        + RevokeReason.allCases.map { Told.revoke($0).topic }
-        + NoticeReason.allCases.map { Told.notice($0).topic }
+        GrantReason.allCases.map { EventKind.grant($0).topic }
+        + RevokeReason.allCases.map { EventKind.revoke($0).topic }
+        + NoticeReason.allCases.map { EventKind.notice($0).topic }
         + Problem.Code.allCases.map(\.topic) + EngineTopic.allCases.map(\.rawValue)
         + DaemonTopic.allCases.map(\.rawValue)
 
@@ -67,8 +67,8 @@ package struct CatalogMessage: Hashable, Sendable {
     }
 }
 
-extension Told {
-    var topic: String { "\(kind)_\(reason)" }
+extension EventKind {
+    var topic: String { "\(name)_\(reason)" }
 }
 
 extension Problem.Code {

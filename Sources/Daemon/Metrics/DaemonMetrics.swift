@@ -37,7 +37,7 @@ package final class DaemonMetrics: Sendable {
         apps.withLock { apps in
             if apps[app] == nil { apps[app] = instruments(of: app) }
         }
-        for told in Told.all { counter(.events, app.store.labels(told)).increment(by: 0) }
+        for told in EventKind.all { counter(.events, app.store.labels(told)).increment(by: 0) }
         circuitMoved(app, .closed)
     }
 
@@ -46,17 +46,17 @@ package final class DaemonMetrics: Sendable {
     package func called(_ app: AppKey) { apps.withLock { $0[app]?.calls.increment(by: 1) } }
 
     /// Measures a check from the question to the answer.
-    package func asking(_ app: AppKey, _ ask: () async -> Hearing) async -> Hearing {
+    package func asking(_ app: AppKey, _ ask: () async -> AnsweredCall) async -> AnsweredCall {
         moveInFlight(app, by: 1)
         let began = ContinuousClock.now
-        let hearing = await ask()
+        let answered = await ask()
         moveInFlight(app, by: -1)
         let took = (ContinuousClock.now - began).nanoseconds
         apps.withLock { apps in
             apps[app]?.duration.recordNanoseconds(took)
-            apps[app]?.answers[AnswerClass(hearing.answer)]?.increment(by: 1)
+            apps[app]?.answers[AnswerClass(answered.answer)]?.increment(by: 1)
         }
-        return hearing
+        return answered
     }
 
     private func moveInFlight(_ app: AppKey, by change: Int) {
@@ -129,7 +129,7 @@ package final class DaemonMetrics: Sendable {
     // MARK: Events
 
     package func told(_ event: Event, lag: Duration?) {
-        counter(.events, event.app.store.labels(event.told)).increment(by: 1)
+        counter(.events, event.app.store.labels(event.kind)).increment(by: 1)
         guard let lag else { return }
         timer(.detectionLag, [("store", event.app.store.rawValue)]).recordNanoseconds(
             lag.nanoseconds)
@@ -215,14 +215,14 @@ extension AppKey {
 }
 
 extension Store {
-    fileprivate func labels(_ told: Told) -> [(String, String)] {
-        [("store", rawValue), ("kind", told.kind), ("reason", told.reason)]
+    fileprivate func labels(_ kind: EventKind) -> [(String, String)] {
+        [("store", rawValue), ("kind", kind.name), ("reason", kind.reason)]
     }
 }
 
-extension Told {
+extension EventKind {
     /// Every event that there may be.
-    static let all: [Told] =
+    static let all: [EventKind] =
         GrantReason.allCases.map { .grant($0) } + RevokeReason.allCases.map { .revoke($0) }
         + NoticeReason.allCases.map { .notice($0) }
 }

@@ -36,10 +36,10 @@ struct MeasuredLedger: EngineLedger, HintStore {
     }
 
     func mark(
-        _ inHand: [Int16: [Int64]], under lease: Lease
+        _ inFlight: [Int16: [Int64]], under lease: Lease
     ) async throws(LedgerError) -> Set<Int16> {
         try await counting("mark") { () throws(LedgerError) in
-            try await ledger.mark(inHand, under: lease)
+            try await ledger.mark(inFlight, under: lease)
         }
     }
 

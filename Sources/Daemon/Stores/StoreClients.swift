@@ -88,10 +88,10 @@ package final class StoreClients: Sendable {
     }
 
     /// Asks the store of the purchase's app. Never fails: a failure is an answer.
-    package func ask(_ claim: Claim) async -> Hearing {
+    package func ask(_ claim: Claim) async -> AnsweredCall {
         let app = claim.purchase.app
         guard let ask = client(of: app)?.ask else {
-            return Hearing(.failure(.notConfigured))
+            return AnsweredCall(.failure(.notConfigured))
         }
         return await CallLog.noting { await ask(claim.purchase, claim.claimedAt) }
     }

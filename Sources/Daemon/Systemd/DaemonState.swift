@@ -13,7 +13,7 @@ package struct DaemonState: Hashable, Sendable {
     package var phase = Phase.starting
     package var apps = 0
     package var report = RunReport()
-    package var inHand = 0
+    package var inFlight = 0
     /// Faults of the configuration that the last reload refused.
     package var refusedFaults = 0
     /// Settings that were changed and wait for a restart.
@@ -31,12 +31,12 @@ package struct DaemonState: Hashable, Sendable {
         switch phase {
         case .starting: "Starting."
         case .waiting(let reason): "Waiting for the database: \(Self.end(reason))"
-        case .stopping where inHand == 0: "Stopping: nothing is in hand."
-        case .stopping: "Stopping: finishing \(Self.count(inHand, "check")) in hand."
+        case .stopping where inFlight == 0: "Stopping: nothing is in hand."
+        case .stopping: "Stopping: finishing \(Self.count(inFlight, "check")) in hand."
         case .working:
             "Looking after \(Self.count(apps, "app")): "
                 + "\(Self.count(report.checked, "purchase")) checked, "
-                + "\(Self.count(report.events, "event")) written, \(inHand) in hand."
+                + "\(Self.count(report.events, "event")) written, \(inFlight) in hand."
         }
     }
 

@@ -95,7 +95,7 @@ package final class ServiceNotifier: Sendable {
         var state = self.state.withLock { $0 }
         if let engine = engine.withLock({ $0 }) {
             state.report = engine.progress
-            state.inHand = engine.claimsInHand
+            state.inFlight = engine.claimsInHand
         }
         return state
     }

@@ -25,7 +25,7 @@ package struct CheckJSON: JSONObject {
 
         private struct Check {
             let claim: Claim
-            let hearing: Hearing
+            let call: AnsweredCall
             let decision: Decision
             let events: [Event]
 
@@ -33,9 +33,11 @@ package struct CheckJSON: JSONObject {
             var before: Facts { claim.purchase.facts }
         }
 
-        package init(_ claim: Claim, _ hearing: Hearing, _ decision: Decision, _ events: [Event]) {
+        package init(
+            _ claim: Claim, _ answered: AnsweredCall, _ decision: Decision, _ events: [Event]
+        ) {
             id = claim.purchase.id
-            check = Check(claim: claim, hearing: hearing, decision: decision, events: events)
+            check = Check(claim: claim, call: answered, decision: decision, events: events)
         }
 
         package init(_ unreadable: UnreadablePurchase) {
@@ -60,8 +62,8 @@ package struct CheckJSON: JSONObject {
             row.expiresAt = after?.expiresAt
             row.nextCheckAt = check?.decision.shownNextCheckAt
             row.problem = (check?.decision.problem ?? unreadable?.problem)?.description
-            row.calls = (check?.hearing.calls ?? []).map(Call.init)
-            row.heard = check?.hearing.answer.words
+            row.calls = (check?.call.calls ?? []).map(Call.init)
+            row.heard = check?.call.answer.words
             row.rule = check?.decision.rule
             row.events = (check?.events ?? []).map(Told.init)
         }
@@ -80,8 +82,8 @@ package struct CheckJSON: JSONObject {
         let event: Event
 
         func write(to row: inout JSONRow) {
-            row.kind = event.told.kind
-            row.reason = event.told.reason
+            row.kind = event.kind.name
+            row.reason = event.kind.reason
             row.entitlement = event.entitlement
         }
     }

@@ -16,7 +16,7 @@ extension Explanation.User: JSONObject {
         row.user = id
         row.entitlements = holdings
         row.purchases = purchases
-        row.parted = parted
+        row.parted = transferred
         row.claimed = claimed
         row.unread = unread.map(UnreadJSON.init)
     }
@@ -64,7 +64,7 @@ extension Explanation.Purchase: JSONObject {
     }
 }
 
-extension Explanation.Parted: JSONObject {
+extension Explanation.Transferred: JSONObject {
     package func write(to row: inout JSONRow) {
         row.id = id
         row.store = store

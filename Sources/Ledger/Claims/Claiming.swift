@@ -24,7 +24,7 @@ extension PostgresLedger {
                     .int64s(request.places.map(\.id)), .int32(request.lane.number),
                     .int32(Int32(request.perShard)), .int32(Int32(request.limit)),
                     .bool(suspectsOnly)))
-            let (claims, unreadable) = try self.parted(rows.rows, of: request.lane.app)
+            let (claims, unreadable) = try self.split(rows.rows, of: request.lane.app)
             tell(try await self.setAside(unreadable))
             return claims
         }
@@ -84,15 +84,15 @@ extension PostgresLedger {
     ///
     /// - Returns: the shards that are still owned.
     package func mark(
-        _ inHand: [Int16: [Int64]], under lease: Lease
+        _ inFlight: [Int16: [Int64]], under lease: Lease
     ) async throws(LedgerError) -> Set<Int16> {
         try await attempt {
-            let shards = inHand.keys.filter { lease.epochs[$0] != nil }.sorted()
+            let shards = inFlight.keys.filter { lease.epochs[$0] != nil }.sorted()
             let rows = try await self.writes.query(
                 SQL.markInHand(
                     .uuid(lease.worker.uuid), .int16s(shards),
                     .int64s(shards.map { lease.epochs[$0] ?? 0 }),
-                    .texts(shards.map { arrayLiteral((inHand[$0] ?? []).map(Optional.some)) })))
+                    .texts(shards.map { arrayLiteral((inFlight[$0] ?? []).map(Optional.some)) })))
             return try Set(rows.rows.map { try $0.int16("shard") })
         }
     }
@@ -110,7 +110,7 @@ extension PostgresLedger {
         ofUser userID: UserID, includingClaimed: Bool = false
     ) async throws(LedgerError) -> (claims: [Claim], unreadable: [UnreadablePurchase]) {
         try await attempt {
-            try self.parted(
+            try self.split(
                 try await self.reads.query(
                     SQL.userClaims(.text(userID), .bool(includingClaimed))
                 ).rows, of: nil)

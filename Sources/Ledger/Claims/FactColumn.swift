@@ -76,8 +76,8 @@ struct FactColumn: Sendable {
         FactColumn("phase", "text", { $2.phase = try $0.optionalWord($1) }) {
             .optionalTexts($0.map(\.phase?.rawValue))
         },
-        FactColumn("lapse", "text", { $2.lapse = try $0.optionalWord($1) }) {
-            .optionalTexts($0.map(\.lapse?.rawValue))
+        FactColumn("lapse", "text", { $2.lossReason = try $0.optionalWord($1) }) {
+            .optionalTexts($0.map(\.lossReason?.rawValue))
         },
         FactColumn("ownership", "text", { $2.ownership = try $0.optionalWord($1) }) {
             .optionalTexts($0.map(\.ownership?.rawValue))

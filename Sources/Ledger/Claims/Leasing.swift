@@ -36,7 +36,7 @@ extension PostgresLedger {
             let statement = SQL.takeShards(
                 .uuid(worker.uuid), .int64(lease.microseconds), .int32(Int32(limit)),
                 .int16(Int16(Self.crashLimit)), .text(problem.description))
-            let rows = try await self.insist { () throws(PostgresError) in
+            let rows = try await self.retrying { () throws(PostgresError) in
                 try await self.writes.query(statement)
             }.rows
             var taken: [TakenShard] = []

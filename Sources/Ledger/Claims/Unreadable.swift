@@ -66,7 +66,7 @@ extension UnreadablePurchase {
 
 extension PostgresLedger {
     /// The claims that can be read, and the purchases that cannot.
-    func parted(
+    func split(
         _ rows: PostgresRows, of app: AppKey?
     ) throws(PostgresError) -> (claims: [Claim], unreadable: [UnreadablePurchase]) {
         var claims: [Claim] = []

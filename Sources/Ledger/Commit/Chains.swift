@@ -69,13 +69,13 @@ extension PostgresLedger {
         return outcomes.map { outcome in
             guard outcome.mayComeLate,
                 let successor = Self.last(after: outcome, successors, keysOfIDs),
-                let folded = outcome.superseded(by: successor)
+                let merged = outcome.superseded(by: successor)
             else { return outcome }
             // What it continued itself is continued by its successor.
             if let key = outcome.key(of: outcome.decision.olderLink) {
                 chains.named[key] = successor
             }
-            return folded
+            return merged
         }
     }
 

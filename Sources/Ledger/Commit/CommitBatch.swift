@@ -16,7 +16,7 @@ struct CommitBatch {
     private(set) var takeovers: [EvidenceRow] = []
     /// Where the rows of a purchase are until the last step has moved them.
     private var homes: [RowID: RowID] = [:]
-    let twins: Twins
+    let duplicates: Duplicates
     let chains: Chains
     private(set) var statements: [PostgresStatement] = []
 
@@ -43,9 +43,9 @@ struct CommitBatch {
         let offer: OfferID
     }
 
-    init(lease: Lease?, twins: Twins = Twins(), chains: Chains = Chains()) {
+    init(lease: Lease?, duplicates: Duplicates = Duplicates(), chains: Chains = Chains()) {
         self.lease = lease
-        self.twins = twins
+        self.duplicates = duplicates
         self.chains = chains
     }
 
@@ -69,7 +69,8 @@ struct CommitBatch {
 
     /// `before` is the book as it was, `book` as it is with the settlement.
     mutating func enter(
-        _ settlement: Settlement, _ outcome: Outcome, _ book: Book, before: Book, in shard: Int16
+        _ settlement: Settlement, _ outcome: Outcome, _ book: UserPurchases, before: UserPurchases,
+        in shard: Int16
     ) {
         let decided = outcome.claim.purchase.id
         accounts[book.userID] = (shard, book.version)
@@ -98,7 +99,7 @@ struct CommitBatch {
     }
 
     private mutating func note(
-        _ purchase: Purchase, _ before: Book, takenOverBy outcome: Outcome, in shard: Int16
+        _ purchase: Purchase, _ before: UserPurchases, takenOverBy outcome: Outcome, in shard: Int16
     ) {
         guard let evidence = outcome.evidence,
             let known = before.purchases[purchase.id]?.purchase.facts
@@ -120,7 +121,7 @@ struct CommitBatch {
             fence, newcomerStatement, accountStatement, originalKeyStatement,
             successorStatement, purchaseStatement, tokenStatement, scheduleStatement, clueStatement,
             entitlementStatement, offerStatement,
-            dropStatement, moveStatement, copyStatement, twinStatement, evidenceStatement,
+            dropStatement, moveStatement, copyStatement, duplicateStatement, evidenceStatement,
             eventStatement,
         ].compactMap { $0 }
         if notifies, !told.isEmpty { batch.statements.append(SQL.commitNotify()) }

@@ -21,8 +21,8 @@ extension CommitBatch {
     }
 
     var originalKeyStatement: PostgresStatement? {
-        guard !twins.taken.isEmpty else { return nil }
-        let rows = twins.taken.sorted { $0.key < $1.key }
+        guard !duplicates.taken.isEmpty else { return nil }
+        let rows = duplicates.taken.sorted { $0.key < $1.key }
         return SQL.commitOriginalKeys([
             "lane": .int32s(rows.map(\.key.lane)),
             "original_id": .texts(rows.map(\.key.originalID)),
@@ -156,10 +156,10 @@ extension CommitBatch {
         ])
     }
 
-    var twinStatement: PostgresStatement? {
-        guard !twins.folded.isEmpty else { return nil }
-        let rows = twins.folded
-        return SQL.commitTwins([
+    var duplicateStatement: PostgresStatement? {
+        guard !duplicates.merged.isEmpty else { return nil }
+        let rows = duplicates.merged
+        return SQL.commitDuplicates([
             "lane": .int32s(rows.map(\.lane)), "shard": .int16s(rows.map(\.first.shard)),
             "id": .int64s(rows.map(\.first.id)), "user_id": .texts(rows.map(\.user)),
         ])
@@ -169,8 +169,8 @@ extension CommitBatch {
         guard !told.isEmpty else { return nil }
         let events = told.map(\.event)
         return SQL.commitEvents([
-            "shard": .int16s(told.map(\.shard)), "kind": .texts(events.map(\.told.kind)),
-            "reason": .texts(events.map(\.told.reason)), "user_id": .texts(events.map(\.userID)),
+            "shard": .int16s(told.map(\.shard)), "kind": .texts(events.map(\.kind.name)),
+            "reason": .texts(events.map(\.kind.reason)), "user_id": .texts(events.map(\.userID)),
             "entitlement": .optionalTexts(events.map(\.entitlement)),
             "purchase_id": .int64s(events.map(\.purchaseID)),
             "purchase_version": .int64s(told.map(\.version)),

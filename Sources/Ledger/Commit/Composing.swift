@@ -3,7 +3,7 @@ import Renewal
 
 /// The books of the users that a batch is about, and the shards that they are in.
 private struct Books {
-    var books: [UserID: Book] = [:]
+    var books: [UserID: UserPurchases] = [:]
     var shards: [UserID: Int16] = [:]
     /// Users who have no account yet: they get what another has submitted.
     var newcomers: [UserID: Int16] = [:]
@@ -17,9 +17,9 @@ extension PostgresLedger {
     func compose(
         _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp
     ) async throws(LedgerError) -> CommitBatch {
-        let (folded, twins) = try await fold(outcomes)
-        let (outcomes, chains) = try await link(folded)
-        var batch = CommitBatch(lease: lease, twins: twins, chains: chains)
+        let (merged, duplicates) = try await merge(outcomes)
+        let (outcomes, chains) = try await link(merged)
+        var batch = CommitBatch(lease: lease, duplicates: duplicates, chains: chains)
         var books = try await books(of: outcomes.filter(\.changesFacts), chains)
         batch.newcomers = books.newcomers
         for outcome in outcomes {
@@ -102,7 +102,8 @@ extension PostgresLedger {
         try await read(columns, into: &books)
         for user in others
         where books.books[user] == nil && !books.unreadable.contains(user) {
-            books.books[user] = Book(userID: user, version: 0, purchases: [], entitlements: [])
+            books.books[user] = UserPurchases(
+                userID: user, version: 0, purchases: [], entitlements: [])
             books.newcomers[user] = try books.shard(of: user)
         }
         return books
@@ -139,7 +140,7 @@ extension PostgresLedger {
 }
 
 extension Books {
-    func book(of user: UserID) throws(LedgerError) -> Book {
+    func book(of user: UserID) throws(LedgerError) -> UserPurchases {
         guard let book = books[user] else { throw .unreadableUser }
         return book
     }
@@ -153,11 +154,11 @@ extension Books {
     fileprivate mutating func read(
         _ results: [PostgresResult], _ apps: [Int32: AppKey]
     ) throws(PostgresError) {
-        var entries: [UserID: [Book.Entry]] = [:]
+        var entries: [UserID: [UserPurchases.Entry]] = [:]
         try each(results[1]) { user, row throws(PostgresError) in
             guard let app = apps[try row.int32("lane")] else { throw .decoding(column: "lane") }
             entries[user, default: []].append(
-                Book.Entry(
+                UserPurchases.Entry(
                     purchase: try row.purchase(of: app), version: try row.int64("version")))
         }
         var held: [UserID: [Entitlement]] = [:]
@@ -172,7 +173,7 @@ extension Books {
         for row in results[0].rows {
             let user: UserID = try row.text("user_id")
             guard !unreadable.contains(user) else { continue }
-            books[user] = Book(
+            books[user] = UserPurchases(
                 userID: user, version: try row.int64("version"),
                 purchases: entries[user] ?? [], entitlements: held[user] ?? [],
                 offers: offered[user] ?? [:])

@@ -26,7 +26,7 @@ extension PostgresLedger {
             SQL.now(),
         ]
         return try await attempt {
-            let results = try await self.insist { () throws(PostgresError) in
+            let results = try await self.retrying { () throws(PostgresError) in
                 try await self.reads.pipeline(statements)
             }
             var turns = HintTurns(now: try results[3][0].instant("now"))
@@ -35,7 +35,7 @@ extension PostgresLedger {
             for row in results[2].rows {
                 let source: SourceID = try row.text("source")
                 if try row.bool("is_claimed") {
-                    turns.granted[source] = HintPlace(
+                    turns.granted[source] = HintCursor(
                         position: try row.optionalText("position"),
                         failures: Int(try row.int32("failures")))
                 } else {
@@ -77,7 +77,7 @@ extension PostgresLedger {
         }
         do throws(PostgresError) {
             let transaction = statements
-            let results = try await insist { () throws(PostgresError) in
+            let results = try await retrying { () throws(PostgresError) in
                 try await self.reads.pipeline(transaction)
             }
             func sum(_ column: String) throws(PostgresError) -> Int {

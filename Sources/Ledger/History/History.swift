@@ -69,7 +69,7 @@ package struct PurchaseHistory: Hashable, Sendable {
 }
 
 /// What is kept of a purchase that has gone to another user.
-package struct PartedPurchase: Hashable, Sendable {
+package struct TransferredPurchase: Hashable, Sendable {
     package let purchaseID: Int64
     /// While it was this user's, and the check by which it went. Oldest first.
     package let evidence: [StoredEvidence]
@@ -92,7 +92,7 @@ package struct UserHistory: Hashable, Sendable {
     /// Oldest first; empty for an unknown user.
     package let purchases: [PurchaseHistory]
     /// What is no longer the user's.
-    package let parted: [PartedPurchase]
+    package let transferred: [TransferredPurchase]
     /// What the user has handed in after another one, who has it.
     package let claimed: [Claim]
     /// What is the user's or was handed in by them, and cannot be read.
@@ -100,14 +100,15 @@ package struct UserHistory: Hashable, Sendable {
 
     package init(
         userID: UserID, now: Timestamp, entitlements: [Entitlement],
-        purchases: [PurchaseHistory], parted: [PartedPurchase] = [], claimed: [Claim] = [],
+        purchases: [PurchaseHistory], transferred: [TransferredPurchase] = [],
+        claimed: [Claim] = [],
         unreadable: [UnreadablePurchase] = []
     ) {
         self.userID = userID
         self.now = now
         self.entitlements = entitlements
         self.purchases = purchases
-        self.parted = parted
+        self.transferred = transferred
         self.claimed = claimed
         self.unreadable = unreadable
     }
@@ -144,16 +145,16 @@ extension PostgresLedger {
                         evidence: Self.story(evidence[claim.purchase.id] ?? [], of: user),
                         events: events)
                 },
-                parted: try await self.parted(events, from: user),
+                transferred: try await self.transferred(events, from: user),
                 claimed: handedIn.filter { $0.purchase.userID != user }, unreadable: unreadable)
         }
     }
 
     /// What was told of purchases that are not the user's any more, and the checks it came from:
     /// those from which it was told, also the one by which the purchase went, and the user's own.
-    private func parted(
+    private func transferred(
         _ events: [Int64: [StoredEvent]], from user: UserID
-    ) async throws(PostgresError) -> [PartedPurchase] {
+    ) async throws(PostgresError) -> [TransferredPurchase] {
         guard !events.isEmpty else { return [] }
         let ids = events.keys.sorted()
         let rows = try await reads.query(
@@ -162,7 +163,7 @@ extension PostgresLedger {
         return ids.map { id in
             let told = events[id] ?? []
             let times = Set(told.map(\.createdAt))
-            return PartedPurchase(
+            return TransferredPurchase(
                 purchaseID: id,
                 evidence: rows.filter { row in
                     row.purchaseID == id && (row.userID == user || times.contains(row.at))

@@ -53,7 +53,7 @@ package final class PostgresLedger: Sendable {
         let stores = PostgresValue.texts(apps.map(\.store.rawValue))
         let ids = PostgresValue.texts(apps.map(\.id))
         let configured = try await attempt {
-            let rows = try await self.insist { () throws(PostgresError) in
+            let rows = try await self.retrying { () throws(PostgresError) in
                 try await self.writes.pipeline([
                     SQL.registerApps(stores, ids), SQL.tellLanes(.uuid(worker.uuid), stores, ids),
                     SQL.configureLanes(stores, ids),
@@ -105,7 +105,7 @@ package final class PostgresLedger: Sendable {
     private static let conflictLimit = 5
 
     /// Runs a transaction again when another was in the way: nothing of it was committed.
-    func insist<Value>(
+    func retrying<Value>(
         _ work: () async throws(PostgresError) -> Value
     ) async throws(PostgresError) -> Value {
         for _ in 1..<Self.conflictLimit {

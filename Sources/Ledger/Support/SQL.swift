@@ -79,7 +79,7 @@ extension SQL {
     static let commitSchedule = SQL(PackageResources.commit_schedule_sql)
     static let commitSuccessors = SQL(PackageResources.commit_successors_sql)
     static let commitTokens = SQL(PackageResources.commit_tokens_sql)
-    static let commitTwins = SQL(PackageResources.commit_twins_sql)
+    static let commitDuplicates = SQL(PackageResources.commit_twins_sql)
     static let configureLanes = SQL(PackageResources.configure_lanes_sql)
     static let countWorkers = SQL(PackageResources.count_workers_sql)
     static let doctorEvents = SQL(PackageResources.doctor_events_sql)

@@ -20,7 +20,7 @@ struct Oracle {
     let seen: Truth?
     /// Whether it was ambiguous before, in a period that goes on.
     let isDisputed: Bool
-    let book: Book
+    let book: UserPurchases
 
     private var link: Truth.Link { truth.bearer(of: number) }
     /// Another link of the same subscription has come later.
@@ -154,7 +154,7 @@ struct Oracle {
         }
         if case .ended(let cause, _) = link.standing { what.insert(.lost(cause.loss)) }
         for event in heard.settlement.events {
-            switch event.told {
+            switch event.kind {
             case .grant(let reason):
                 let isBack = reason == .restored || reason == .resubscribed
                 try demand(
@@ -199,7 +199,7 @@ struct Oracle {
         try judgeUntrue()
         try demand(
             heard.settlement.events.isEmpty, "an older answer is dropped",
-            "\(heard.settlement.events.map(\.told))")
+            "\(heard.settlement.events.map(\.kind))")
     }
 
     /// News of a refund has come, and the answer does not show it.

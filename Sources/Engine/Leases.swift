@@ -2,7 +2,7 @@ import Renewal
 import Synchronization
 
 /// The shards that this worker owns, and whether it may still rely on them.
-final class LeaseBook: Sendable {
+final class Leases: Sendable {
     private struct State {
         var lease: Lease
         /// Owned, but not for new claims: suspects to clear first, or to be given back.

@@ -5,7 +5,7 @@ import Testing
 @testable import Ledger
 
 /// The same purchase in two forms, and what a store is asked with from then on.
-@Suite(.serialized) struct TwinTests {
+@Suite(.serialized) struct DuplicateTests {
     private func submit(
         _ stage: Stage, _ user: String, _ token: String
     ) async throws -> Int64 {
@@ -30,7 +30,7 @@ import Testing
         let stage = try await Stage()
         let lease = try await stage.takeAll()
         _ = try await submit(stage, "ann", "receipt")
-        #expect(try await check(stage, lease).events.map(\.told) == [.grant(.purchased)])
+        #expect(try await check(stage, lease).events.map(\.kind) == [.grant(.purchased)])
         let second = try await submit(stage, "ann", "1000")
         #expect(try await check(stage, lease).events.isEmpty)
         #expect(
@@ -76,7 +76,7 @@ import Testing
             try await stage.list("SELECT id || ' ' || user_id FROM renewald.claimant")
                 == ["\(first) bob"])
         let told = try await check(stage, lease)
-        #expect(told.events.map(\.told) == [.notice(.sharedReceipt)])
+        #expect(told.events.map(\.kind) == [.notice(.sharedReceipt)])
         #expect(told.events.map(\.userID) == ["ann"])
         #expect(try await stage.list("SELECT renewald.has('bob', 'pro')::text") == ["false"])
         #expect(try await submit(stage, "bob", "1000") == second)
@@ -95,7 +95,7 @@ import Testing
         let report = try await stage.ledger.commit(
             claims.map { outcome($0, answer($0), .move) }, under: lease, at: claims.latest)
         #expect(report.events.map(\.userID) == ["ann", "bob"])
-        #expect(report.events.map(\.told) == [.revoke(.transferred), .grant(.transferred)])
+        #expect(report.events.map(\.kind) == [.revoke(.transferred), .grant(.transferred)])
         #expect(try await stage.broken() == [])
     }
 
@@ -117,7 +117,7 @@ import Testing
                 }
                 return try await group.reduce(into: []) { $0 += $1 }
             }
-            #expect(events.map(\.told) == [.grant(.purchased)])
+            #expect(events.map(\.kind) == [.grant(.purchased)])
             #expect(try await stage.number("SELECT count(*) FROM renewald.original_key") == 1)
             #expect(
                 try await stage.list("SELECT state FROM renewald.purchases ORDER BY state")
@@ -137,7 +137,7 @@ import Testing
         migrated.isMigrated = true
         let report = try await stage.ledger.commit(
             [outcome(claim, migrated)], under: lease, at: claim.claimedAt)
-        #expect(Set(report.events.map(\.told)) == [.grant(.purchased), .notice(.migrated)])
+        #expect(Set(report.events.map(\.kind)) == [.grant(.purchased), .notice(.migrated)])
         // The same again, from the same claim: dropped. A later one: nothing to write.
         let again = try await stage.ledger.commit(
             [outcome(claim, migrated)], under: lease, at: claim.claimedAt)

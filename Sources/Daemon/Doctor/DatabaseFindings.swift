@@ -2,7 +2,7 @@ import Ledger
 import Renewal
 
 /// What is well and what is wrong with a database: what was read goes in, findings come out.
-enum Judgement {
+enum DatabaseFindings {
     static let leastMajor = 15
     /// A daemon has three: it reads, it writes, it listens.
     static let sparedConnections = 10

@@ -3,7 +3,7 @@ import Renewal
 
 /// Purchases of a batch that learn their original id, and those among them that another purchase
 /// has been before.
-struct Twins {
+struct Duplicates {
     struct Key: Hashable, Comparable {
         let lane: Int32
         let originalID: OrderID
@@ -13,7 +13,7 @@ struct Twins {
         }
     }
 
-    struct Folded {
+    struct Merged {
         let lane: Int32
         let first: CommitBatch.RowID
         let user: UserID
@@ -22,55 +22,55 @@ struct Twins {
     /// To be taken by the commit; another commit may be faster, then this one fails.
     var taken: [Key: CommitBatch.RowID] = [:]
     /// Whose first form is to be claimed or woken.
-    var folded: [Folded] = []
+    var merged: [Merged] = []
 }
 
 extension PostgresLedger {
     /// Finds the purchases that were submitted before in another form.
     ///
     /// - Returns: the outcomes, with what is to be decided of those instead.
-    func fold(_ outcomes: [Outcome]) async throws(LedgerError) -> ([Outcome], Twins) {
+    func merge(_ outcomes: [Outcome]) async throws(LedgerError) -> ([Outcome], Duplicates) {
         let wanted = Set(outcomes.compactMap(\.wantedKey)).sorted()
-        var twins = Twins()
-        guard !wanted.isEmpty else { return (outcomes, twins) }
+        var duplicates = Duplicates()
+        guard !wanted.isEmpty else { return (outcomes, duplicates) }
         var owners = try await attempt {
-            var owners: [Twins.Key: CommitBatch.RowID] = [:]
+            var owners: [Duplicates.Key: CommitBatch.RowID] = [:]
             let rows = try await self.writes.query(
                 SQL.findOriginalKeys(
                     .int32s(wanted.map(\.lane)), .texts(wanted.map(\.originalID))))
             for row in rows.rows {
-                let key = Twins.Key(
+                let key = Duplicates.Key(
                     lane: try row.int32("lane"), originalID: try row.text("original_id"))
                 owners[key] = try row.id()
             }
             return owners
         }
-        var folded: [CommitBatch.RowID: Outcome] = [:]
+        var merged: [CommitBatch.RowID: Outcome] = [:]
         // The one that was submitted first is the first.
         for outcome in outcomes.sorted(by: { $0.claim.purchase.id < $1.claim.purchase.id }) {
             guard let key = outcome.wantedKey else { continue }
             let own = outcome.claim.row
             guard let first = owners[key] else {
                 owners[key] = own
-                twins.taken[key] = own
+                duplicates.taken[key] = own
                 continue
             }
-            guard first != own, let other = outcome.foldedIntoItsTwin() else { continue }
-            folded[own] = other
-            twins.folded.append(
-                Twins.Folded(
+            guard first != own, let other = outcome.mergedIntoItsDuplicate() else { continue }
+            merged[own] = other
+            duplicates.merged.append(
+                Duplicates.Merged(
                     lane: key.lane, first: first, user: outcome.claim.purchase.userID))
         }
-        guard !folded.isEmpty else { return (outcomes, twins) }
+        guard !merged.isEmpty else { return (outcomes, duplicates) }
         let settled = outcomes.map { outcome in
-            folded[outcome.claim.row] ?? outcome
+            merged[outcome.claim.row] ?? outcome
         }
-        return (settled, twins)
+        return (settled, duplicates)
     }
 }
 
 extension Outcome {
-    fileprivate var wantedKey: Twins.Key? {
-        claimedOriginalID.map { Twins.Key(lane: claim.lane, originalID: $0) }
+    fileprivate var wantedKey: Duplicates.Key? {
+        claimedOriginalID.map { Duplicates.Key(lane: claim.lane, originalID: $0) }
     }
 }

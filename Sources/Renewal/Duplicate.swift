@@ -27,40 +27,40 @@ extension Outcome {
     /// given already.
     package func superseded(by successor: Int64) -> Outcome? {
         guard mayComeLate, successor != claim.purchase.id else { return nil }
-        var folded = decision
-        folded.facts.state = .superseded
-        folded.facts.access = .none
-        folded.facts.lapse = claim.purchase.facts.lapse
-        folded.facts.holdings = []
-        folded.facts.doubt = nil
-        folded.facts.signals = claim.purchase.facts.signals
-        folded.notices = []
-        folded.problem = nil
-        folded.nextCheckAt = .never
-        folded.handsTo = nil
-        folded.sharesWithClaimants = false
-        folded.predecessorToken = nil
-        folded.awaitsAcknowledgement = false
-        folded.rule = "a newer link of its chain, purchase \(successor), has taken over"
-        return Outcome(claim: claim, decision: folded, evidence: evidence)
+        var merged = decision
+        merged.facts.state = .superseded
+        merged.facts.access = .none
+        merged.facts.lossReason = claim.purchase.facts.lossReason
+        merged.facts.holdings = []
+        merged.facts.doubt = nil
+        merged.facts.signals = claim.purchase.facts.signals
+        merged.notices = []
+        merged.problem = nil
+        merged.nextCheckAt = .never
+        merged.handsTo = nil
+        merged.sharesWithClaimants = false
+        merged.predecessorToken = nil
+        merged.awaitsAcknowledgement = false
+        merged.rule = "a newer link of its chain, purchase \(successor), has taken over"
+        return Outcome(claim: claim, decision: merged, evidence: evidence)
     }
 
     /// What is decided of a purchase that was submitted before in another form: that one is asked
     /// about, this one gives nothing, tells nothing and is never asked about again. Nil when it
     /// gives access already: what somebody holds is not taken for this.
-    package func foldedIntoItsTwin() -> Outcome? {
+    package func mergedIntoItsDuplicate() -> Outcome? {
         guard claim.purchase.facts.access == .none else { return nil }
-        var folded = Decision(
+        var merged = Decision(
             facts: claim.purchase.facts, effectiveAt: decision.effectiveAt,
             rule: "the same purchase was submitted before in another form")
-        folded.facts.state = .superseded
-        folded.facts.doubt = nil
-        folded.facts.product = decision.facts.product
-        folded.facts.kind = decision.facts.kind
-        folded.facts.environment = decision.facts.environment
-        folded.facts.originalID = decision.facts.originalID
-        folded.keepsOffers = decision.keepsOffers
-        folded.isVerdict = decision.isVerdict
-        return Outcome(claim: claim, decision: folded, evidence: evidence)
+        merged.facts.state = .superseded
+        merged.facts.doubt = nil
+        merged.facts.product = decision.facts.product
+        merged.facts.kind = decision.facts.kind
+        merged.facts.environment = decision.facts.environment
+        merged.facts.originalID = decision.facts.originalID
+        merged.keepsOffers = decision.keepsOffers
+        merged.isVerdict = decision.isVerdict
+        return Outcome(claim: claim, decision: merged, evidence: evidence)
     }
 }

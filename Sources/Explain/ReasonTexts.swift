@@ -2,7 +2,7 @@ import Renewal
 
 /// What the reasons of events mean, for people. An unknown one, as a newer version may have
 /// written, has no meaning here and is shown as it is.
-enum Reasons {
+enum ReasonTexts {
     static func meaning(of reason: String, kind: String) -> String? {
         switch kind {
         case "grant": GrantReason(rawValue: reason)?.meaning

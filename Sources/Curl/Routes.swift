@@ -4,7 +4,7 @@ import Synchronization
 /// The origins that have answered in HTTP/1.1, where every request in flight needs a connection.
 ///
 /// libcurl has one connection limit for all hosts, and opens as many as that for a burst that does
-/// not fit the HTTP/2 connections it has. So there are two lanes: one with few connections, where
+/// not fit the HTTP/2 connections it has. So there are two routes: one with few connections, where
 /// all origins begin, and one with many for those noted here and for plain `http`.
 final class OldPeers: Sendable {
     private let origins = Mutex<Set<String>>([])
@@ -20,7 +20,7 @@ final class OldPeers: Sendable {
 }
 
 /// Which way a loop carries its transfers.
-enum Lane {
+enum Route {
     /// HTTP/2 where the peer can, over few connections; what must not is given to `wide`.
     case narrow(peers: OldPeers, wide: Inbox)
     /// HTTP/1.1 over many connections.
