@@ -7,6 +7,8 @@ struct EventReader {
     let ledger: PostgresLedger
     /// The id of the last event that was given on.
     var last: Int64
+    /// How many looks in a row the database was away.
+    var failures = 0
     let give: (StoredEvent) throws -> Void
 
     /// Most events read at once.
@@ -17,10 +19,12 @@ struct EventReader {
     /// After a LISTEN in vain, as on a standby, which has none.
     private static let deafness = Duration.seconds(30)
 
-    /// Gives on all that there is.
+    /// Gives on all that there is. That the database is there again is said before what it has.
     mutating func readOn() async throws {
         while true {
             let events = try await ledger.events(after: last, limit: Self.pageLimit)
+            if failures > 0 { Console.complain("the database is there again") }
+            failures = 0
             for event in events {
                 try give(event)
                 last = event.id
@@ -31,13 +35,10 @@ struct EventReader {
 
     /// Gives on what there is and what comes, until it is cancelled or fails for good.
     mutating func follow(_ news: News) async throws {
-        var failures = 0
         var listensFrom = ContinuousClock.now
         while !Task.isCancelled {
             do {
                 try await readOn()
-                if failures > 0 { Console.complain("the database is there again") }
-                failures = 0
             } catch let error as LedgerError {
                 guard case .unavailable = error else { throw error }
                 if failures == 0 {

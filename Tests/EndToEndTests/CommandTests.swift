@@ -98,7 +98,7 @@ struct CommandTests {
 
     @Test func followsEvents() async throws {
         try await onStage { stage in
-            let follower = try stage.start(["events", "--follow", "--json"])
+            let follower = try stage.start(["events", "--follow", "--after", "0", "--json"])
             _ = try stage.daemon()
             try await buyAndSubmitThree(stage)
             for store in Self.stores {
