@@ -42,7 +42,9 @@ struct AppleReceiptReader: Sendable {
         _ own: AppleReceiptChain, _ lists: Lists, _ scene: AppleReceiptScene
     ) throws(StoreFailure) -> Answer {
         var reading = try own.reading(in: environment, kind: .autoRenewable)
-        if !own.isRunning, let heir = try standIn(for: own, own.group, lists, scene) {
+        if !own.isRunning, let heir = try standIn(for: own, own.group, lists, scene),
+            heir.isRunning || !own.isInGrace
+        {
             var observation = try heir.reading(in: environment, kind: .autoRenewable).observation
             observation.originalID = facts.originalID ?? own.id
             if heir.isFamilyShared || own.isFamilyShared {
@@ -95,8 +97,9 @@ struct AppleReceiptReader: Sendable {
         throw .malformed(field: "latest_receipt_info is missing")
     }
 
-    /// What runs in the group of a subscription that does not. What the app has sold to another of
-    /// its users is no stand-in.
+    /// What gives access in the group of a subscription that does not: what is paid before what is
+    /// in grace, then what lasts longest. What the app has sold to another of its users is no
+    /// stand-in.
     private func standIn(
         for own: AppleReceiptChain?, _ group: GroupID?, _ lists: Lists, _ scene: AppleReceiptScene
     ) throws(StoreFailure) -> AppleReceiptChain? {
@@ -106,9 +109,9 @@ struct AppleReceiptReader: Sendable {
         )
         var best: AppleReceiptChain?
         for other in others.sorted() {
-            guard let chain = try chain(of: other, in: lists.latest, scene), chain.isRunning,
-                !chain.isOfAnotherUser(than: own),
-                chain.end ?? .never > best?.end ?? Timestamp(microsecondsSinceEpoch: 0)
+            guard let chain = try chain(of: other, in: lists.latest, scene),
+                chain.isRunning || chain.isInGrace, !chain.isOfAnotherUser(than: own),
+                best.map({ chain.givesMore(than: $0) }) ?? true
             else { continue }
             best = chain
         }

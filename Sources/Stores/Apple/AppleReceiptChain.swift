@@ -108,6 +108,18 @@ struct AppleReceiptChain: Sendable {
 
     var isSubscription: Bool { shown.expires != nil }
     var isRunning: Bool { shown.runs(at: scene.time.instant) }
+    /// Its payment has failed, and Apple lets access go on.
+    var isInGrace: Bool {
+        shown.counts && !isRunning && graceEnd.map { $0 > scene.time.instant } ?? false
+    }
+
+    /// Paid is more than in grace, and for longer is more.
+    func givesMore(than other: AppleReceiptChain) -> Bool {
+        guard isRunning == other.isRunning else { return isRunning }
+        return (isRunning ? shown.expires : graceEnd) ?? .never
+            > (isRunning ? other.shown.expires : other.graceEnd) ?? .never
+    }
+
     var isFamilyShared: Bool { shown.wire.isFamilyShared }
     var group: GroupID? { shown.wire.group }
     var boughtAt: Timestamp? { shown.boughtAt }
