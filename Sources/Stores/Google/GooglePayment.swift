@@ -74,11 +74,13 @@ extension GoogleObservation {
     }
 
     /// Without the expiry of an unpaid or taken back period: what was known stays, and the next
-    /// reading compares with it again. A period that was cut short is taken back also where its
-    /// new end has not come yet by our clock.
+    /// reading compares with it again. The same period that was cut short is taken back also where
+    /// its new end has not come yet by our clock.
     func paidThrough(_ standing: Standing) -> Timestamp? {
         switch standing {
-        case .active: isUnproven || isUnknownAtFirstSight || isCutShort ? nil : main?.expires
+        case .active:
+            isUnproven || isUnknownAtFirstSight || isCutShort && main?.paidOrder == facts.period
+                ? nil : main?.expires
         case .paused, .ended: isMovedWithoutOrder ? nil : main?.expires
         case .grace, .hold, .pending, .refunded, .removedFromFamily, .replaced: nil
         }
