@@ -9,7 +9,7 @@ extension Judgement {
         facts.paidThrough = isStillUnpaid ? nil : observation.paidThrough
         facts.paidThrough = facts.paidThrough ?? known.paidThrough
         facts.expiresAt = observation.expiresAt ?? ownEnd ?? facts.paidThrough
-        facts.autoRenew = observation.willRenew ?? known.autoRenew
+        facts.autoRenew = isEnding ? known.autoRenew : observation.willRenew ?? known.autoRenew
         facts.orderID = observation.orderID ?? known.orderID
         facts.originalID = observation.originalID ?? known.originalID
         facts.period = observation.period ?? known.period
@@ -23,6 +23,15 @@ extension Judgement {
         if facts.environment != observation.environment {
             facts.signals.insert(.environmentChanged)
         }
+    }
+
+    /// Whether the store ends it at this moment. Nobody has turned renewal off for later: when the
+    /// end has passed by our clock too, its reason is told.
+    private var isEnding: Bool {
+        guard observation.standing == .active, known.access == .granted, known.autoRenew == true,
+            observation.willRenew == false, let end = observation.expiresAt
+        else { return false }
+        return moment.isPassing(end)
     }
 
     /// What was told and no answer takes back. While access waits for payment or for the end of a

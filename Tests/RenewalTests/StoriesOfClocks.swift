@@ -44,6 +44,14 @@ extension DecisionTable {
         10+10m  ended 10 stated=10+30m behind=60m  active  granted  !clock           pro 30  8s
         # What no clock has come to is nonsense | active 30
         10      refunded 10 stated=10+2h behind=60m  active  granted  !malformed     pro 30  8s
+        # What the store ends now is no announcement | active 30
+        10      active 10+1s off       active   granted  -                     pro 10+1s  19s
+        10+1m   refunded 10            refunded  none  -refunded              -       1d
+        # Nor where the database is behind | active 30
+        10      active 10+1h off behind=60m  active  granted  !clock           pro 10+1h  1h18s
+        10+1h   refunded 10+1h behind=60m  refunded  none  -refunded !clock    -       1d
+        # Turned off two minutes before the end it is | active 30
+        10      active 10+2m off       active   granted  auto_renew_off        pro 10+2m  2m18s
         # A store whose clock is years off is not believed | active 30 | policy refund=period_end
         25      refunded 25            refunded  granted  refunded             pro 30  5d
         40      refunded 25 ahead=900d  refunded  granted  !clock              pro 30  15m
