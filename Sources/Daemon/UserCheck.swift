@@ -36,8 +36,12 @@ package struct CheckedUser: Sendable {
     /// One for each purchase that can be read, oldest first.
     package var purchases: [CheckedPurchase] = []
     package var unreadable: [UnreadablePurchase] = []
+    /// Those that another worker has moved in each round: nothing was written of them.
+    package var contested: [Claim] = []
 
-    package var isUnknown: Bool { purchases.isEmpty && unreadable.isEmpty }
+    package var isUnknown: Bool {
+        purchases.isEmpty && unreadable.isEmpty && contested.isEmpty
+    }
 }
 
 /// Re-validates all purchases of one user, now, outside of any lease: the versions decide.
@@ -69,12 +73,12 @@ package struct UserCheck: Sendable {
                 ofUser: user, includingClaimed: true)
             checkedUser.unreadable = unreadable
             let claims = all.filter { done[$0.purchase.id] == nil }
-            guard !claims.isEmpty else { break }
             for checked in try await commit(await ask(claims))
             where checked.isDecided || !checked.isToBeCommitted {
                 done[checked.claim.purchase.id] = checked
             }
-            if isDryRun { break }
+            checkedUser.contested = claims.filter { done[$0.purchase.id] == nil }
+            if checkedUser.contested.isEmpty || isDryRun { break }
         }
         checkedUser.purchases = done.values.sorted {
             $0.claim.purchase.id < $1.claim.purchase.id

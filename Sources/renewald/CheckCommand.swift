@@ -40,13 +40,16 @@ struct CheckCommand: AsyncParsableCommand {
                         of: user,
                         checked.purchases.map(CheckJSON.Purchase.init)
                             + checked.unreadable.map(CheckJSON.Purchase.init)
+                            + checked.contested.map(CheckJSON.Purchase.init)
                     ).line())
             } else {
                 try Console.say(
                     lines: CheckText(user: user, isDryRun: isDryRun, checked: checked).lines)
             }
             if checked.isUnknown, require { throw ExitReason.noInput }
-            if !checked.unreadable.isEmpty || checked.purchases.contains(where: \.isUnjudged) {
+            if !checked.unreadable.isEmpty || !checked.contested.isEmpty
+                || checked.purchases.contains(where: \.isUnjudged)
+            {
                 throw ExitReason.temporary
             }
         }

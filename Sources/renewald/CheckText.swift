@@ -12,12 +12,17 @@ struct CheckText {
 
     var lines: [String] {
         guard !checked.isUnknown else { return ["\(user): no purchases"] }
-        let purchases = checked.purchases.count + checked.unreadable.count
+        let purchases =
+            checked.purchases.count + checked.unreadable.count + checked.contested.count
         var lines = ["\(user): \(count(purchases, "purchase"))"]
         for one in checked.purchases { lines += rows(of: one) }
         for one in checked.unreadable {
             lines += ["", "purchase \(one.id): \(one.title)"]
             lines += [row("problem", "\(one.problem)")]
+        }
+        for claim in checked.contested {
+            lines += ["", "purchase \(claim.purchase.id): \(claim.purchase.facts.product)"]
+            lines += [row("rule", claim.contestedRule)]
         }
         if isDryRun { lines.append("Nothing was written (--dry-run).") }
         return lines

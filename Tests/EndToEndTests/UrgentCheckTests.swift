@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Somebody waits at a terminal while thousands of purchases are due: told by what the store was
-/// asked, in its order.
+/// Somebody waits at a terminal while the background is at work: thousands of purchases are due, or
+/// another worker is at theirs.
 @Suite(.serialized)
 struct UrgentCheckTests {
     /// More than the background may have reserved before, many times over.
@@ -43,6 +43,32 @@ struct UrgentCheckTests {
             try await stage.wait { try asked(stage).count >= calls.count + 16 }
             daemon.send(SIGTERM)
             #expect(try await daemon.exit() == .code(0))
+        }
+    }
+
+    @Test func whatAnotherWorkerChangesEachTimeIsToldAndIsToBeAskedAgain() async throws {
+        try await onStage { stage in
+            let made = try await stage.buy("google", count: 1)
+            try await stage.submit(made, "google") { _ in "ann" }
+            // A call takes much longer than the time between two changes.
+            try await stage.control("latency", #"{"milliseconds":200}"#)
+            let changing = Task {
+                while !Task.isCancelled {
+                    try await stage.script(
+                        "UPDATE renewald.purchase SET version = version + 1")
+                }
+            }
+            let shown = try await stage.renewald("check", "ann")
+            let json = try await stage.renewald("check", "ann", "--json")
+            changing.cancel()
+            _ = await changing.result
+            for told in [shown, json] {
+                #expect(told.exit == .code(75))
+                #expect(told.standardOutput.contains("another worker changed it each time"))
+            }
+            #expect(json.standardOutput.contains(#""state":"new""#))
+            #expect(try await stage.renewald("check", "ann").exit == .code(0))
+            #expect(try await stage.story(of: "ann") == ["grant monthly purchased"])
         }
     }
 

@@ -17,20 +17,19 @@ package struct CheckJSON: JSONObject {
         row.purchases = purchases
     }
 
-    /// What was asked, heard, decided and told of one; of one that cannot be read, that.
+    /// What was asked, heard, decided and told of one; of one that cannot be read, that; of one
+    /// that another worker has moved each time, what it was.
     package struct Purchase: JSONObject {
         fileprivate let id: Int64
         private var check: Check?
         private var unreadable: UnreadablePurchase?
+        private var contested: Claim?
 
         private struct Check {
             let claim: Claim
             let call: AnsweredCall
             let decision: Decision
             let events: [Event]
-
-            /// What was known before.
-            var before: Facts { claim.purchase.facts }
         }
 
         package init(
@@ -45,12 +44,18 @@ package struct CheckJSON: JSONObject {
             self.unreadable = unreadable
         }
 
+        package init(_ contested: Claim) {
+            id = contested.purchase.id
+            self.contested = contested
+        }
+
         package func write(to row: inout JSONRow) {
-            let (before, after) = (check?.before, check?.decision.facts)
-            let app = check?.claim.purchase.app ?? unreadable?.app
+            let claim = check?.claim ?? contested
+            let before = claim?.purchase.facts
+            let after = check?.decision.facts ?? before
+            let app = claim?.purchase.app ?? unreadable?.app
             row.id = id
-            row.owner =
-                check.map { $0.decision.handsTo ?? $0.claim.purchase.userID } ?? unreadable?.userID
+            row.owner = check?.decision.handsTo ?? claim?.purchase.userID ?? unreadable?.userID
             row.store = app?.store
             row.app = app?.id
             row.product = after?.product ?? unreadable?.product
@@ -64,7 +69,7 @@ package struct CheckJSON: JSONObject {
             row.problem = (check?.decision.problem ?? unreadable?.problem)?.description
             row.calls = (check?.call.calls ?? []).map(Call.init)
             row.heard = check?.call.answer.words
-            row.rule = check?.decision.rule
+            row.rule = check?.decision.rule ?? contested?.contestedRule
             row.events = (check?.events ?? []).map(Told.init)
         }
     }
@@ -86,6 +91,13 @@ package struct CheckJSON: JSONObject {
             row.reason = event.kind.reason
             row.entitlement = event.entitlement
         }
+    }
+}
+
+extension Claim {
+    /// Instead of a rule of judgement, where a check has found it moved in each round.
+    package var contestedRule: String {
+        "another worker changed it each time; nothing was written: run check again"
     }
 }
 
