@@ -53,12 +53,9 @@ extension Moment {
         instant > max(now, witness ?? now) + Self.tolerance
     }
 
-    /// Whether an end is to come by one clock and may have passed by the other, or by the next
-    /// minute: what the store ends now, heard by a database that is a little behind, looks so.
-    package func isPassing(_ end: Timestamp) -> Bool {
-        let storeNow = witness ?? now
-        return end > min(now, storeNow) && end <= max(now, storeNow) + Self.unnoticed
-    }
+    /// Whether clocks that agree may differ in whether an end has passed: what the store ends now,
+    /// heard by a database that is a little behind, is still to come.
+    package func isPassing(_ end: Timestamp) -> Bool { apart(end) <= Self.unnoticed }
 
     /// How far the database's clock is ahead of the store's; zero where that is not known.
     private var ahead: Duration { witness.map { max(now - $0, .zero) } ?? .zero }

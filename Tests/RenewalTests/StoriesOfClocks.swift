@@ -47,9 +47,6 @@ extension DecisionTable {
         # What the store ends now is no announcement | active 30
         10      active 10+1s off       active   granted  -                     pro 10+1s  19s
         10+1m   refunded 10            refunded  none  -refunded              -       1d
-        # Nor where the database is behind | active 30
-        10      active 10+1h off behind=60m  active  granted  !clock           pro 10+1h  1h18s
-        10+1h   refunded 10+1h behind=60m  refunded  none  -refunded !clock    -       1d
         # Turned off two minutes before the end it is | active 30
         10      active 10+2m off       active   granted  auto_renew_off        pro 10+2m  2m18s
         # A store whose clock is years off is not believed | active 30 | policy refund=period_end
