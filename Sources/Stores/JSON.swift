@@ -89,6 +89,16 @@ struct LooseText: Decodable, Hashable, Sendable {
     }
 }
 
+/// What may still change its shape, or is only announced: nil where it has another one, and the
+/// rest of the answer counts.
+struct Tolerant<Value: Decodable & Hashable & Sendable>: Decodable, Hashable, Sendable {
+    let value: Value?
+
+    init(from decoder: any Decoder) throws {
+        value = try? decoder.singleValueContainer().decode(Value.self)
+    }
+}
+
 /// Epoch milliseconds, or another integer, that some senders write as a float or as text.
 struct LenientInteger: Decodable, Hashable, Sendable {
     let value: Int64

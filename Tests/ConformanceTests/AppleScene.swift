@@ -173,13 +173,14 @@ struct AppleEntry {
         try words.require(
             plain: Set([first]).union([
                 "off", "upgraded", "family", "trial", "intro", "promotional", "retry", "forged",
-                "altered", "no_renewal", "winback", "no_app", "promo_trial",
+                "altered", "no_renewal", "winback", "no_app", "promo_trial", "seat", "assigned",
+                "oddly",
             ]).union(AppleSigning.faults.keys),
             keys: [
                 "product", "original", "tx", "line", "revoked", "reason", "grace", "intent", "next",
                 "price", "group", "signed", "app", "environment", "bought", "began", "share",
                 "type",
-                "entry", "account", "renewal",
+                "entry", "account", "renewal", "seats", "back", "items", "was",
             ])
     }
 
@@ -215,10 +216,12 @@ struct AppleEntry {
         json["bundleId"] = words.has("no_app") ? nil : words["app"] ?? Shop.bundle.text
         json["productId"] = product
         json["type"] = words["type"]?.replacing("_", with: " ") ?? type
-        json["inAppOwnershipType"] = words.has("family") ? "FAMILY_SHARED" : "PURCHASED"
+        json["inAppOwnershipType"] =
+            words.has("family") ? "FAMILY_SHARED" : words.has("assigned") ? "ASSIGNED" : "PURCHASED"
         json["environment"] = words["environment"] ?? environment
         json["storefront"] = "DEU"
-        json["quantity"] = 1
+        json["quantity"] = words["seats"].flatMap { Int($0) } ?? 1
+        extend(&json)
         json["purchaseDate"] =
             (try words.time("began") ?? words.time("bought") ?? TestCalendar.start).milliseconds
         json["originalPurchaseDate"] =
@@ -248,6 +251,31 @@ struct AppleEntry {
         if words.has("promotional") { json["offerType"] = 2 }
         if words.has("winback") { json["offerType"] = 4 }
         return try sign(json)
+    }
+
+    /// What was added in 2026; `oddly` in another shape than it was announced in.
+    private func extend(_ json: inout JSONText) {
+        if words.has("seat") { json["additionalTransactionReason"] = "SEAT_ADDITION" }
+        if words["seats"] != nil || words.has("seat") {
+            json["multiSeatInfo"] = ["revokedSeatQuantity": words["back"].flatMap { Int($0) } ?? 0]
+        }
+        if words.has("oddly") {
+            json["multiSeatInfo"] = "several"
+            json["advancedCommerceInfo"] = ["items": "none"]
+            json["additionalTransactionReason"] = 7
+        }
+        if let items = words["items"] {
+            json["advancedCommerceInfo"] = [
+                "items": items.split(separator: ",").map { item -> [String: Any] in
+                    guard item.hasSuffix("!") else { return ["SKU": String(item)] }
+                    return [
+                        "SKU": String(item.dropLast()), "revocationDate": day.milliseconds,
+                        "revocationReason": 0,
+                    ]
+                }
+            ]
+        }
+        json["previousOriginalTransactionId"] = words["was"].map { "42000101010100" + $0 }
     }
 
     private var type: String {

@@ -157,7 +157,8 @@ struct AppleStatuses: Sendable {
             all.filter { $0.transaction[keyPath: id].map(ids.contains) ?? false }
                 .min(by: AppleSubscription.precedes)
         }
-        return best(\.originalTransactionId) ?? best(\.transactionId)
+        return best(\.originalTransactionId) ?? best(\.previousOriginalTransactionId)
+            ?? best(\.transactionId)
     }
 
     /// The subscription of the only one that has this product, or of the only one of these that
@@ -191,7 +192,7 @@ struct AppleStatuses: Sendable {
         let ownEnd = own.expiresDate.flatMap { Timestamp(millisecondsSinceEpoch: $0.value) }
         let wasPaidLater = facts.paidThrough ?? .never > ownEnd ?? .never
         return await all().filter { other in
-            guard other.transaction.subscriptionGroupIdentifier == group, !other.isFamilyShared,
+            guard other.transaction.subscriptionGroupIdentifier == group, !other.isShared,
                 other.transaction.originalTransactionId != own.originalTransactionId,
                 !other.isOfAnotherUser(than: own)
             else { return false }
@@ -210,7 +211,7 @@ struct AppleStatuses: Sendable {
             let group = own.subscriptionGroupIdentifier
         else { return nil }
         return await all().first { other in
-            other.transaction.subscriptionGroupIdentifier == group && other.isFamilyShared
+            other.transaction.subscriptionGroupIdentifier == group && other.isShared
                 && other.transaction.transactionId == order && other.status == 5
                 && other.transaction.revocationDate != nil
         }

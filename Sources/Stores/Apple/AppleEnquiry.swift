@@ -38,6 +38,8 @@ struct AppleEnquiry: Sendable {
     private enum Found {
         /// The purchase's own subscription.
         case own(AppleSubscription)
+        /// What still pays its period, of which a part was refunded.
+        case seats(AppleSeats, of: AppleSubscription)
         /// What runs in its group, or has run since, where its own record says that it has ended.
         case heir(AppleSubscription, of: AppleSubscription)
         /// What runs in its group, where its own record is not shown, or contradicts itself.
@@ -57,6 +59,11 @@ struct AppleEnquiry: Sendable {
         case .own(let shown):
             let own = shown.forgettingRenewal(olderThan: facts.statedAt)
             reading = try own.reading(in: environment)
+            name = own.transaction
+        case .seats(let seats, let own):
+            reading = try reader.subscription(1, seats.paid, own.renewal)
+                .reading(in: environment)
+            reading.observation.period = seats.period
             name = own.transaction
         case .heir(let heir, let own):
             reading = try heir.reading(in: environment)
@@ -83,12 +90,25 @@ struct AppleEnquiry: Sendable {
         reading.observation.originalID =
             facts.originalID ?? name?.originalTransactionId ?? reading.observation.originalID
         if let name { await complete(&reading.observation, by: name, reader) }
-        if subject.isMigrated, let id = reading.observation.originalID {
+        noteSeats(&reading.observation)
+        let renamed = name.flatMap(renamed)
+        if let renamed { reading.observation.originalID = renamed }
+        if subject.isMigrated || renamed != nil, let id = reading.observation.originalID {
             reading.observation.nextToken = StoreToken(id.text)
             reading.observation.isMigrated = true
         }
         if case .substitute = found { return reading.observation.asSubstitute() }
         return reading.answer
+    }
+
+    /// The original id of what Apple has given another one since it was last asked about.
+    private func renamed(_ own: AppleTransaction) -> OrderID? {
+        guard let previous = own.previousOriginalTransactionId,
+            [subject.id, facts.originalID].contains(previous),
+            own.originalTransactionId != previous,
+            facts.originalID != own.originalTransactionId
+        else { return nil }
+        return own.originalTransactionId
     }
 
     private var isOneTime: Bool { facts.kind.map { $0 != .autoRenewable } ?? subject.isOneTime }
@@ -166,6 +186,10 @@ struct AppleEnquiry: Sendable {
         _ own: AppleSubscription, _ statuses: inout AppleStatuses, _ reader: AppleReader
     ) async throws(StoreFailure) -> Found {
         if own.isRunning { return .own(own) }
+        if let seats = try await seats(besides: own.transaction, reader) {
+            return .seats(seats, of: own)
+        }
+        if let refund = try await signedRefund(of: own, reader) { return .own(refund) }
         let isContested = try own.reading(in: reader.environment).isContested
         if let other = await statuses.standIn(for: own.transaction, in: nil) {
             return isContested
@@ -220,7 +244,10 @@ struct AppleEnquiry: Sendable {
 
     /// - Throws: `.mismatch` when it is not what was asked for.
     private func own(_ transaction: AppleTransaction) throws(StoreFailure) -> AppleTransaction {
-        let ids = [transaction.transactionId, transaction.originalTransactionId]
+        let ids = [
+            transaction.transactionId, transaction.originalTransactionId,
+            transaction.previousOriginalTransactionId,
+        ]
         guard ids.contains(transactionID) else { throw .mismatch(what: "purchase") }
         return transaction
     }
@@ -230,7 +257,9 @@ struct AppleEnquiry: Sendable {
     private func alone(_ transaction: AppleTransaction, _ reader: AppleReader) -> Found? {
         guard transaction.isSubscription else { return .oneTime(transaction) }
         let isLatest = facts.orderID ?? transaction.transactionId == transaction.transactionId
-        if transaction.revocationDate != nil, transaction.isUpgraded != true, isLatest {
+        if transaction.isTakenBack, isLatest {
+            // Others may pay the same period: without their history nobody knows.
+            if transaction.mayPayWithOthers { return nil }
             return .own(reader.subscription(5, transaction, nil))
         }
         guard transaction.isInForce(at: reader.time.instant) else { return nil }
@@ -303,8 +332,8 @@ struct AppleEnquiry: Sendable {
 
 extension AppleTransaction {
     /// Paid, and neither taken back nor replaced.
-    fileprivate func isInForce(at instant: Timestamp) -> Bool {
-        guard revocationDate == nil, isUpgraded != true,
+    func isInForce(at instant: Timestamp) -> Bool {
+        guard !isTakenBack, isUpgraded != true,
             let end = expiresDate.flatMap({ Timestamp(millisecondsSinceEpoch: $0.value) })
         else { return false }
         return end > instant
@@ -315,7 +344,7 @@ extension Observation {
     /// What runs in the place of a subscription that has ended, as this purchase's own state.
     fileprivate mutating func inherit(from heir: AppleSubscription, _ own: AppleSubscription) {
         // Nobody has paid another period of this one by a copy of the family's, or for it.
-        guard heir.isFamilyShared || own.isFamilyShared else { return }
+        guard heir.isShared || own.isShared else { return }
         paidThrough = nil
         period = nil
         phase = nil

@@ -42,7 +42,10 @@ extension AppleEnquiry {
             guard let id = refund.transactionId else { continue }
             let isNews = heard.isEmpty && isNews(refund)
             guard heard.contains(id) || isNews else { continue }
-            if hasEndedAccess(refund, before: current) {
+            if refund.mayPayWithOthers, refund.paysSamePeriod(as: current) {
+                observation.settledClues.insert(.refund(of: id))
+                observation.isRefundedInPart = observation.standing == .active
+            } else if hasEndedAccess(refund, before: current) {
                 observation.settledClues.insert(.refund(of: id))
             } else {
                 observation.pastRefunds.insert(id)

@@ -41,7 +41,8 @@ extension AppleSubscription {
     }
 
     var isUpgraded: Bool { transaction.isUpgraded == true }
-    var isFamilyShared: Bool { transaction.inAppOwnershipType == "FAMILY_SHARED" }
+    /// Paid by somebody else: a family's copy, or a seat that was given.
+    var isShared: Bool { transaction.isShared }
 
     /// Apps name their users in what they sell; a family's copy has no such name.
     func isOfAnotherUser(than other: AppleTransaction?) -> Bool {
@@ -86,9 +87,9 @@ extension AppleSubscription {
             ? dates.grace ?? dates.expires : dates.expires
         var observation = Observation(
             environment: environment, kind: try transaction.kind(), standing: standing,
-            items: [Item(names: [product], expiresAt: end)],
+            items: transaction.items(of: product, until: end),
             originalID: transaction.originalTransactionId, orderID: transaction.transactionId,
-            period: transaction.webOrderLineItemId ?? transaction.transactionId,
+            period: transaction.period,
             paidThrough: dates.expires, expiresAt: end,
             willRenew: renewal?.autoRenewStatus.map { $0 == 1 }, phase: transaction.phase,
             purchasedAt: dates.purchased, signals: signals,
@@ -96,6 +97,7 @@ extension AppleSubscription {
             usedIntroductory: transaction.offerType == 1 ? true : nil, statedAt: dates.stated,
             words: words(dates))
         observation.offerIsIntroductory = transaction.offerType == 1
+        if transaction.hasRefundedItems { observation.lossOfPart = .refunded }
         observation.accountToken = transaction.appAccountToken.map(UserID.init)
         observation.ownership = Ownership(appleName: transaction.inAppOwnershipType)
         return AppleReading(observation: observation, isContested: isContested)
@@ -107,7 +109,10 @@ extension AppleSubscription {
     private func stands(_ dates: Dates) -> (standing: Standing, isContested: Bool)? {
         // An upgrade takes the old period back as well.
         if isUpgraded { return (.replaced(at: nil), false) }
-        if let revoked = dates.revoked { return (takenBack(revoked), ![2, 3, 5].contains(status)) }
+        if let revoked = dates.revoked, transaction.isTakenBack {
+            return (takenBack(revoked), ![2, 3, 5].contains(status))
+        }
+        if let revoked = transaction.itemsRevokedAt { return (.refunded(at: revoked), false) }
         let runs = dates.expires.map { $0 > time.instant + Self.tolerance } ?? false
         let graceRuns = dates.grace.map { $0 > time.instant } ?? false
         switch status {
@@ -244,8 +249,10 @@ extension AppleTransaction {
         return offerType == 1 ? .introductory : .regular
     }
 
-    var isFamilyRemoval: Bool {
-        revocationType == "FAMILY_REVOKE" || inAppOwnershipType == "FAMILY_SHARED"
+    var isFamilyRemoval: Bool { revocationType == "FAMILY_REVOKE" || isShared }
+
+    var isShared: Bool {
+        inAppOwnershipType == "FAMILY_SHARED" || inAppOwnershipType == "ASSIGNED"
     }
 }
 

@@ -16,8 +16,10 @@ extension AppleTransaction {
     func oneTimeObservation(by reader: AppleReader) throws(StoreFailure) -> Observation {
         let window = DateWindow(now: reader.time.now)
         let outer = "signedTransactionInfo"
-        let revoked = try window.date(
-            milliseconds: revocationDate?.value, field: "\(outer).revocationDate")
+        let revoked =
+            try window.date(
+                milliseconds: revocationDate?.value, field: "\(outer).revocationDate")
+            ?? itemsRevokedAt
         let purchased = try window.date(
             milliseconds: firstPurchase?.value, field: "\(outer).purchaseDate")
         guard let product = productId, !product.isEmpty else {
@@ -29,12 +31,13 @@ extension AppleTransaction {
             ? .active : isFamilyRemoval ? .removedFromFamily(at: revoked) : .refunded(at: revoked)
         var observation = Observation(
             environment: reader.environment, kind: try kind(), standing: standing,
-            items: [Item(names: [product], expiresAt: nil)], originalID: originalTransactionId,
+            items: items(of: product, until: nil), originalID: originalTransactionId,
             orderID: transactionId, period: oneTimePeriod, willRenew: false, phase: .regular,
             purchasedAt: purchased,
             statedAt: try window.date(
                 milliseconds: signedDate?.value, field: "\(outer).signedDate") ?? reader.time.told,
             words: oneTimeWords(purchased, revoked))
+        if hasRefundedItems { observation.lossOfPart = .refunded }
         observation.accountToken = appAccountToken.map(UserID.init)
         observation.ownership = Ownership(appleName: inAppOwnershipType)
         return observation

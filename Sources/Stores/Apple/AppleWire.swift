@@ -77,11 +77,41 @@ struct AppleTransaction: AppleSignedPayload, Hashable {
     let revocationType: String?
     /// In thousandths of a percent; less than 100000 where only some of several were refunded.
     let revocationPercentage: Int?
+    let quantity: Tolerant<Int>?
+    let multiSeatInfo: Tolerant<MultiSeatInfo>?
+    /// Such as `SEAT_ADDITION`: another transaction in a period that is paid already.
+    let additionalTransactionReason: Tolerant<String>?
+    let advancedCommerceInfo: Tolerant<AdvancedCommerceInfo>?
+    /// The name that the subscription had before a migration.
+    let previousOriginalTransactionId: OrderID?
     /// True only on a transaction that an upgrade has replaced.
     let isUpgraded: Bool?
     let offerType: Int?
     let offerDiscountType: String?
     let environment: String?
+}
+
+extension AppleTransaction {
+    /// Seats of a subscription that is bought for several people (sandbox only, 1.23).
+    struct MultiSeatInfo: Decodable, Hashable, Sendable {
+        let revokedSeatQuantity: Int?
+    }
+
+    /// What was bought in one transaction of the Advanced Commerce API: App Store Server API,
+    /// *advancedCommerceTransactionInfo*.
+    struct AdvancedCommerceInfo: Decodable, Hashable, Sendable {
+        let items: [Item]?
+
+        struct Item: Decodable, Hashable, Sendable {
+            let sku: ProductID?
+            let revocationDate: LenientInteger?
+
+            private enum CodingKeys: String, CodingKey {
+                case sku = "SKU"
+                case revocationDate
+            }
+        }
+    }
 }
 
 /// The payload of `signedRenewalInfo`. It names no bundle id: it counts only beside a verified

@@ -1,0 +1,115 @@
+import Renewal
+
+// Several transactions may pay one period, one for each time that seats were bought (design rule
+// 16): it is refunded when all of them are.
+
+extension AppleTransaction {
+    /// Taken back as a whole; what an upgrade has replaced is not.
+    var isTakenBack: Bool {
+        revocationDate != nil && isUpgraded != true && refundedSeats == nil
+    }
+
+    /// Whether other transactions may pay its period too.
+    var mayPayWithOthers: Bool {
+        multiSeatInfo != nil || additionalTransactionReason != nil || quantity?.value ?? 1 > 1
+    }
+
+    /// How many of its seats were refunded, where some are left; nil where none was, or all.
+    var refundedSeats: Int? {
+        guard let seats = quantity?.value, seats > 1, revocationDate != nil else { return nil }
+        if let refunded = multiSeatInfo?.value?.revokedSeatQuantity {
+            return refunded < seats ? refunded : nil
+        }
+        guard let share = revocationPercentage, share < 100_000,
+            revocationType != "REFUND_PRORATED"
+        else { return nil }
+        return max(1, seats * share / 100_000)
+    }
+
+    /// Whether it pays the same period as another of its subscription.
+    func paysSamePeriod(as other: AppleTransaction) -> Bool {
+        originalTransactionId == other.originalTransactionId && expiresDate != nil
+            && expiresDate == other.expiresDate
+    }
+}
+
+/// A period of which some seats were refunded, and others are paid.
+struct AppleSeats: Sendable {
+    /// The latest transaction that is paid.
+    let paid: AppleTransaction
+    /// How many were refunded.
+    let refunded: Int
+
+    var period: OrderID? { paid.period(refunding: refunded) }
+}
+
+extension AppleTransaction {
+    /// Names the period that was paid.
+    var period: OrderID? { period(refunding: refundedSeats ?? 0) }
+
+    /// The same, and how many seats were refunded in it: some more are news.
+    fileprivate func period(refunding seats: Int) -> OrderID? {
+        let name = webOrderLineItemId ?? transactionId
+        return seats == 0 ? name : name.map { OrderID("\($0)\(Self.refunded)\(seats)") }
+    }
+
+    fileprivate static let refunded = ", seats refunded: "
+}
+
+extension AppleEnquiry {
+    /// What still pays the period of a transaction that was taken back.
+    ///
+    /// - Throws: why the history cannot be read. Without it nobody knows whether all were refunded.
+    mutating func seats(
+        besides own: AppleTransaction, _ reader: AppleReader
+    ) async throws(StoreFailure) -> AppleSeats? {
+        guard own.isTakenBack, own.mayPayWithOthers else { return nil }
+        let all = try await transactions(of: own, reader)
+        let refunded = all.count { $0.isTakenBack && $0.paysSamePeriod(as: own) }
+        return all.latest { $0.isInForce(at: reader.time.instant) }
+            .map { AppleSeats(paid: $0, refunded: max(refunded, 1)) }
+    }
+
+    /// The refund that the history signs, of what only the unsigned status says is taken back.
+    ///
+    /// - Throws: `.mismatch` when the history says that it is paid: nothing is known for certain.
+    mutating func signedRefund(
+        of own: AppleSubscription, _ reader: AppleReader
+    ) async throws(StoreFailure) -> AppleSubscription? {
+        guard own.status == 5, own.transaction.revocationDate == nil, !own.isUpgraded,
+            let all = try? await transactions(of: own.transaction, reader)
+        else { return nil }
+        if all.contains(where: { $0.isInForce(at: reader.time.instant) }) {
+            throw .mismatch(what: "status, by the history")
+        }
+        return all.latest { $0.isTakenBack && $0.paysSamePeriod(as: own.transaction) }
+            .map { reader.subscription(5, $0, own.renewal) }
+    }
+
+    private mutating func transactions(
+        of own: AppleTransaction, _ reader: AppleReader
+    ) async throws(StoreFailure) -> [AppleTransaction] {
+        guard let group = own.subscriptionGroupIdentifier else { return [] }
+        var all: [AppleTransaction] = []
+        _ = try await history(.group(group), reader) { other in
+            if other.originalTransactionId == own.originalTransactionId { all.append(other) }
+            return false
+        }
+        return all
+    }
+
+    /// Some seats more were refunded than when it was last asked about.
+    func noteSeats(_ observation: inout Observation) {
+        guard facts.access == .granted, observation.standing == .active,
+            let period = observation.period, period != facts.period,
+            period.text.contains(AppleTransaction.refunded)
+        else { return }
+        observation.isRefundedInPart = true
+    }
+}
+
+extension [AppleTransaction] {
+    fileprivate func latest(where isMeant: (AppleTransaction) -> Bool) -> AppleTransaction? {
+        filter(isMeant).max { ($0.purchaseDate?.value ?? 0) < ($1.purchaseDate?.value ?? 0) }
+    }
+}
