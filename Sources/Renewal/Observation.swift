@@ -182,7 +182,7 @@ package enum Standing: Hashable, Sendable {
     case replaced(at: Timestamp?)
 
     /// When it was taken back, where the store says so.
-    var endedAt: Timestamp? {
+    package var endedAt: Timestamp? {
         switch self {
         case .ended(_, let at), .refunded(let at), .removedFromFamily(let at), .replaced(let at): at
         case .pending, .active, .grace, .hold, .paused: nil
@@ -191,7 +191,7 @@ package enum Standing: Hashable, Sendable {
 }
 
 extension Observation {
-    var givesAccess: Bool {
+    package var givesAccess: Bool {
         switch standing {
         case .active, .grace: true
         case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: false

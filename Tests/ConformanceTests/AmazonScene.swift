@@ -7,7 +7,8 @@ import Stores
 ///
 /// An answer names the type first where it is not a subscription: `ENTITLED`, `CONSUMABLE`. Then
 /// `renews 30` (the end of the term, auto-renew on), `off` or `off 30`, and `cancelled=10`,
-/// `reason=2`, `grace=33`, `trial=7`, `term=plus_year` and so on.
+/// `reason=2`, `grace=33`, `trial=7`, `term=plus_year` and so on. `base=b1` makes it an add-on, of
+/// which `/ b1 renews 30` answers for the base.
 struct AmazonScene: StoreScene {
     let wire = Wire()
     private let store: AmazonStore
@@ -30,13 +31,21 @@ struct AmazonScene: StoreScene {
     }
 
     func prepare(_ cell: String, at day: Timestamp) throws {
-        let result = try Self.result(cell)
+        var parts = cell.components(separatedBy: " / ")
+        let result = try Self.result(parts.removeFirst())
+        var bases: [String: Result<HTTPResponse, CurlError>] = [:]
+        for part in parts {
+            let words = part.split(separator: " ", maxSplits: 1).map(String.init)
+            bases[words[0]] = try Self.result("\(words[1]) receipt=\(words[0])")
+        }
+        let answers = bases
         let isSandbox = Words(cell).has("sandbox")
         wire.answer(at: day) { request throws(CurlError) in
             guard request.url.hasPrefix("https://sandbox.example") == isSandbox else {
                 return .json(Self.errorBody(400), status: 400)
             }
-            return try result.get()
+            let receipt = request.url.split(separator: "/").last.map(String.init) ?? ""
+            return try (answers[receipt] ?? result).get()
         }
     }
 
@@ -86,7 +95,8 @@ struct AmazonScene: StoreScene {
             plain: Set(words.plain),
             keys: [
                 "cancelled", "reason", "grace", "trial", "bought", "product", "term", "deferred",
-                "promotion", "receipt", "quantity", "unknown", "without", "nought",
+                "promotion", "receipt", "quantity", "unknown", "without", "nought", "base",
+                "change",
             ])
         for (key, name) in [
             ("cancelled", "cancelDate"), ("grace", "gracePeriodEndDate"),
@@ -106,6 +116,8 @@ struct AmazonScene: StoreScene {
         if let quantity = words["quantity"].flatMap({ Int($0) }) { json["quantity"] = quantity }
         if let receipt = words["receipt"] { json["receiptId"] = receipt }
         if let next = words["deferred"] { json["deferredSku"] = next }
+        if let date = try words.time("change") { json["deferredDate"] = date.milliseconds }
+        if let bases = words["base"] { json["baseReceipts"] = bases.components(separatedBy: ",") }
         if let name = words["unknown"] { json[name] = ["a": [1, 2.5, NSNull()]] }
         if let name = words["without"] { json[name] = nil }
         if let promotion = words["promotion"] {

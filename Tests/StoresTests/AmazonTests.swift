@@ -116,6 +116,7 @@ struct AmazonObservationTests {
         wire: {"deferredDate":1769943600000,"deferredSku":"plus.yearly"}
         hear: active, production, plus.monthly/plus 26-02-01T11, paid 26-02-01T11,
             until 26-02-01T11, renews yes, regular, product_change_scheduled
+        again: 26-02-01T11
 
         case: end in the future
         wire: {"cancelDate":1769385600000,"cancelReason":1}
@@ -329,7 +330,9 @@ struct AmazonObservationTests {
         #expect(observation.orderID == nil)
         #expect(observation.originalID == "Zk3v=:3:11")
         #expect(observation.period == "1769943600000")
-        #expect(observation.words == "autoRenewing true, renewalDate 2026-02-01T11:00:00Z")
+        #expect(
+            observation.words
+                == "autoRenewing true, renewalDate 2026-02-01T11:00:00Z, countryCode DE")
     }
 
     private func read(_ row: Case) throws -> Answer {

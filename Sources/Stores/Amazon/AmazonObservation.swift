@@ -144,10 +144,16 @@ struct AmazonObservation: Sendable {
     /// An end to come of what has no other end; some hours after an end whose reason Amazon fills
     /// in later.
     private var askAgainBy: Timestamp? {
-        guard let cancelled else { return nil }
+        guard let cancelled else { return deferredUntil }
         guard cancelled <= proven else { return kind == .autoRenewable ? nil : cancelled }
         let isReasonPending = receipt.cancelReason == 0 && now - cancelled < .days(2)
         return isReasonPending ? now + .hours(6) : nil
+    }
+
+    /// When a change of plan takes place.
+    private var deferredUntil: Timestamp? {
+        receipt.deferredDate.flatMap { Timestamp(millisecondsSinceEpoch: $0) }
+            .flatMap { $0 > now ? $0 : nil }
     }
 
     private func signals(_ standing: Standing) -> Set<Signal> {
@@ -165,6 +171,7 @@ struct AmazonObservation: Sendable {
         ] {
             if let date { words.append("\(name) \(date.text)") }
         }
+        if let country = receipt.countryCode { words.append("countryCode \(country.prefix(2))") }
         if let reason = receipt.cancelReason { words.append("cancelReason \(reason)") }
         return words.joined(separator: ", ")
     }

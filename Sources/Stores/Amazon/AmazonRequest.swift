@@ -19,7 +19,7 @@ package struct AmazonCredentials: Sendable {
 /// The two segments that name a receipt.
 struct AmazonIdentifier: Sendable {
     let user: PathSegment
-    let receipt: PathSegment
+    var receipt: PathSegment
 
     /// A receipt cannot be verified without its user. Tokens of the Billing Compatibility SDK have
     /// none, and are asked about in another way, which is not built.

@@ -33,13 +33,14 @@ package final class AmazonStore: Sendable {
     ) async throws(StoreFailure) -> Answer {
         var hosts = hosts(for: purchase)
         let first = hosts.removeFirst()
-        let reply = try await reply(about: purchase, from: first, at: now)
+        let asked = try AmazonIdentifier(purchase)
+        let reply = try await reply(about: asked, from: first, at: now)
         guard reply.reply == .unknownReceipt, let second = hosts.first else {
-            return try answer(reply, from: first, about: purchase, at: now)
+            return try await answer(reply, from: first, about: purchase, at: now)
         }
         await transport.beforeExtraCall()
-        let other = try await self.reply(about: purchase, from: second, at: now)
-        return try answer(other, from: second, about: purchase, at: now)
+        let other = try await self.reply(about: asked, from: second, at: now)
+        return try await answer(other, from: second, about: purchase, at: now)
     }
 
     /// Where a purchase may be known, the likelier place first. What is not known yet, and testers'
@@ -54,11 +55,11 @@ package final class AmazonStore: Sendable {
         }
     }
 
-    private func reply(
-        about purchase: Purchase, from environment: StoreEnvironment, at now: Timestamp
+    func reply(
+        about asked: AmazonIdentifier, from environment: StoreEnvironment, at now: Timestamp
     ) async throws(StoreFailure) -> (reply: AmazonReply, proven: Timestamp) {
         let request = try AmazonRequest.verification(
-            of: try AmazonIdentifier(purchase), in: environment, at: try host(environment),
+            of: asked, in: environment, at: try host(environment),
             secret: credentials.sharedSecret)
         let response = try await transport.response(
             to: request, calling: "verifyReceiptId, \(environment.rawValue)")
@@ -78,17 +79,20 @@ package final class AmazonStore: Sendable {
 
     private func answer(
         _ heard: (reply: AmazonReply, proven: Timestamp), from environment: StoreEnvironment,
-        about purchase: Purchase,
-        at now: Timestamp
-    ) throws(StoreFailure) -> Answer {
+        about purchase: Purchase, at now: Timestamp
+    ) async throws(StoreFailure) -> Answer {
         switch heard.reply {
         case .answer(let body):
             let receipt = try JSON.decode(AmazonReceipt.self, from: body)
-            return .verdict(
-                try AmazonObservation(
-                    receipt, asked: purchase.token, from: environment, facts: purchase.facts,
-                    at: now, provenUpTo: heard.proven
-                ).observation)
+            var observation = try AmazonObservation(
+                receipt, asked: purchase.token, from: environment, facts: purchase.facts,
+                at: now, provenUpTo: heard.proven
+            ).observation
+            if observation.givesAccess, !receipt.baseReceipts.isEmpty {
+                let bases = await bases(of: receipt, for: purchase, in: environment, at: now)
+                observation.end(with: bases)
+            }
+            return .verdict(observation)
         case .gone: return .doubt(.noLongerValid)
         case .unknownReceipt:
             throw .rejected(

@@ -24,6 +24,12 @@ struct AmazonReceipt: Decodable, Sendable {
     let freeTrialEndDate: Int64?
     let gracePeriodEndDate: Int64?
     let deferredSku: ProductID?
+    /// When the change of plan takes place.
+    let deferredDate: Int64?
+    /// The receipts of the subscriptions that this one is an add-on of.
+    let baseReceipts: [StoreToken]
+    /// Of the customer, ISO 3166-1 alpha-2; only newer answers have it.
+    let countryCode: String?
     let promotions: [Promotion]?
     let betaProduct: Bool?
     let testTransaction: Bool?
@@ -49,6 +55,11 @@ struct AmazonReceipt: Decodable, Sendable {
         freeTrialEndDate = try members.date("freeTrialEndDate")
         gracePeriodEndDate = try members.date("gracePeriodEndDate")
         deferredSku = try members.value("deferredSku")
+        deferredDate = try? members.date("deferredDate")
+        let bases: Tolerant<[String]>? = try members.value("baseReceipts")
+        baseReceipts = (bases?.value ?? []).filter { !$0.isEmpty }.map(StoreToken.init)
+        let country: Tolerant<String>? = try members.value("countryCode")
+        countryCode = country?.value
         promotions = try members.value("promotions")
         betaProduct = try members.flag("betaProduct")
         testTransaction = try members.flag("testTransaction")

@@ -1,0 +1,90 @@
+import Renewal
+
+/// The subscriptions that one is an add-on of, as far as Amazon tells.
+struct AmazonBases: Sendable {
+    /// Of those that were asked about.
+    fileprivate var observations: [Observation] = []
+    /// Not every one could be asked about: one of them may run.
+    fileprivate var isIncomplete = false
+}
+
+extension AmazonStore {
+    /// Asks about the bases of an add-on, with the same user (design rule 16). What cannot be
+    /// asked about ends nothing.
+    func bases(
+        of addOn: AmazonReceipt, for purchase: Purchase, in environment: StoreEnvironment,
+        at now: Timestamp
+    ) async -> AmazonBases {
+        var bases = AmazonBases()
+        bases.isIncomplete = addOn.baseReceipts.count > Self.most
+        for token in addOn.baseReceipts.prefix(Self.most) where token != purchase.token {
+            do throws(StoreFailure) {
+                let base = try await base(token, for: purchase, in: environment, at: now)
+                bases.observations.append(base)
+                if base.givesAccess, base.willRenew != false { return bases }
+            } catch {
+                bases.isIncomplete = true
+            }
+        }
+        return bases
+    }
+
+    /// - Throws: also for a receipt that Amazon does not know, or says is no longer valid: that is
+    ///   no word about the add-on.
+    private func base(
+        _ token: StoreToken, for purchase: Purchase, in environment: StoreEnvironment,
+        at now: Timestamp
+    ) async throws(StoreFailure) -> Observation {
+        var asked = try AmazonIdentifier(purchase)
+        asked.receipt = try PathSegment(token.text, what: "base receipt id")
+        await transport.beforeExtraCall()
+        let heard = try await reply(about: asked, from: environment, at: now)
+        guard case .answer(let body) = heard.reply else {
+            throw .unreachable(reason: "the base subscription is not shown")
+        }
+        let receipt = try JSON.decode(AmazonReceipt.self, from: body)
+        // A renewal date that is still named after the end is that of the term that was paid.
+        var facts = Facts(product: purchase.facts.product)
+        facts.paidThrough = receipt.renewalDate.flatMap {
+            Timestamp(millisecondsSinceEpoch: $0)
+        }
+        return try AmazonObservation(
+            receipt, asked: token, from: environment, facts: facts, at: now,
+            provenUpTo: heard.proven
+        ).observation
+    }
+
+    /// Subscriptions of one customer that an add-on may have been bought for.
+    private static let most = 4
+}
+
+extension Observation {
+    /// An add-on ends with its base, for the base's reason: with the last of them, where there are
+    /// several.
+    mutating func end(with bases: AmazonBases) {
+        guard !bases.isIncomplete, !bases.observations.isEmpty else { return }
+        let running = bases.observations.filter(\.givesAccess)
+        guard running.isEmpty else {
+            let ends = running.map { $0.willRenew == false ? $0.expiresAt : nil }
+            guard let last = ends.compactMap({ $0 }).max(), ends.allSatisfy({ $0 != nil }) else {
+                return
+            }
+            // The bases are about to end: looked at again then.
+            askAgainBy = min(askAgainBy ?? .never, last)
+            return
+        }
+        let last = bases.observations.max {
+            $0.standing.endedAt ?? .never < $1.standing.endedAt ?? .never
+        }
+        guard let last else { return }
+        observed = .own(last.standing)
+        if let ended = last.standing.endedAt {
+            expiresAt = ended
+            items = items.map { Item(names: $0.names, expiresAt: ended) }
+        }
+        paidThrough = nil
+        willRenew = false
+        signals = []
+        words += "; the base has ended: \(last.words)"
+    }
+}
