@@ -152,6 +152,10 @@ struct Oracle {
         if what.isSuperset(of: [.lost(.paused), .gained(.productChanged)]) {
             what.insert(.gained(.resubscribed))
         }
+        // What was bought again unseen, and was paused or unpaid when it was seen first.
+        if before.state == .paused || before.state == .hold, !before.wasGranted {
+            what.insert(.gained(.resubscribed))
+        }
         if case .ended(let cause, _) = link.standing { what.insert(.lost(cause.loss)) }
         for event in heard.settlement.events {
             switch event.kind {
@@ -244,8 +248,10 @@ struct Oracle {
         else { return }
         // Amazon does not show the end with auto-renew off.
         if truth.realm == .amazon, !link.renews { return }
-        // Of a period that was paid unseen, before the trouble that is seen, Google shows no end.
-        if truth.realm.isGoogle, link.isUnpaid, let known = before.paidThrough, known < link.end,
+        // Of a period that was paid unseen, before the trouble or the end that is seen, Google shows
+        // no end: what is named may have moved unpaid.
+        if truth.realm.isGoogle, link.isUnpaid || !link.grants, let known = before.paidThrough,
+            known < link.end,
             facts.paidThrough == known
         {
             return
