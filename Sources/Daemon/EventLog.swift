@@ -71,7 +71,7 @@ final class EventLog: Sendable {
                 "\(event.sentence(naming: user))", metadata: event.fields(naming: user, lag: lag))
         }
         for outcome in report.committed where outcome.claim.attempts == 0 {
-            guard let problem = outcome.decision.problem else { continue }
+            guard let problem = outcome.schedule.problem else { continue }
             // Said when it begins: while clocks differ, each check says so.
             if problem.code == .clock, outcome.claim.problemCode == .clock { continue }
             let level = problem.code.level

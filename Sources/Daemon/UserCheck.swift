@@ -8,7 +8,7 @@ package import Renewal
 package struct CheckedPurchase: Sendable {
     /// What was known before, and what was heard.
     private let check: AnsweredCheck
-    fileprivate var outcome: Outcome
+    package fileprivate(set) var outcome: Outcome
     /// Whether it was committed, or would be, or the database has refused it; what another has
     /// moved meanwhile is checked anew.
     package var isDecided = false
@@ -22,13 +22,12 @@ package struct CheckedPurchase: Sendable {
 
     package var claim: Claim { check.claim }
     package var call: AnsweredCall { check.call }
-    package var decision: Decision { outcome.decision }
 
     /// One whose app is not configured stays due, so that it is asked about as soon as it is.
     var isToBeCommitted: Bool { check.isConfigured }
 
     /// The facts that stand now, or would stand after a dry run.
-    package var facts: Facts { decision.facts }
+    package var facts: Facts { outcome.facts }
 }
 
 /// What a check of one user came to.
@@ -134,13 +133,13 @@ package struct UserCheck: Sendable {
         // what it cannot read of them.
         let decided = Dictionary(
             uniqueKeysWithValues: (report.committed + report.refused).map {
-                ($0.claim.purchase.id, $0.decision)
+                ($0.claim.purchase.id, $0)
             })
         return checked.map { one in
             var one = one
-            let decision = decided[one.claim.purchase.id]
-            one.isDecided = decision != nil
-            one.outcome.decision = decision ?? one.outcome.decision
+            let outcome = decided[one.claim.purchase.id]
+            one.isDecided = outcome != nil
+            one.outcome = outcome ?? one.outcome
             one.events = report.events.filter { $0.purchaseID == one.claim.purchase.id }
             return one
         }

@@ -25,7 +25,7 @@ final class Acknowledger: Sendable {
 
     /// Takes note of what was committed.
     func add(_ report: CommitReport) {
-        for outcome in report.committed where outcome.decision.awaitsAcknowledgement {
+        for outcome in report.committed where outcome.schedule.awaitsAcknowledgement {
             teller.yield(outcome.claim)
         }
     }

@@ -214,7 +214,7 @@ final class Committer: Sendable {
             log.error(
                 """
                 the database refuses to store the outcome of purchase \(claim.purchase.id): \
-                \(outcome.decision.problem?.sentence ?? "it does not say why")
+                \(outcome.schedule.problem?.sentence ?? "it does not say why")
                 """,
                 metadata: fields)
         }
@@ -232,7 +232,7 @@ final class RunCounters: Sendable {
             report.checked += commit.committed.count
             report.events += commit.events.count
             for outcome in commit.committed {
-                if outcome.decision.isVerdict {
+                if outcome.isVerdict {
                     report.verdicts += 1
                 } else {
                     report.unjudged += 1

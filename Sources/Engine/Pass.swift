@@ -22,10 +22,8 @@ package struct Pass: Sendable {
     /// Decides what the answer means. With `keepsEvidence` evidence is kept also of a check that
     /// changed nothing.
     package func decide(_ check: AnsweredCheck, keepsEvidence: Bool = false) -> Outcome {
-        var outcome = Outcome(
-            claim: check.claim,
-            decision: Renewal.decide(
-                check.claim, hearing: check.call.answer, at: check.moment, under: rules))
+        var outcome = Renewal.decide(
+            check.claim, hearing: check.call.answer, at: check.moment, under: rules)
         if keepsEvidence || outcome.matters {
             outcome.evidence = stores.evidence(of: check.call)
         }

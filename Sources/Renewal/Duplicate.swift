@@ -4,7 +4,6 @@ extension Outcome {
     /// The original id that is to be this purchase's alone from now on; nil when there is none, or
     /// when it has it already. Elsewhere the token itself is the identity.
     package var claimedOriginalID: OrderID? {
-        let facts = decision.facts
         guard claim.purchase.app.store.traits.identity == .originalID,
             facts.originalID != claim.purchase.facts.originalID
         else { return nil }
@@ -18,49 +17,49 @@ extension Outcome {
         guard claim.purchase.app.store.traits.linksTokens, known.access == .none else {
             return false
         }
-        return decision.facts.access != .none
-            || decision.facts.state == .invalid && known.state != .invalid
+        return facts.access != .none || facts.state == .invalid && known.state != .invalid
     }
 
     /// What is decided of a purchase of which a newer link of its chain was handed in before:
     /// whatever it still looks like, it gives nothing. Nil where nothing would be given, or is
     /// given already.
     package func superseded(by successor: Int64) -> Outcome? {
-        guard mayComeLate, successor != claim.purchase.id else { return nil }
-        var merged = decision
-        merged.facts.state = .superseded
-        merged.facts.access = .none
-        merged.facts.lossReason = claim.purchase.facts.lossReason
-        merged.facts.holdings = []
-        merged.facts.doubt = nil
-        merged.facts.signals = claim.purchase.facts.signals
-        merged.notices = []
-        merged.problem = nil
-        merged.nextCheckAt = .never
-        merged.handsTo = nil
-        merged.sharesWithClaimants = false
-        merged.predecessorToken = nil
-        merged.awaitsAcknowledgement = false
-        merged.rule = "a newer link of its chain, purchase \(successor), has taken over"
-        return Outcome(claim: claim, decision: merged, evidence: evidence)
+        guard mayComeLate, successor != claim.purchase.id, var change else { return nil }
+        let known = claim.purchase.facts
+        change.facts.state = .superseded
+        change.facts.access = .none
+        change.facts.lossReason = known.lossReason
+        change.facts.holdings = []
+        change.facts.doubt = nil
+        change.facts.signals = known.signals
+        change.notices = []
+        change.predecessorToken = nil
+        var late = self
+        late.decision = Decision(change, of: known)
+        late.schedule.nextCheckAt = .never
+        late.schedule.problem = nil
+        late.schedule.awaitsAcknowledgement = false
+        late.rule = "a newer link of its chain, purchase \(successor), has taken over"
+        return late
     }
 
     /// What is decided of a purchase that was submitted before in another form: that one is asked
     /// about, this one gives nothing, tells nothing and is never asked about again. Nil when it
     /// gives access already: what somebody holds is not taken for this.
     package func mergedIntoItsDuplicate() -> Outcome? {
-        guard claim.purchase.facts.access == .none else { return nil }
-        var merged = Decision(
-            facts: claim.purchase.facts, effectiveAt: decision.effectiveAt,
-            rule: "the same purchase was submitted before in another form")
+        let known = claim.purchase.facts
+        guard known.access == .none, let change else { return nil }
+        var merged = Change(facts: known, effectiveAt: change.effectiveAt)
         merged.facts.state = .superseded
         merged.facts.doubt = nil
-        merged.facts.product = decision.facts.product
-        merged.facts.kind = decision.facts.kind
-        merged.facts.environment = decision.facts.environment
-        merged.facts.originalID = decision.facts.originalID
-        merged.keepsOffers = decision.keepsOffers
-        merged.isVerdict = decision.isVerdict
-        return Outcome(claim: claim, decision: merged, evidence: evidence)
+        merged.facts.product = facts.product
+        merged.facts.kind = facts.kind
+        merged.facts.environment = facts.environment
+        merged.facts.originalID = facts.originalID
+        return Outcome(
+            claim: claim, decision: Decision(merged, of: known),
+            schedule: Schedule(nextCheckAt: .never),
+            rule: "the same purchase was submitted before in another form", rules: rules,
+            evidence: evidence)
     }
 }

@@ -92,12 +92,6 @@ extension Answer {
     }
 }
 
-extension Outcome {
-    /// Whether the check has changed anything that somebody may ask about later: a fact, what a
-    /// user holds, or what is wrong.
-    package var matters: Bool { changesFacts || decision.problem?.code != claim.problemCode }
-}
-
 extension Claim {
     /// What was wrong with the last check.
     package var problemCode: Problem.Code? {

@@ -3,8 +3,7 @@ struct Judgement {
     let claim: Claim
     let observation: Observation
     let moment: Moment
-    let policy: Policy
-    let catalog: Catalog
+    let rules: Rules
     let known: Facts
     var facts: Facts
 
@@ -14,18 +13,24 @@ struct Judgement {
         self.claim = claim
         self.observation = observation
         self.moment = moment
-        policy = rules.policy
-        catalog = rules.catalog
+        self.rules = rules
         known = claim.purchase.facts
         facts = known
     }
 
-    func decision() -> Decision {
+    var policy: Policy { rules.policy }
+    var catalog: Catalog { rules.catalog }
+
+    func outcome() -> Outcome {
         var judgement = self
-        return judgement.judge()
+        let verdict = judgement.judge()
+        return Outcome(
+            claim: claim, decision: judgement.decision(by: verdict),
+            schedule: judgement.schedule(after: verdict), rule: verdict.rule, rules: rules)
     }
 
-    mutating func judge() -> Decision {
+    /// Makes the facts what the answer says, and what that means for access.
+    private mutating func judge() -> Verdict {
         learn()
         var verdict = verdict()
         facts.state = verdict.state
@@ -53,62 +58,75 @@ struct Judgement {
         var restated = facts
         restated.statedAt = known.statedAt
         if restated == known, observation.pastRefunds.isEmpty { facts = known }
-        var detail = Detail(heard: observation.words.isEmpty ? nil : observation.words)
-        if known.product != facts.product, known.wasGranted {
-            detail.previousProduct = known.product
-        }
-        var decision = Decision(
-            facts: facts, gain: gain(),
-            loss: facts.access == .granted
-                ? observation.lossOfPart ?? .productChanged : verdict.loss,
-            effectiveAt: verdict.at ?? moment.now, detail: detail, isVerdict: true,
-            rule: verdict.rule)
-        if leavesOpen { decision.inVain = claim.inVain(at: moment.now) }
-        if hasMovedByConfiguration { decision.detail.durationChanged = true }
-        if let next = observation.nextToken, next != claim.purchase.token {
-            decision.nextToken = next
-        }
-        decision.notices = notices(decision)
-        decision.olderLink = olderLink
-        if facts.access == .granted { decision.predecessorToken = observation.predecessorToken }
-        decision.settledClues = observation.settledClues.union(
-            observation.pastRefunds.map(Clue.refund))
-        if decision.loss == .productChanged { decision.losses = losses() }
-        share(&decision)
-        // Of a consumable nobody knows here whether the app has given what was bought: the app says
-        // so by consuming it, and until then the store's refund protects the user.
-        decision.awaitsAcknowledgement =
-            facts.access == .granted && observation.awaitsAcknowledgement
+        return verdict
+    }
+
+    private func decision(by verdict: Verdict) -> Decision {
+        let isInForce = facts.access == .granted
+        let detail = Detail(
+            heard: observation.words.isEmpty ? nil : observation.words,
+            previousProduct: known.product != facts.product && known.wasGranted
+                ? known.product : nil,
+            durationChanged: hasMovedByConfiguration ? true : nil)
+        let loss = isInForce ? observation.lossOfPart ?? .productChanged : verdict.loss
+        let change = Change(
+            facts: facts, notices: notices(detail),
+            reasons: Reasons(
+                gain: gain(), loss: loss, expired: loss == .productChanged ? ranOut : []),
+            effectiveAt: verdict.at ?? moment.now, detail: detail,
+            predecessorToken: isInForce ? observation.predecessorToken : nil,
+            olderLink: olderLink, nextToken: nextToken)
+        if let heir { return .handed(to: heir, change) }
+        return isShared ? .shared(change) : Decision(change, of: known)
+    }
+
+    var nextToken: StoreToken? {
+        observation.nextToken == claim.purchase.token ? nil : observation.nextToken
+    }
+
+    private func schedule(after verdict: Verdict) -> Schedule {
+        let settled = settledClues
+        return Schedule(
+            nextCheckAt: nextCheckAt(after: verdict, settled), problem: problem,
+            statedAt: Age(claim: claim, observation: observation, moment: moment).newest,
+            inVain: leavesOpen ? claim.inVain(at: moment.now) : nil, settledClues: settled,
+            // Of a consumable nobody knows here whether the app has given what was bought: the app
+            // says so by consuming it, and until then the store's refund protects the user.
+            awaitsAcknowledgement: facts.access == .granted && observation.awaitsAcknowledgement)
+    }
+
+    private func nextCheckAt(after verdict: Verdict, _ settled: Set<Clue>) -> Timestamp {
+        let store = claim.purchase.app.store
         let rhythm = moment.dueAt(
             nextCheck(
-                of: claim.purchase.app.store, facts, observation, at: moment.atTheStore,
+                of: store, facts, observation, at: moment.atTheStore,
                 createdAt: claim.purchase.createdAt))
         // A long wait of ours still is within the sweep.
-        let ours = verdict.askAgainAt.map {
-            min($0, sweep(of: claim.purchase.app.store, at: moment))
-        }
+        let ours = verdict.askAgainAt.map { min($0, sweep(of: store, at: moment)) }
         let limit = observation.askAgainBy.map {
             moment.dueAt($0) + .seconds(5 + 25 * moment.jitter)
         }
-        decision.nextCheckAt = max(
-            min(ours ?? rhythm, limit ?? .never), moment.now + .seconds(1))
-        lookForRefunds(&decision)
-        if facts.kind == .nonRenewing, facts.access == .granted,
-            catalog.product(named: names)?.duration == nil
-        {
-            decision.problem = Problem(.unsupported, "no duration is configured")
-        }
-        if facts.signals.contains(.unacknowledged) {
-            decision.problem = Problem(
-                .unacknowledged, "not acknowledged a day after the purchase; Google refunds it")
-            // It is refunded within days unless somebody acts: soon there is other news.
-            decision.nextCheckAt = min(
-                decision.nextCheckAt, moment.now + .hours(6) * (0.9 + 0.2 * moment.jitter))
-        }
-        return decision
+        let next = max(min(ours ?? rhythm, limit ?? .never), moment.now + .seconds(1))
+        // It is refunded within days unless somebody acts: soon there is other news.
+        let warned =
+            isUnacknowledged ? moment.now + .hours(6) * (0.9 + 0.2 * moment.jitter) : .never
+        return min(next, warned, nextLook(settled) ?? .never)
     }
 
-    func holdings() -> [Holding] {
+    private var isUnacknowledged: Bool { facts.signals.contains(.unacknowledged) }
+
+    private var problem: Problem? {
+        if isUnacknowledged {
+            return Problem(
+                .unacknowledged, "not acknowledged a day after the purchase; Google refunds it")
+        }
+        guard facts.kind == .nonRenewing, facts.access == .granted,
+            catalog.product(named: names)?.duration == nil
+        else { return nil }
+        return Problem(.unsupported, "no duration is configured")
+    }
+
+    private func holdings() -> [Holding] {
         guard !observation.items.isEmpty else { return known.holdings }
         // What is held already stays held, whatever a substitute gives.
         var holdings = observation.isSubstitute ? known.holdings.map(extended) : []
@@ -126,30 +144,27 @@ struct Judgement {
         return holdings
     }
 
-    func extended(_ holding: Holding) -> Holding {
+    private func extended(_ holding: Holding) -> Holding {
         guard let end = holding.expiresAt else { return holding }
         return Holding(
             entitlement: holding.entitlement, product: holding.product,
             expiresAt: facts.expiresAt.map { max($0, end) })
     }
 
-    /// Why an entitlement is lost by itself, where the purchase goes on and the answer gives no
-    /// reason: what was beside the main product and has run out has expired.
-    func losses() -> [Decision.Loss] {
+    /// What is lost by itself, where the purchase goes on and the answer gives no reason: what was
+    /// beside the main product and has run out has expired.
+    private var ranOut: Set<EntitlementID> {
         guard facts.access == .granted else { return [] }
         let kept = Set(facts.holdings.map(\.entitlement))
-        return known.holdings.compactMap { holding in
-            guard !kept.contains(holding.entitlement) else { return nil }
-            // The main product was changed, or an add-on is gone before its time.
-            guard holding.product != known.product, let end = holding.expiresAt,
-                end <= moment.now
-            else { return nil }
-            return Decision.Loss(of: holding.entitlement, because: .expired)
+        // The main product was changed, or an add-on is gone before its time.
+        let over = known.holdings.filter { holding in
+            holding.product != known.product && holding.expiresAt.map { $0 <= moment.now } ?? false
         }
+        return Set(over.map(\.entitlement)).subtracting(kept)
     }
 
     /// Why the user gains, should he gain.
-    func gain() -> GrantReason {
+    private func gain() -> GrantReason {
         guard known.wasGranted else { return .purchased }
         if known.access == .granted { return .productChanged }
         if known.lossReason == .unverifiable || known.lossReason == .invalid { return .restored }

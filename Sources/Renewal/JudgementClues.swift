@@ -32,22 +32,24 @@ extension Judgement {
         .map(\.heardAt).min()
     }
 
-    /// Puts aside what was looked for long enough, and looks again for the rest: after 1, 5 and 15
-    /// minutes, then hourly.
-    func lookForRefunds(_ decision: inout Decision) {
+    /// Clues that need no further look: what is shown, and what was looked for long enough.
+    var settledClues: Set<Clue> {
+        var settled = observation.settledClues.union(observation.pastRefunds.map(Clue.refund))
         // The same by other news, later, is no news.
         if facts.state == .refunded, let order = facts.orderID, known.state != .refunded {
-            decision.settledClues.insert(.refund(of: order))
+            settled.insert(.refund(of: order))
         }
-        for (clue, heardAt) in unseenRefunds(decision.settledClues) {
-            let age = moment.now - heardAt
-            let isShown = facts.state == .refunded && facts.kind != .autoRenewable
-            guard age < Self.disagreementLimit, !isShown else {
-                decision.settledClues.insert(clue)
-                continue
-            }
-            decision.nextCheckAt = min(decision.nextCheckAt, nextLook(since: heardAt))
+        let isShown = facts.state == .refunded && facts.kind != .autoRenewable
+        for (clue, heardAt) in unseenRefunds(settled)
+        where isShown || moment.now - heardAt >= Self.disagreementLimit {
+            settled.insert(clue)
         }
+        return settled
+    }
+
+    /// When the rest is looked for again: after 1, 5 and 15 minutes, then hourly.
+    func nextLook(_ settled: Set<Clue>) -> Timestamp? {
+        unseenRefunds(settled).map { nextLook(since: $0.heardAt) }.min()
     }
 
     private func nextLook(since heardAt: Timestamp) -> Timestamp {

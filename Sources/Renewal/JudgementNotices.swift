@@ -11,7 +11,7 @@ extension Judgement {
         return new.subtracting([.pauseScheduled, .priceIncreasePending, .productChangeScheduled])
     }
 
-    func notices(_ decision: Decision) -> [Decision.Notice] {
+    func notices(_ detail: Detail) -> [Change.Notice] {
         var reasons = newSignals.map(\.notice).sorted { $0.rawValue < $1.rawValue }
         // Each is told by itself.
         if !observation.pastRefunds.isEmpty { reasons.removeAll { $0 == .refundOfPastPeriod } }
@@ -44,20 +44,20 @@ extension Judgement {
         }
         if observation.isRefundedInPart { reasons.append(.refunded) }
         if wasInForce, isInForce, hasMovedByConfiguration { reasons.append(.extended) }
-        if decision.nextToken != nil, observation.isMigrated { reasons.append(.migrated) }
+        if nextToken != nil, observation.isMigrated { reasons.append(.migrated) }
         let refunds = observation.pastRefunds.sorted().map { order in
-            var own = decision.detail
+            var own = detail
             own.refundedOrder = order
-            return Decision.Notice(.refundOfPastPeriod, detail: own)
+            return Change.Notice(.refundOfPastPeriod, detail: own)
         }
         return refunds
             + reasons.map { reason in
-                var own = decision.detail
+                var own = detail
                 if reason == .paymentPending, case .grace(let moved) = observation.standing {
                     own.falseRenewal = moved
                 }
                 if reason == .sharedReceipt { own.claimedBy = claim.purchase.claimant }
-                return Decision.Notice(reason, detail: own)
+                return Change.Notice(reason, detail: own)
             }
     }
 

@@ -1,3 +1,14 @@
+/// Everything a decision depends on beside the purchase and the answer.
+package struct Rules: Hashable, Sendable {
+    package var policy: Policy
+    package var catalog: Catalog
+
+    package init(policy: Policy = Policy(), catalog: Catalog = Catalog()) {
+        self.policy = policy
+        self.catalog = catalog
+    }
+}
+
 /// What the operator has decided: `[policy]` and `[safety]` of the configuration.
 package struct Policy: Hashable, Sendable {
     package enum Choice: String, Hashable, Sendable, CaseIterable { case keep, revoke }

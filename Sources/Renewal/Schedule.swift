@@ -1,3 +1,34 @@
+/// When to ask again about a purchase, and what is remembered until then: every check leaves one.
+package struct Schedule: Hashable, Sendable {
+    package internal(set) var nextCheckAt: Timestamp
+    package internal(set) var problem: Problem?
+    /// Checks without a verdict in a row, this one included.
+    package internal(set) var attempts = 0
+    /// The newest time at which the store stated anything of the purchase, also where that changed
+    /// nothing.
+    package internal(set) var statedAt: Timestamp?
+    /// Since when the store has been asked in vain; nil where it has just told the state.
+    package internal(set) var inVain: Vain?
+    /// Clues that need no further look: remembered, so that the same is no news any more.
+    package internal(set) var settledClues: Set<Clue> = []
+    /// The store still waits for somebody to acknowledge the purchase.
+    package internal(set) var awaitsAcknowledgement = false
+
+    /// Nil is never.
+    package var shownNextCheckAt: Timestamp? { nextCheckAt == .never ? nil : nextCheckAt }
+}
+
+extension Schedule {
+    /// After a check in which the store did not tell the state.
+    init(unanswered claim: Claim, at now: Timestamp, next: Timestamp, problem: Problem?) {
+        nextCheckAt = next
+        self.problem = problem
+        attempts = claim.attempts + 1
+        statedAt = claim.statedAt
+        inVain = claim.inVain(at: now)
+    }
+}
+
 /// When to ask again about a purchase whose state is known: a pure function (design section 5).
 ///
 /// The figures follow the stores' own rhythms: Apple renews within the last day before the expiry;

@@ -1,7 +1,7 @@
 /// Whose a purchase is that several users have handed in (design section 3.1).
 extension Judgement {
     /// The user who gets it with this answer; nil where it stays with its owner.
-    private var heir: UserID? {
+    var heir: UserID? {
         guard facts.state != .superseded else { return nil }
         switch policy.shared {
         case .allow: return nil
@@ -50,11 +50,9 @@ extension Judgement {
         }
     }
 
-    func share(_ decision: inout Decision) {
-        decision.handsTo = heir
-        decision.sharesWithClaimants =
-            policy.shared == .allow && claim.purchase.claimant != nil
-            && facts.state != .superseded
+    /// Whether all who have claimed it have it, each their own.
+    var isShared: Bool {
+        policy.shared == .allow && claim.purchase.claimant != nil && facts.state != .superseded
     }
 
     /// The older link that this purchase continues, as soon as anything of it was paid: a change

@@ -35,17 +35,17 @@ package struct UserPurchases: Hashable, Sendable {
 /// What a user holds or held: a row of `renewald.entitlements`.
 package struct Entitlement: Hashable, Sendable {
     package let entitlement: EntitlementID
-    package var active: Bool
+    package let active: Bool
     /// Nil is for ever.
-    package var expiresAt: Timestamp?
-    package var willRenew: Bool?
-    package var inGrace: Bool
+    package let expiresAt: Timestamp?
+    package let willRenew: Bool?
+    package let inGrace: Bool
     /// The reason of the last grant or revoke.
-    package var reason: String
-    package var store: Store
-    package var product: ProductID
-    package var purchaseID: Int64
-    package var environment: StoreEnvironment?
+    package let reason: String
+    package let store: Store
+    package let product: ProductID
+    package let purchaseID: Int64
+    package let environment: StoreEnvironment?
 
     package init(
         entitlement: EntitlementID, active: Bool, expiresAt: Timestamp?, willRenew: Bool?,
@@ -68,68 +68,66 @@ package struct Entitlement: Hashable, Sendable {
 /// What one decision changes for its user, to be committed whole.
 package struct Settlement: Hashable, Sendable {
     /// Purchases to store: the one decided about, and those it has taken over from.
-    package var purchases: [Purchase] = []
-    package var entitlements: [Entitlement] = []
-    package var events: [Event] = []
+    package internal(set) var purchases: [Purchase] = []
+    package internal(set) var entitlements: [Entitlement] = []
+    package internal(set) var events: [Event] = []
     /// What the user may be offered from now on, where that has changed. Nil is no longer kept.
-    package var offers: [OfferID: Offer?] = [:]
-
-    package init() {}
+    package internal(set) var offers: [OfferID: Offer?] = [:]
 }
 
 extension UserPurchases {
-    /// Enters a decision: moves the facts, takes the union anew, and tells what has changed for
-    /// the user. Events are written only where the union changes (design rule 10).
+    /// Enters what was decided: moves the facts, takes the union anew, and tells what has changed
+    /// for the user. Events are written only where the union changes (design rule 10).
     /// `older` is the older link of the chain, where that was another user's.
     package mutating func settle(
-        _ purchase: Purchase, _ decided: Decision, continuing older: OlderLink? = nil,
-        at now: Timestamp
+        _ outcome: Outcome, continuing older: OlderLink? = nil, at now: Timestamp
     ) -> Settlement {
-        let decision = hasLiveSuccessor(of: purchase) ? decided.leaving(purchase) : decided
-        var reasons = Reasons(
-            gain: decision.gain, loss: decision.loss, losses: decision.losses)
-        var decided = purchase
-        decided.facts = decision.facts
-        return change(by: decision, about: decided, at: now) { book, settlement in
-            book.takeOver(for: decided, decision, &reasons, &settlement)
+        var change = outcome.change ?? Change(facts: outcome.facts, effectiveAt: now)
+        var purchase = outcome.claim.purchase
+        if hasLiveSuccessor(of: purchase) { change.leave(purchase) }
+        purchase.facts = change.facts
+        let step = Step(change: change, purchase: purchase, rules: outcome.rules, now: now)
+        return take(step) { book, settlement in
+            var reasons = change.reasons
+            book.takeOver(step, &reasons, &settlement)
             if let older { reasons.inherit(older) }
-            if reasons.gain == .purchased, book.hasLapsedTwin(of: decided) {
+            if reasons.gain == .purchased, book.hasLapsedTwin(of: purchase) {
                 reasons.gain = .resubscribed
             }
-            book.enter(decided)
-            settlement.purchases.append(decided)
+            book.enter(purchase, &settlement)
             return reasons
         }
     }
 
-    /// Enters a decision by which the purchase goes to another user: this one loses what it gave,
-    /// the other one gains it, and what else there is to tell is told to the other one.
+    /// Enters what was decided of a purchase that goes to another user: this one loses what it
+    /// gave, the other one gains it, and what else there is to tell is told to the other one.
     ///
     /// - Returns: what changes for this user, and what for the other one. The purchase itself is
     ///   in the second.
     package mutating func handOver(
-        _ purchase: Purchase, _ decision: Decision, to other: inout UserPurchases, at now: Timestamp
+        _ outcome: Outcome, to other: inout UserPurchases, at now: Timestamp
     ) -> (Settlement, Settlement) {
-        let stays = decision.facts.access == .granted
-        var leaving = purchase
-        leaving.facts = decision.facts
-        var quiet = decision
-        quiet.notices = []
-        let lost = change(by: quiet, about: leaving, at: now) { book, settlement in
-            var reasons = Reasons(
-                gain: decision.gain, loss: stays ? .transferred : decision.loss)
-            book.takeOver(for: leaving, decision, &reasons, &settlement)
-            book.purchases[purchase.id] = nil
+        guard case .handed(_, let change) = outcome.decision else {
+            return (settle(outcome, at: now), Settlement())
+        }
+        let known = outcome.claim.purchase
+        var leaving = known
+        leaving.facts = change.facts
+        let mine = Step(change: change.quiet, purchase: leaving, rules: outcome.rules, now: now)
+        let lost = take(mine) { book, settlement in
+            var reasons = Reasons(gain: change.reasons.gain, loss: change.reasons.loss)
+            if change.facts.access == .granted { reasons.loss = .transferred }
+            book.takeOver(mine, &reasons, &settlement)
+            book.purchases[known.id] = nil
             return reasons
         }
-        let arriving = purchase.handed(to: other.userID, with: decision.facts)
-        let hadAccess = purchase.facts.access == .granted
-        let gained = other.change(by: decision, about: arriving, at: now) { book, settlement in
-            var reasons = Reasons(
-                gain: hadAccess ? .transferred : decision.gain, loss: decision.loss)
-            book.takeOver(for: arriving, decision, &reasons, &settlement)
-            book.enter(arriving)
-            settlement.purchases.append(arriving)
+        let arriving = known.handed(to: other.userID, with: change.facts)
+        let theirs = Step(change: change, purchase: arriving, rules: outcome.rules, now: now)
+        let gained = other.take(theirs) { book, settlement in
+            var reasons = Reasons(gain: change.reasons.gain, loss: change.reasons.loss)
+            if known.facts.access == .granted { reasons.gain = .transferred }
+            book.takeOver(theirs, &reasons, &settlement)
+            book.enter(arriving, &settlement)
             return reasons
         }
         return (lost, gained)
@@ -139,75 +137,55 @@ extension UserPurchases {
     /// gave goes there in the same step.
     ///
     /// - Returns: what changes for this user, and the older link; nil where it is not here, or has
-    /// been   taken over before.
+    ///   been taken over before.
     package mutating func yield(
-        _ id: Int64, _ decision: Decision, at now: Timestamp
+        _ id: Int64, to outcome: Outcome, at now: Timestamp
     ) -> (Settlement, OlderLink)? {
-        guard let entry = purchases[id], decision.facts.access == .granted else { return nil }
-        var older = entry.purchase
+        guard var older = purchases[id]?.purchase, let change = outcome.change,
+            change.facts.access == .granted
+        else { return nil }
         let link = OlderLink(older.facts)
         guard older.facts.state != .superseded else { return (Settlement(), link) }
         older.facts.state = .superseded
         older.facts.loseAccess(.transferred)
-        var quiet = decision
-        quiet.notices = []
-        let lost = change(by: quiet, about: older, at: now) { book, settlement in
-            book.enter(older)
-            settlement.purchases.append(older)
-            var reasons = Reasons(gain: decision.gain, loss: .productChanged)
-            reasons.transferred = Set(decision.facts.holdings.map(\.entitlement))
-            return reasons
+        let step = Step(change: change.quiet, purchase: older, rules: outcome.rules, now: now)
+        let lost = take(step) { book, settlement in
+            book.enter(older, &settlement)
+            return Reasons(
+                gain: change.reasons.gain, loss: .productChanged,
+                transferred: Set(change.facts.holdings.map(\.entitlement)))
         }
         return (lost, link)
     }
 
-    /// Makes a change to the purchases, and tells what it has changed for the user.
-    private mutating func change(
-        by decision: Decision, about decided: Purchase, at now: Timestamp,
-        _ body: (inout UserPurchases, inout Settlement) -> Reasons
+    /// What one step is told of: a change, and the purchase as it is after it.
+    private struct Step {
+        let change: Change
+        let purchase: Purchase
+        let rules: Rules
+        let now: Timestamp
+    }
+
+    /// Does something to the purchases, and tells what that has changed for the user.
+    private mutating func take(
+        _ step: Step, _ body: (inout UserPurchases, inout Settlement) -> Reasons
     ) -> Settlement {
         var settlement = Settlement()
         let before = holders()
         let reasons = body(&self, &settlement)
-        for notice in decision.notices {
+        for notice in step.change.notices {
             settlement.events.append(
-                event(.notice(notice.reason), decided, nil, now, decision, notice.detail))
+                event(.notice(notice.reason), by: step, with: notice.detail))
         }
         let after = holders()
         for name in Set(before.keys).union(after.keys).sorted() {
             move(
-                name, from: before[name] ?? [], to: after[name] ?? [], because: reasons, decided,
-                decision, now, into: &settlement)
+                name, from: before[name] ?? [], to: after[name] ?? [], because: reasons, by: step,
+                &settlement)
         }
-        settlement.offers = reviseOffers(keeping: decision.keepsOffers, at: now)
+        settlement.offers = reviseOffers(
+            keeping: step.rules.policy.keepsOffers, at: step.now)
         return settlement
-    }
-
-    private struct Reasons {
-        var gain: GrantReason
-        var loss: RevokeReason
-        var losses: [Decision.Loss] = []
-        /// What goes from one user to another.
-        var transferred: Set<EntitlementID> = []
-
-        func gain(of entitlement: EntitlementID) -> GrantReason {
-            transferred.contains(entitlement) ? .transferred : gain
-        }
-
-        func loss(of entitlement: EntitlementID) -> RevokeReason {
-            transferred.contains(entitlement)
-                ? .transferred : losses.first { $0.entitlement == entitlement }?.reason ?? loss
-        }
-
-        mutating func inherit(_ older: OlderLink) {
-            transferred = older.gave
-            guard gain == .purchased else { return }
-            if older.wasInForce {
-                gain = .productChanged
-            } else if let lossReason = older.lossReason {
-                gain = lossReason == .productChanged ? .productChanged : .resubscribed
-            }
-        }
     }
 
     /// Whether a link of the chain that has replaced this one still gives what it gave: the
@@ -223,30 +201,29 @@ extension UserPurchases {
         }
     }
 
-    private mutating func enter(_ purchase: Purchase) {
+    private mutating func enter(_ purchase: Purchase, _ settlement: inout Settlement) {
         purchases[purchase.id] = Entry(
             purchase: purchase, version: purchases[purchase.id]?.version ?? 0)
+        settlement.purchases.append(purchase)
     }
 
     /// Rule 8: in one step the newer link of a chain takes over, the older one gives nothing more.
     private mutating func takeOver(
-        for decided: Purchase, _ decision: Decision, _ reasons: inout Reasons,
-        _ settlement: inout Settlement
+        _ step: Step, _ reasons: inout Reasons, _ settlement: inout Settlement
     ) {
-        guard decision.facts.access == .granted, let token = decision.predecessorToken else {
-            return
-        }
+        guard step.change.facts.access == .granted, let token = step.change.predecessorToken
+        else { return }
+        let newer = step.purchase
         for entry in purchases.values.sorted(by: { $0.purchase.id < $1.purchase.id })
-        where entry.purchase.token == token && entry.purchase.app == decided.app
-            && entry.purchase.id != decided.id && entry.purchase.facts.state != .superseded
+        where entry.purchase.token == token && entry.purchase.app == newer.app
+            && entry.purchase.id != newer.id && entry.purchase.facts.state != .superseded
         {
             var predecessor = entry.purchase
             predecessor.facts.state = .superseded
             predecessor.facts.loseAccess(.productChanged)
-            enter(predecessor)
-            settlement.purchases.append(predecessor)
+            enter(predecessor, &settlement)
         }
-        if reasons.gain == .purchased, let lossReason = lossReason(of: token, app: decided.app) {
+        if reasons.gain == .purchased, let lossReason = lossReason(of: token, app: newer.app) {
             reasons.gain = lossReason == .productChanged ? .productChanged : .resubscribed
         }
     }
@@ -267,9 +244,11 @@ extension UserPurchases {
         }
     }
 
+    private typealias Holder = (purchase: Purchase, holding: Holding)
+
     /// Which purchases give each entitlement, the longest lasting first.
-    private func holders() -> [EntitlementID: [(purchase: Purchase, holding: Holding)]] {
-        var holders: [EntitlementID: [(purchase: Purchase, holding: Holding)]] = [:]
+    private func holders() -> [EntitlementID: [Holder]] {
+        var holders: [EntitlementID: [Holder]] = [:]
         for entry in purchases.values where entry.purchase.facts.access != .none {
             for holding in entry.purchase.facts.holdings {
                 holders[holding.entitlement, default: []].append((entry.purchase, holding))
@@ -287,41 +266,35 @@ extension UserPurchases {
         }
     }
 
-    // One entitlement's step from what held it before to what holds it now.
-    // swift-format-ignore: one call passes all that an event is made of.
+    /// One entitlement's way from what held it before to what holds it now.
     private mutating func move(
-        _ name: EntitlementID, from before: [(purchase: Purchase, holding: Holding)],
-        to after: [(purchase: Purchase, holding: Holding)], because reasons: Reasons,
-        _ decided: Purchase, _ decision: Decision, _ now: Timestamp,
-        into settlement: inout Settlement
+        _ name: EntitlementID, from before: [Holder], to after: [Holder],
+        because reasons: Reasons, by step: Step, _ settlement: inout Settlement
     ) {
         let known = entitlements[name]
-        var row: Entitlement
+        let row: Entitlement
         if let best = after.first {
-            let gained = before.isEmpty
             let gain = reasons.gain(of: name)
-            if gained {
+            if before.isEmpty {
                 settlement.events.append(
-                    event(
-                        .grant(gain), decided, name, now, decision, decision.detail,
-                        best.holding))
+                    event(.grant(gain), of: name, best.holding, by: step, with: step.change.detail))
             }
             row = Entitlement(
                 entitlement: name, active: true, expiresAt: best.holding.expiresAt,
                 willRenew: best.purchase.facts.autoRenew,
                 inGrace: best.purchase.facts.state == .grace,
-                reason: gained ? gain.rawValue : known?.reason ?? gain.rawValue,
+                reason: before.isEmpty ? gain.rawValue : known?.reason ?? gain.rawValue,
                 store: best.purchase.app.store, product: best.holding.product,
                 purchaseID: best.purchase.id, environment: best.purchase.facts.environment)
         } else if let lost = before.first {
-            let loss = reasons.loss(of: name)
+            let (loss, purchase) = (reasons.loss(of: name), step.purchase)
             settlement.events.append(
-                event(.revoke(loss), decided, name, now, decision, decision.detail, lost.holding))
+                event(.revoke(loss), of: name, lost.holding, by: step, with: step.change.detail))
             row = Entitlement(
-                entitlement: name, active: false, expiresAt: decided.facts.expiresAt,
-                willRenew: decided.facts.autoRenew, inGrace: false, reason: loss.rawValue,
-                store: decided.app.store, product: lost.holding.product, purchaseID: decided.id,
-                environment: decided.facts.environment)
+                entitlement: name, active: false, expiresAt: purchase.facts.expiresAt,
+                willRenew: purchase.facts.autoRenew, inGrace: false, reason: loss.rawValue,
+                store: purchase.app.store, product: lost.holding.product, purchaseID: purchase.id,
+                environment: purchase.facts.environment)
         } else {
             return
         }
@@ -330,20 +303,19 @@ extension UserPurchases {
         settlement.entitlements.append(row)
     }
 
-    // swift-format-ignore: one call passes all that an event is made of.
     private func event(
-        _ kind: EventKind, _ purchase: Purchase, _ entitlement: EntitlementID?, _ now: Timestamp,
-        _ decision: Decision, _ detail: Detail, _ holding: Holding? = nil
+        _ kind: EventKind, of entitlement: EntitlementID? = nil, _ holding: Holding? = nil,
+        by step: Step, with detail: Detail
     ) -> Event {
+        let (purchase, end) = (step.purchase, step.purchase.facts.expiresAt)
         let isRevoke = if case .revoke = kind { true } else { false }
         return Event(
             kind, userID: userID, entitlement: entitlement, purchaseID: purchase.id,
             app: purchase.app, environment: purchase.facts.environment,
             product: holding?.product ?? purchase.facts.product,
-            orderID: purchase.facts.orderID, effectiveAt: isRevoke ? decision.effectiveAt : now,
-            expiresAt: isRevoke
-                ? purchase.facts.expiresAt : holding?.expiresAt ?? purchase.facts.expiresAt,
-            detail: detail)
+            orderID: purchase.facts.orderID,
+            effectiveAt: isRevoke ? step.change.effectiveAt : step.now,
+            expiresAt: isRevoke ? end : holding?.expiresAt ?? end, detail: detail)
     }
 }
 
@@ -375,14 +347,31 @@ extension Purchase {
     }
 }
 
-extension Decision {
-    /// The same check, by which nothing becomes of the purchase.
-    fileprivate func leaving(_ purchase: Purchase) -> Decision {
-        guard facts.access == .granted else { return self }
-        var decision = self
-        decision.facts = purchase.facts
-        decision.notices = []
-        decision.predecessorToken = nil
-        return decision
+extension Change {
+    /// Without what there is to tell beside what the user gains and loses.
+    fileprivate var quiet: Change {
+        var quiet = self
+        quiet.notices = []
+        return quiet
+    }
+
+    /// Nothing becomes of the purchase where access would be given.
+    fileprivate mutating func leave(_ purchase: Purchase) {
+        guard facts.access == .granted else { return }
+        facts = purchase.facts
+        notices = []
+        predecessorToken = nil
+    }
+}
+
+extension Reasons {
+    fileprivate mutating func inherit(_ older: OlderLink) {
+        transferred = older.gave
+        guard gain == .purchased else { return }
+        if older.wasInForce {
+            gain = .productChanged
+        } else if let lossReason = older.lossReason {
+            gain = lossReason == .productChanged ? .productChanged : .resubscribed
+        }
     }
 }

@@ -58,11 +58,11 @@ struct CheckCommand: AsyncParsableCommand {
 
 extension CheckedPurchase {
     /// Whether the store did not tell the state.
-    var isUnjudged: Bool { !decision.isVerdict && decision.facts.state != .invalid }
+    var isUnjudged: Bool { !outcome.isVerdict && facts.state != .invalid }
 }
 
 extension CheckJSON.Purchase {
     fileprivate init(_ one: CheckedPurchase) {
-        self.init(one.claim, one.call, one.decision, one.events)
+        self.init(one.outcome, of: one.call, one.events)
     }
 }

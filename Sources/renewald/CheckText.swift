@@ -39,7 +39,7 @@ struct CheckText {
         lines += [
             row("asked", Self.asked(one.call.calls)),
             row("heard", one.call.answer.words),
-            row("rule", one.decision.rule),
+            row("rule", one.outcome.rule),
             row("state", change(purchase.facts.state.rawValue, one.facts.state.rawValue)),
             row("access", change(access(purchase.facts), access(one.facts))),
         ]
@@ -52,15 +52,16 @@ struct CheckText {
                         .compactMap { $0 }.joined(separator: " ")
                         + (event.userID == user ? "" : ", told to \(event.userID)")))
         }
-        if let problem = one.decision.problem { lines.append(row("problem", problem.description)) }
-        lines.append(row("next", one.decision.shownNextCheckAt?.text ?? "never"))
+        let schedule = one.outcome.schedule
+        if let problem = schedule.problem { lines.append(row("problem", problem.description)) }
+        lines.append(row("next", schedule.shownNextCheckAt?.text ?? "never"))
         return lines
     }
 
     /// Whose it is, where the one who is asked about has handed it in after another.
     private func owner(of one: CheckedPurchase) -> [String] {
         let purchase = one.claim.purchase
-        if let heir = one.decision.handsTo {
+        if case .handed(let heir, _) = one.outcome.decision {
             return [row("of", change("\(purchase.userID)", "\(heir)"))]
         }
         guard purchase.userID != user else { return [] }

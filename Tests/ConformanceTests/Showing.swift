@@ -4,9 +4,9 @@ import Renewal
 extension Stage.Heard {
     /// What is seen, state and access, what is told, when it is asked next.
     var cells: [String] {
-        let asks = decision.nextCheckAt
+        let asks = outcome.schedule.nextCheckAt
         return [
-            seen, "\(decision.facts.state.rawValue) \(decision.facts.access.rawValue)", told,
+            seen, "\(outcome.facts.state.rawValue) \(outcome.facts.access.rawValue)", told,
             asks == .never ? "never" : TestCalendar.roughly(asks - at),
         ]
     }
@@ -34,7 +34,7 @@ extension Stage.Heard {
             let about = event.entitlement.map { $0 == "plus" ? "" : ":\($0)" } ?? ""
             return sign + event.kind.reason + about
         }
-        if let problem = decision.problem { words.append("!" + problem.code.rawValue) }
+        if let problem = outcome.schedule.problem { words.append("!" + problem.code.rawValue) }
         return words.isEmpty ? "-" : words.joined(separator: " ")
     }
 }

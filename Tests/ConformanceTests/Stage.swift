@@ -80,7 +80,7 @@ struct Stage {
     /// Everything about one step.
     struct Heard {
         var answer: Answer
-        var decision: Decision
+        var outcome: Outcome
         var settlement: Settlement
         var at: Timestamp
         var product: ProductID
@@ -181,28 +181,29 @@ struct Stage {
             attempts: attempts[id] ?? 0, crashes: 0, checkedAt: checkedAt[id], claimedAt: now)
         claim.statedAt = statedAt[id]
         claim.inVain = inVain[id]
-        let decision = decide(
+        let outcome = decide(
             claim, hearing: answer, at: claim.moment(of: hearing, after: .zero, jitter: jitter),
             under: rules)
-        attempts[id] = decision.attempts
-        if decision.isVerdict { checkedAt[id] = now }
-        for clue in decision.settledClues { clues[id]?[clue] = nil }
-        settledClues[id, default: []].formUnion(decision.settledClues)
-        statedAt[id] = decision.statedAt
-        inVain[id] = decision.inVain
-        let settlement = book.settle(
-            Self.keeping(decision.nextToken, in: purchase), decision, at: now)
+        attempts[id] = outcome.schedule.attempts
+        if outcome.isVerdict { checkedAt[id] = now }
+        for clue in outcome.schedule.settledClues { clues[id]?[clue] = nil }
+        settledClues[id, default: []].formUnion(outcome.schedule.settledClues)
+        statedAt[id] = outcome.schedule.statedAt
+        inVain[id] = outcome.schedule.inVain
+        let settlement = book.settle(outcome, at: now)
+        if let next = outcome.change?.nextToken { rename(id, next) }
         return Heard(
-            answer: answer, decision: decision, settlement: settlement, at: now,
+            answer: answer, outcome: outcome, settlement: settlement, at: now,
             product: purchase.facts.product, before: purchase.facts)
     }
 
     /// What the ledger does with the token that a decision names.
-    private static func keeping(_ token: StoreToken?, in purchase: Purchase) -> Purchase {
-        guard let token else { return purchase }
-        return Purchase(
-            id: purchase.id, userID: purchase.userID, app: purchase.app, token: token,
-            storeUserID: purchase.storeUserID, createdAt: purchase.createdAt, facts: purchase.facts)
+    private mutating func rename(_ id: Int64, _ token: StoreToken) {
+        guard let known = book.purchases[id]?.purchase else { return }
+        put(
+            Purchase(
+                id: id, userID: known.userID, app: known.app, token: token,
+                storeUserID: known.storeUserID, createdAt: known.createdAt, facts: known.facts))
     }
 }
 

@@ -99,7 +99,7 @@ import Testing
             world.add(1)
             await world.wait { $0.committed.count == 2 }
         }
-        #expect(world.state.committed.map(\.decision.facts.access) == [.granted, .none])
+        #expect(world.state.committed.map(\.facts.access) == [.granted, .none])
     }
 
     // MARK: The heartbeat

@@ -33,11 +33,9 @@ import Testing
     }
 
     private func outcome(_ claim: Claim) -> Outcome {
-        Outcome(
-            claim: claim,
-            decision: decide(
-                claim, hearing: inForce(claim), at: Moment(now: claim.claimedAt, jitter: 0),
-                under: Rules()))
+        decide(
+            claim, hearing: inForce(claim), at: Moment(now: claim.claimedAt, jitter: 0),
+            under: Rules())
     }
 
     @Test func commitsFullBatchesAtOnceAndTheRestAtTheEnd() async {

@@ -18,10 +18,10 @@ import Testing
             isBack.open()
             await world.wait { $0.committed.count == 500 }
         }
-        let failed = world.state.committed.filter { !$0.decision.isVerdict }
+        let failed = world.state.committed.filter { !$0.isVerdict }
         #expect(failed.count <= 14)
-        #expect(failed.allSatisfy { $0.decision.nextCheckAt > $0.claim.claimedAt + .seconds(4) })
-        #expect(failed.allSatisfy { $0.decision.facts == $0.claim.purchase.facts })
+        #expect(failed.allSatisfy { $0.schedule.nextCheckAt > $0.claim.claimedAt + .seconds(4) })
+        #expect(failed.allSatisfy { $0.facts == $0.claim.purchase.facts })
     }
 
     @Test func anOutageOfOneAppDoesNotStopAnother() async throws {
@@ -61,7 +61,7 @@ import Testing
         #expect(Set(state.blocks) == [.seconds(3000)])
         #expect(
             state.committed.allSatisfy {
-                $0.decision.nextCheckAt >= $0.claim.claimedAt + .seconds(3000)
+                $0.schedule.nextCheckAt >= $0.claim.claimedAt + .seconds(3000)
             })
     }
 

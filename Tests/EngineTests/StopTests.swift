@@ -26,7 +26,7 @@ import Testing
         let state = world.state
         #expect(state.asked.count == 4)
         #expect(Set(state.committed.map(\.claim)) == Set(state.asked))
-        #expect(state.committed.allSatisfy { $0.decision.isVerdict })
+        #expect(state.committed.allSatisfy { $0.isVerdict })
         #expect(state.owned.isEmpty)
         #expect(state.hasLeft)
     }

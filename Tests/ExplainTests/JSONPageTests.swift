@@ -76,7 +76,7 @@ struct JSONPageTests {
         let claim = Sample.crowd(purchases: 1, checks: 2).purchases[0].claim
         let answer = Answer.failure(.unreachable(reason: "time-out"))
         let moment = Moment(now: claim.claimedAt, jitter: 0)
-        let decision = decide(claim, hearing: answer, at: moment, under: Rules())
+        let outcome = decide(claim, hearing: answer, at: moment, under: Rules())
         let calls = [
             StoreCall("get", status: 503, body: []), StoreCall("get", status: nil, body: []),
         ]
@@ -86,7 +86,7 @@ struct JSONPageTests {
                 app: Sample.app, environment: .production, product: "monthly", orderID: nil,
                 effectiveAt: Sample.start, expiresAt: nil)
         }
-        let asked = CheckJSON.Purchase(claim, AnsweredCall(answer, calls: calls), decision, events)
+        let asked = CheckJSON.Purchase(outcome, of: AnsweredCall(answer, calls: calls), events)
         return CheckJSON(of: "ada", [asked, CheckJSON.Purchase(unreadable)])
     }
 

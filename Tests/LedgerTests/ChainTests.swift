@@ -111,7 +111,7 @@ import Testing
             [outcome(claim, answer(claim))], under: lease, at: claim.claimedAt)
         #expect(report.events.isEmpty)
         #expect(
-            report.committed.map(\.decision.rule) == [
+            report.committed.map(\.rule) == [
                 "a newer link of its chain, purchase \(later), has taken over"
             ])
         #expect(

@@ -24,7 +24,7 @@ import Testing
         let before = try await marks()
         let claims = try await stage.due(lease)
         let outcomes = claims.map { outcome($0, inForce($0)) }
-        #expect(outcomes.allSatisfy { !$0.changesFacts })
+        #expect(outcomes.allSatisfy { !$0.isChange })
         let report = try await stage.ledger.commit(outcomes, under: lease, at: claims.latest)
         #expect(report.committed.count == 2)
         #expect(report.events.isEmpty)
@@ -97,19 +97,17 @@ import Testing
         let stage = try await Stage()
         let lease = try await stage.takeAll()
         let claim = try #require(try await stage.claims(of: ["ann"], lease).first)
-        var decision = outcome(claim, inForce(claim)).decision
-        var facts = decision.facts
+        var facts = outcome(claim, inForce(claim)).facts
         facts.phase = .trial
         facts.statedAt = claim.claimedAt
         facts.signals = [.tokenEnding, .priceIncreasePending]
-        facts.doubt = PendingDoubt(doubt: .gone, since: claim.claimedAt)
         facts.holdings = [
             Holding(entitlement: "a, \"b\" {c} \\ NULL", product: "", expiresAt: nil),
             Holding(entitlement: "NULL", product: "é\n", expiresAt: claim.claimedAt),
         ]
-        decision.facts = facts
         _ = try await stage.ledger.commit(
-            [Outcome(claim: claim, decision: decision)], under: lease, at: claim.claimedAt)
+            [outcome(claim, knowing: facts)], under: lease, at: claim.claimedAt)
+        facts.doubt = PendingDoubt(doubt: .gone, since: claim.claimedAt)
         let again = try #require(try await stage.ledger.claims(ofUser: "ann").first)
         #expect(again.purchase.facts == facts)
         #expect(again.version == 1)
@@ -137,9 +135,9 @@ import Testing
             }
             outcomes = outcomes.map { good in
                 guard good.claim.purchase.id == bad.purchase.id else { return good }
-                var decision = good.decision
-                fault.1(&decision.facts)
-                return Outcome(claim: good.claim, decision: decision)
+                var facts = good.facts
+                fault.1(&facts)
+                return outcome(good.claim, knowing: facts)
             }
             let report = try await stage.ledger.commit(
                 outcomes, under: lease, at: outcomes.map(\.claim).latest)

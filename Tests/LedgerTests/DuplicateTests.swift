@@ -61,7 +61,7 @@ import Testing
         let report = try await check(stage, lease)
         #expect(report.events.map(\.purchaseID) == [first])
         #expect(report.committed.count == 2)
-        #expect(report.committed.map(\.decision.facts.state) == [.active, .superseded])
+        #expect(report.committed.map(\.facts.state) == [.active, .superseded])
         #expect(try await stage.broken() == [])
     }
 
@@ -145,7 +145,7 @@ import Testing
         try await stage.makeAllDue()
         let next = try #require(try await stage.due(lease).first)
         #expect(next.purchase.token == "1000")
-        #expect(!outcome(next, migrated).changesFacts)
+        #expect(!outcome(next, migrated).isChange)
         #expect(try await submit(stage, "ann", "receipt") == id)
         #expect(try await stage.number("SELECT count(*) FROM renewald.purchase") == 1)
         #expect(try await stage.broken() == [])
@@ -181,11 +181,10 @@ import Testing
         let last = try #require(try await stage.due(lease).first)
         var rules = Rules()
         rules.policy.keepsOffers = false
-        let decision = decide(
+        let end = decide(
             last, hearing: .verdict(over(last)), at: Moment(now: last.claimedAt, jitter: 0),
             under: rules)
-        _ = try await stage.ledger.commit(
-            [Outcome(claim: last, decision: decision)], under: lease, at: last.claimedAt)
+        _ = try await stage.ledger.commit([end], under: lease, at: last.claimedAt)
         #expect(try await stage.list(row) == [])
     }
 }

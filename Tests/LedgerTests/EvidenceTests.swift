@@ -14,9 +14,8 @@ import Testing
         _ claim: Claim, _ answer: Answer, calls: [Evidence.Call] = [call],
         under rules: Rules = Rules()
     ) -> Outcome {
-        let decision = decide(
+        var outcome = decide(
             claim, hearing: answer, at: Moment(now: claim.claimedAt, jitter: 0.5), under: rules)
-        var outcome = Outcome(claim: claim, decision: decision)
         if outcome.matters {
             outcome.evidence = Evidence(answer.kind, heard: answer.words, calls: calls)
         }

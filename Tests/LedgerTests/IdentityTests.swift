@@ -49,12 +49,9 @@ import Testing
         let claims = try await stage.due(lease)
         return try await stage.ledger.commit(
             claims.map { claim in
-                Outcome(
-                    claim: claim,
-                    decision: decide(
-                        claim, hearing: .verdict(answer(claim)),
-                        at: Moment(now: claim.claimedAt, jitter: 0.5), under: Rules(policy: policy))
-                )
+                decide(
+                    claim, hearing: .verdict(answer(claim)),
+                    at: Moment(now: claim.claimedAt, jitter: 0.5), under: Rules(policy: policy))
             }, under: lease, at: claims.latest)
     }
 

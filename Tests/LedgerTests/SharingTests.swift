@@ -276,7 +276,5 @@ func outcome(
     var rules = Rules()
     rules.policy.shared = shared
     let moment = Moment(now: claim.claimedAt, jitter: 0.5)
-    return Outcome(
-        claim: claim,
-        decision: decide(claim, hearing: .verdict(observation), at: moment, under: rules))
+    return decide(claim, hearing: .verdict(observation), at: moment, under: rules)
 }

@@ -25,13 +25,13 @@ struct AccountTokenTests {
             observation.accountToken = UserID(told)
             var facts = Facts(product: "pro_month")
             if told == token { facts.accountToken = "ann" }
-            #expect(decision(facts, observation).facts.accountToken == kept)
+            #expect(outcome(facts, observation).facts.accountToken == kept)
         }
         observation.accountToken = UserID(token)
-        #expect(decision(Facts(product: "pro_month"), observation).facts.accountToken == nil)
+        #expect(outcome(Facts(product: "pro_month"), observation).facts.accountToken == nil)
     }
 
-    private func decision(_ facts: Facts, _ observation: Observation) -> Decision {
+    private func outcome(_ facts: Facts, _ observation: Observation) -> Outcome {
         let now = TestCalendar.start
         let purchase = Purchase(
             id: 1, userID: "user", app: AppKey(store: .google, id: "com.example.reader"),

@@ -40,14 +40,14 @@ import Testing
             let claim = Claim(
                 purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1, attempts: 0,
                 crashes: 0, checkedAt: nil, claimedAt: now)
-            let decision = decide(
+            let outcome = decide(
                 claim, hearing: answer, at: Moment(now: now, jitter: 0.5),
                 under: Rules(catalog: shop))
-            #expect(decision.notices.map(\.reason) == orders.map { _ in .refundOfPastPeriod })
-            #expect(decision.notices.map(\.detail.refundedOrder) == orders.sorted())
+            #expect(outcome.notices.map(\.reason) == orders.map { _ in .refundOfPastPeriod })
+            #expect(outcome.notices.map(\.detail.refundedOrder) == orders.sorted())
             let clues = orders.map(Clue.refund(of:)) + (orders.isEmpty ? [] : [.pause(news: "1")])
-            #expect(decision.settledClues == Set(clues))
-            purchase.facts = decision.facts
+            #expect(outcome.schedule.settledClues == Set(clues))
+            purchase.facts = outcome.facts
         }
     }
 
@@ -62,10 +62,10 @@ import Testing
         let claim = Claim(
             purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1, attempts: 0, crashes: 0,
             checkedAt: nil, claimedAt: now)
-        let decision = decide(
+        let outcome = decide(
             claim, hearing: .verdict(observation), at: Moment(now: now, jitter: 0.5),
             under: Rules(catalog: shop))
-        #expect(decision.awaitsAcknowledgement == isToBe)
+        #expect(outcome.schedule.awaitsAcknowledgement == isToBe)
     }
 
     @Test func namesTheProductBefore() throws {

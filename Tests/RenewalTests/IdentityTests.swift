@@ -57,14 +57,14 @@ import Testing
         let answer = Observation(
             environment: .production, standing: .active,
             items: [Item(names: ["one"], expiresAt: nil)], paidThrough: now + .days(30))
-        let decision = decide(
+        let outcome = decide(
             claim, hearing: .verdict(answer), at: Moment(now: now, jitter: 0.5),
             under: Rules(catalog: catalog))
-        #expect(decision.facts.holdings.map(\.entitlement) == names)
+        #expect(outcome.facts.holdings.map(\.entitlement) == names)
         var book = UserPurchases(
             userID: "user", version: 1, purchases: [.init(purchase: purchase, version: 1)],
             entitlements: [])
-        let settlement = book.settle(purchase, decision, at: now)
+        let settlement = book.settle(outcome, at: now)
         #expect(Set(settlement.events.compactMap(\.entitlement)) == Set(names))
         #expect(book.entitlements.count == 2)
     }

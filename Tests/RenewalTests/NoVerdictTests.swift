@@ -23,17 +23,17 @@ import Testing
             var stage = try Stage(Story(head: "a failure | \(known) checked=30"), jitter: jitter)
             let before = try stage.purchase(1).facts
             let rows = stage.book.entitlements
-            let (decision, settlement) = try stage.hear(failure, at: "31+1h")
-            var facts = decision.facts
+            let (outcome, settlement) = try stage.hear(failure, at: "31+1h")
+            var facts = outcome.facts
             // A token that never was granted waits for its second rejection: nothing else moves.
             if failure == "rejected", before.isUnconfirmed { facts.doubt = before.doubt }
             #expect(facts == before)
             #expect(settlement.events.isEmpty && settlement.entitlements.isEmpty)
             #expect(stage.book.entitlements == rows)
             let code = failure.split(separator: " ").first.map(String.init)
-            #expect(decision.problem?.code.rawValue == code)
-            #expect(!decision.isVerdict && decision.attempts == 1)
-            let wait = decision.nextCheckAt - (try TestCalendar.time("31+1h"))
+            #expect(outcome.schedule.problem?.code.rawValue == code)
+            #expect(!outcome.isVerdict && outcome.schedule.attempts == 1)
+            let wait = outcome.schedule.nextCheckAt - (try TestCalendar.time("31+1h"))
             #expect(wait >= .seconds(5) && wait <= .hours(24) * 1.1)
         }
     }
@@ -43,9 +43,9 @@ import Testing
         var stage = try Stage(Story(head: "failures | \(known) checked=30"))
         let before = try stage.purchase(1).facts
         for day in 31..<60 {
-            let (decision, settlement) = try stage.hear(failure, at: "\(day)")
-            #expect(decision.facts.access == before.access)
-            #expect(decision.facts.holdings == before.holdings)
+            let (outcome, settlement) = try stage.hear(failure, at: "\(day)")
+            #expect(outcome.facts.access == before.access)
+            #expect(outcome.facts.holdings == before.holdings)
             let told = settlement.events.map(\.kind)
             let mayTell = failure == "rejected" && day == 32 && before.isUnconfirmed
             #expect(told == (mayTell && before.state != .invalid ? [.notice(.rejected)] : []))
@@ -54,14 +54,14 @@ import Testing
 
     @Test func waitsAsLongAsTheStoreAsks() throws {
         var stage = try Stage(Story(head: "throttled | active 30"), jitter: 0)
-        let (decision, _) = try stage.hear("throttled retry=90s", at: "10")
-        #expect(decision.nextCheckAt == (try TestCalendar.time("10+90s")))
+        let (outcome, _) = try stage.hear("throttled retry=90s", at: "10")
+        #expect(outcome.schedule.nextCheckAt == (try TestCalendar.time("10+90s")))
     }
 
     @Test func spreadsWhatFailedTogether() throws {
         let waits = try stride(from: 0, to: 1, by: 0.1).map { jitter in
             var stage = try Stage(Story(head: "an outage | active 30"), jitter: jitter)
-            return try stage.hear("unreachable", at: "10").0.nextCheckAt
+            return try stage.hear("unreachable", at: "10").0.schedule.nextCheckAt
         }
         #expect(Set(waits).count == waits.count)
     }

@@ -31,7 +31,7 @@ import Testing
         guard !holds else { return }
         throw Broken(
             description: "\(rule): \(turn.answer) about \(turn.claim.purchase.facts)"
-                + " came to \(turn.decision) and \(turn.settlement.events.map(\.kind))")
+                + " came to \(turn.outcome) and \(turn.settlement.events.map(\.kind))")
     }
 
     @Test func eventsAlternateAndAgreeWithTheUnion() async throws {
@@ -70,7 +70,7 @@ import Testing
             try demand(both.isEmpty, "one purchase, one user", turn)
             guard let handed = turn.handed else { return }
             let id = turn.claim.purchase.id
-            let facts = turn.decision.facts
+            let facts = turn.outcome.facts
             let isNamed = facts.accountToken == handed.after.userID
             let gaveNothing = turn.claim.purchase.facts.access == .none
             switch world.rules.policy.shared {
@@ -80,9 +80,9 @@ import Testing
             }
             try demand(
                 facts.accountToken != turn.before.userID, "never from whom the store names", turn)
-            try demand(turn.decision.isVerdict, "only with a verdict", turn)
+            try demand(turn.outcome.isVerdict, "only with a verdict", turn)
             try demand(
-                handed.after.purchases[id]?.purchase.facts == turn.decision.facts,
+                handed.after.purchases[id]?.purchase.facts == turn.outcome.facts,
                 "what is handed over is what was decided", turn)
             let wasGranted = turn.claim.purchase.facts.access == .granted
             for case .grant(let reason) in handed.settlement.events.map(\.kind) where wasGranted {
@@ -141,7 +141,7 @@ import Testing
                 guard after == Access.none else { continue }
                 let isTakenOver =
                     id != turn.claim.purchase.id
-                    && turn.decision.predecessorToken == entry.purchase.token
+                    && turn.outcome.change?.predecessorToken == entry.purchase.token
                 try demand(isTakenOver || mayEnd, "this answer may not end access", turn)
             }
         }
@@ -154,9 +154,9 @@ import Testing
             guard !MayRevoke(turn, world.rules.policy).answer else { return }
             try demand(changes.isEmpty, "no event without a verdict", turn)
             // Older than what is known, contested or not.
-            let isOld = turn.decision.rule == "the answer is older than the one already used"
+            let isOld = turn.outcome.rule == "the answer is older than the one already used"
             if case .contested = turn.answer, isOld { return }
-            try demand(turn.decision.problem != nil, "a problem is shown", turn)
+            try demand(turn.outcome.schedule.problem != nil, "a problem is shown", turn)
         }
     }
 
@@ -176,11 +176,11 @@ import Testing
 
     @Test func asksAgainLaterWithinTheBoundOrNever() async throws {
         try await play { _, turn in
-            let next = turn.decision.nextCheckAt
+            let next = turn.outcome.schedule.nextCheckAt
             try demand(next > turn.now, "the next check is later", turn)
-            guard turn.decision.facts.access == .granted else { return }
+            guard turn.outcome.facts.access == .granted else { return }
             // What is over and still gives access, by policy, has rows of its own in the table.
-            guard ![.refunded, .expired].contains(turn.decision.facts.state) else { return }
+            guard ![.refunded, .expired].contains(turn.outcome.facts.state) else { return }
             let bound: Duration =
                 turn.claim.purchase.app.store == .amazon ? .hours(72) : .days(8)
             try demand(next - turn.now <= bound, "what is in force is asked within bounds", turn)
@@ -203,9 +203,9 @@ import Testing
             guard known.state == .superseded, !isAnotherPeriod(turn.answer, known, turn.now) else {
                 return
             }
-            try demand(turn.decision.facts.access == .none, "superseded is over", turn)
-            guard turn.decision.isVerdict else { return }
-            try demand(turn.decision.facts.state == .superseded, "superseded stays so", turn)
+            try demand(turn.outcome.facts.access == .none, "superseded is over", turn)
+            guard turn.outcome.isVerdict else { return }
+            try demand(turn.outcome.facts.state == .superseded, "superseded stays so", turn)
         }
     }
 
@@ -220,7 +220,7 @@ import Testing
 
     @Test func troubleIsToldOnceUntilItEnds() async throws {
         try await play { _, turn in
-            let told = turn.decision.notices.map(\.reason)
+            let told = turn.outcome.notices.map(\.reason)
             let known = turn.claim.purchase.facts
             try demand(Set(told).count == told.count, "no notice twice at once", turn)
             if told.contains(.paymentPending) {
@@ -231,9 +231,9 @@ import Testing
                     known.state == .grace && known.access == .granted, "it was in grace", turn)
             }
             if told.contains(.renewed) {
-                let paid = turn.decision.facts.paidThrough ?? .never
+                let paid = turn.outcome.facts.paidThrough ?? .never
                 try demand(known.paidThrough.map { paid > $0 } == true, "a period was paid", turn)
-                try demand(turn.decision.facts.state == .active, "renewed is in force", turn)
+                try demand(turn.outcome.facts.state == .active, "renewed is in force", turn)
             }
         }
     }

@@ -19,7 +19,7 @@ struct RandomWorld {
         let claim: Claim
         let answer: Answer
         let now: Timestamp
-        let decision: Decision
+        let outcome: Outcome
         let settlement: Settlement
         let before: UserPurchases
         let after: UserPurchases
@@ -79,23 +79,23 @@ struct RandomWorld {
         claim.inVain = inVain[id]
         let answer = answer(about: purchase, &chance)
         let jitter = Self.any([0, 0.999, Double.random(in: 0..<1, using: &chance)], &chance)
-        let decision = decide(
+        let outcome = decide(
             claim, hearing: answer, at: Moment(now: now, jitter: jitter), under: rules)
-        attempts[id] = decision.attempts
-        if decision.isVerdict { checkedAt[id] = now }
-        statedAt[id] = decision.statedAt
-        inVain[id] = decision.inVain
+        attempts[id] = outcome.schedule.attempts
+        if outcome.isVerdict { checkedAt[id] = now }
+        statedAt[id] = outcome.schedule.statedAt
+        inVain[id] = outcome.schedule.inVain
         let before = book
-        guard decision.handsTo != nil else {
-            let settlement = book.settle(purchase, decision, at: now)
+        guard case .handed = outcome.decision else {
+            let settlement = book.settle(outcome, at: now)
             return Turn(
-                claim: claim, answer: answer, now: now, decision: decision,
+                claim: claim, answer: answer, now: now, outcome: outcome,
                 settlement: settlement, before: before, after: book)
         }
         let otherBefore = otherBook
-        let (lost, gained) = book.handOver(purchase, decision, to: &otherBook, at: now)
+        let (lost, gained) = book.handOver(outcome, to: &otherBook, at: now)
         return Turn(
-            claim: claim, answer: answer, now: now, decision: decision, settlement: lost,
+            claim: claim, answer: answer, now: now, outcome: outcome, settlement: lost,
             before: before, after: book,
             handed: Handed(settlement: gained, before: otherBefore, after: otherBook))
     }

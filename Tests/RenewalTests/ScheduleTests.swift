@@ -17,9 +17,9 @@ import Testing
         var stage = try Stage(
             Story(head: "a wait | \(known) \(end) \(store.rawValue)"), jitter: jitter)
         let words = heard.replacing("END", with: end)
-        let (decision, _) = try stage.hear(words, at: "\(day)")
-        guard decision.nextCheckAt != .never else { return nil }
-        return decision.nextCheckAt - (try TestCalendar.time("\(day)"))
+        let (outcome, _) = try stage.hear(words, at: "\(day)")
+        guard outcome.schedule.nextCheckAt != .never else { return nil }
+        return outcome.schedule.nextCheckAt - (try TestCalendar.time("\(day)"))
     }
 
     @Test(arguments: Store.allCases, jitters)
@@ -99,8 +99,8 @@ import Testing
     func givesUpAPendingPurchaseNever(_ jitter: Double) throws {
         for day in [1, 2, 10, 100, 1000] {
             var stage = try Stage(Story(head: "pending | pending never"), jitter: jitter)
-            let (decision, _) = try stage.hear("pending", at: "\(day)")
-            let wait = decision.nextCheckAt - (try TestCalendar.time("\(day)"))
+            let (outcome, _) = try stage.hear("pending", at: "\(day)")
+            let wait = outcome.schedule.nextCheckAt - (try TestCalendar.time("\(day)"))
             #expect(wait >= .minutes(50) && wait <= .hours(27))
         }
     }

@@ -16,8 +16,8 @@ import Testing
     ) throws -> Int? {
         var stage = try Stage(Story(head: "silence | \(known)"))
         for day in 30..<200 where !pause.contains(day) {
-            let (decision, _) = try stage.hear(heard, at: "\(day)+1h")
-            if decision.facts.access == .none { return day }
+            let (outcome, _) = try stage.hear(heard, at: "\(day)+1h")
+            if outcome.facts.access == .none { return day }
         }
         return nil
     }
@@ -47,8 +47,8 @@ import Testing
     @Test func keepsWhatAStoreMovesOn() throws {
         var stage = try Stage(Story(head: "late for ever | active 30"))
         for day in 31..<150 {
-            let (decision, _) = try stage.hear("active \(day - 1)", at: "\(day)")
-            #expect(decision.facts.access == .granted)
+            let (outcome, _) = try stage.hear("active \(day - 1)", at: "\(day)")
+            #expect(outcome.facts.access == .granted)
         }
     }
 
@@ -61,8 +61,8 @@ import Testing
                 // Doubts, each of which an answer puts to rest before the next.
                 if day.isMultiple(of: 3) { heard = "not_found" }
                 if day % 3 == 1 { heard = "active 900" }
-                let (decision, settlement) = try stage.hear(heard, at: "\(day)")
-                #expect(decision.facts.access == .granted, "\(heard)")
+                let (outcome, settlement) = try stage.hear(heard, at: "\(day)")
+                #expect(outcome.facts.access == .granted, "\(heard)")
                 #expect(settlement.events.isEmpty, "\(heard)")
             }
         }

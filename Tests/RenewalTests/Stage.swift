@@ -41,20 +41,20 @@ struct Stage {
 
     /// Plays a step and puts what followed into the words of the table.
     mutating func play(_ step: Story.Step) throws -> [String] {
-        let (decision, settlement) = try hear(step.heard, at: step.time)
-        let asksAgain = decision.nextCheckAt - (try TestCalendar.time(step.time))
+        let (outcome, settlement) = try hear(step.heard, at: step.time)
+        let asksAgain = outcome.schedule.nextCheckAt - (try TestCalendar.time(step.time))
         let bobs = holds(bobsBook).map { "bob:\($0)" }
         let held = holds(book) + bobs
         let facts = try purchase(step.heard.hasPrefix("B: ") ? 2 : 1).facts
         return [
             facts.state.rawValue, facts.access.rawValue,
-            told(settlement, decision), held.isEmpty ? "-" : held.joined(separator: ", "),
-            decision.nextCheckAt == .never ? "never" : TestCalendar.text(asksAgain),
+            told(settlement, outcome), held.isEmpty ? "-" : held.joined(separator: ", "),
+            outcome.schedule.nextCheckAt == .never ? "never" : TestCalendar.text(asksAgain),
         ]
     }
 
     /// Decides about an answer and enters what was decided into the book.
-    mutating func hear(_ heard: String, at time: String) throws -> (Decision, Settlement) {
+    mutating func hear(_ heard: String, at time: String) throws -> (Outcome, [Settlement]) {
         let now = try TestCalendar.time(time)
         let isSecond = heard.hasPrefix("B: ")
         let id: Int64 = isSecond ? 2 : 1
@@ -66,21 +66,21 @@ struct Stage {
         let moment = Moment(
             now: now, jitter: jitter,
             storeNow: try Self.storeNow(heard.dropFirst(isSecond ? 3 : 0), at: now))
-        var decision = decide(claim, hearing: answer, at: moment, under: rules)
+        var outcome = decide(claim, hearing: answer, at: moment, under: rules)
         if let successor = successors[purchase.token],
-            let late = Outcome(claim: claim, decision: decision).superseded(by: successor)
+            let late = outcome.superseded(by: successor)
         {
-            decision = late.decision
+            outcome = late
         }
-        if let token = decision.olderLink { successors[token] = id }
-        attempts[id] = decision.attempts
-        if decision.isVerdict { checkedAt[id] = now }
-        statedAt[id] = decision.statedAt
-        inVain[id] = decision.inVain
-        settledClues.formUnion(decision.settledClues)
-        let settlement = settle(purchase, decision, at: now)
-        if let next = decision.nextToken { book.rename(id, next) }
-        return (decision, settlement)
+        if let token = outcome.change?.olderLink { successors[token] = id }
+        attempts[id] = outcome.schedule.attempts
+        if outcome.isVerdict { checkedAt[id] = now }
+        statedAt[id] = outcome.schedule.statedAt
+        inVain[id] = outcome.schedule.inVain
+        settledClues.formUnion(outcome.schedule.settledClues)
+        let settlement = settle(outcome, at: now)
+        if let next = outcome.change?.nextToken { book.rename(id, next) }
+        return (outcome, settlement)
     }
 
     /// What the store says of the time, where a cell says `ahead=60m`, `behind=60m` or `undated`.
@@ -95,22 +95,19 @@ struct Stage {
 
     /// What is told to both users, in the order in which it is told.
     private mutating func settle(
-        _ purchase: Purchase, _ decision: Decision, at now: Timestamp
-    ) -> Settlement {
-        guard purchase.userID == book.userID else {
+        _ outcome: Outcome, at now: Timestamp
+    ) -> [Settlement] {
+        guard outcome.claim.purchase.userID == book.userID else {
             let older = book.purchases.values.first { entry in
-                entry.purchase.token == decision.predecessorToken
+                entry.purchase.token == outcome.change?.predecessorToken
             }
-            guard let older, let (lost, link) = book.yield(older.purchase.id, decision, at: now)
-            else { return bobsBook.settle(purchase, decision, at: now) }
-            var both = lost
-            both.events += bobsBook.settle(purchase, decision, continuing: link, at: now).events
-            return both
+            guard let older, let (lost, link) = book.yield(older.purchase.id, to: outcome, at: now)
+            else { return [bobsBook.settle(outcome, at: now)] }
+            return [lost, bobsBook.settle(outcome, continuing: link, at: now)]
         }
-        guard decision.handsTo != nil else { return book.settle(purchase, decision, at: now) }
-        var (lost, gained) = book.handOver(purchase, decision, to: &bobsBook, at: now)
-        lost.events += gained.events
-        return lost
+        guard case .handed = outcome.decision else { return [book.settle(outcome, at: now)] }
+        let (lost, gained) = book.handOver(outcome, to: &bobsBook, at: now)
+        return [lost, gained]
     }
 
     func purchase(_ id: Int64) throws -> Purchase {
@@ -133,7 +130,7 @@ struct Stage {
     }
 
     /// `+` is a grant, `-` a revoke, `!` the problem, the rest are notices.
-    private func told(_ settlement: Settlement, _ decision: Decision) -> String {
+    private func told(_ settlement: [Settlement], _ outcome: Outcome) -> String {
         var words = settlement.events.map { event in
             let sign =
                 switch event.kind {
@@ -145,7 +142,7 @@ struct Stage {
             let whom = event.userID == "bob" ? "bob" : ""
             return whom + sign + event.kind.reason + about
         }
-        if let problem = decision.problem { words.append("!" + problem.code.rawValue) }
+        if let problem = outcome.schedule.problem { words.append("!" + problem.code.rawValue) }
         return words.isEmpty ? "-" : words.joined(separator: " ")
     }
 
@@ -176,6 +173,13 @@ struct Stage {
         }
         return Array(rows.values)
     }
+}
+
+/// What one step has changed, for one user after the other.
+extension [Settlement] {
+    var purchases: [Purchase] { flatMap(\.purchases) }
+    var entitlements: [Entitlement] { flatMap(\.entitlements) }
+    var events: [Event] { flatMap(\.events) }
 }
 
 extension UserPurchases {

@@ -26,17 +26,14 @@ package struct CheckJSON: JSONObject {
         private var contested: Claim?
 
         private struct Check {
-            let claim: Claim
+            let outcome: Outcome
             let call: AnsweredCall
-            let decision: Decision
             let events: [Event]
         }
 
-        package init(
-            _ claim: Claim, _ answered: AnsweredCall, _ decision: Decision, _ events: [Event]
-        ) {
-            id = claim.purchase.id
-            check = Check(claim: claim, call: answered, decision: decision, events: events)
+        package init(_ outcome: Outcome, of answered: AnsweredCall, _ events: [Event]) {
+            id = outcome.claim.purchase.id
+            check = Check(outcome: outcome, call: answered, events: events)
         }
 
         package init(_ unreadable: UnreadablePurchase) {
@@ -50,12 +47,12 @@ package struct CheckJSON: JSONObject {
         }
 
         package func write(to row: inout JSONRow) {
-            let claim = check?.claim ?? contested
+            let claim = check?.outcome.claim ?? contested
             let before = claim?.purchase.facts
-            let after = check?.decision.facts ?? before
+            let after = check?.outcome.facts ?? before
             let app = claim?.purchase.app ?? unreadable?.app
             row.id = id
-            row.owner = check?.decision.handsTo ?? claim?.purchase.userID ?? unreadable?.userID
+            row.owner = check?.outcome.owner ?? claim?.purchase.userID ?? unreadable?.userID
             row.store = app?.store
             row.app = app?.id
             row.product = after?.product ?? unreadable?.product
@@ -65,11 +62,11 @@ package struct CheckJSON: JSONObject {
             row.access = after?.access
             row.expiresAtBefore = before?.expiresAt
             row.expiresAt = after?.expiresAt
-            row.nextCheckAt = check?.decision.shownNextCheckAt
-            row.problem = (check?.decision.problem ?? unreadable?.problem)?.description
+            row.nextCheckAt = check?.outcome.schedule.shownNextCheckAt
+            row.problem = (check?.outcome.schedule.problem ?? unreadable?.problem)?.description
             row.calls = (check?.call.calls ?? []).map(Call.init)
             row.heard = check?.call.answer.words
-            row.rule = check?.decision.rule ?? contested?.contestedRule
+            row.rule = check?.outcome.rule ?? contested?.contestedRule
             row.events = (check?.events ?? []).map(Told.init)
         }
     }
@@ -99,9 +96,4 @@ extension Claim {
     package var contestedRule: String {
         "another worker changed it each time; nothing was written: run check again"
     }
-}
-
-extension Decision {
-    /// Nil is never.
-    package var shownNextCheckAt: Timestamp? { nextCheckAt == .never ? nil : nextCheckAt }
 }

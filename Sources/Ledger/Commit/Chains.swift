@@ -32,8 +32,8 @@ extension PostgresLedger {
     /// - Returns: the outcomes, with what is to be decided of older links that come late instead.
     func link(_ outcomes: [Outcome]) async throws(LedgerError) -> ([Outcome], Chains) {
         var chains = Chains()
-        for outcome in outcomes where outcome.changesFacts {
-            guard let key = outcome.key(of: outcome.decision.olderLink) else { continue }
+        for outcome in outcomes {
+            guard let key = outcome.key(of: outcome.change?.olderLink) else { continue }
             chains.named[key] = outcome.claim.purchase.id
         }
         let outcomes = try await supersede(outcomes, &chains)
@@ -72,7 +72,7 @@ extension PostgresLedger {
                 let merged = outcome.superseded(by: successor)
             else { return outcome }
             // What it continued itself is continued by its successor.
-            if let key = outcome.key(of: outcome.decision.olderLink) {
+            if let key = outcome.key(of: outcome.change?.olderLink) {
                 chains.named[key] = successor
             }
             return merged
@@ -124,9 +124,7 @@ extension Outcome {
         return Chains.Key(lane: claim.lane, token: token)
     }
 
-    fileprivate var takenOver: Chains.Key? {
-        changesFacts ? key(of: decision.predecessorToken) : nil
-    }
+    fileprivate var takenOver: Chains.Key? { key(of: change?.predecessorToken) }
 }
 
 extension CommitBatch {

@@ -48,14 +48,12 @@ extension CommitBatch {
 
     private func row(of outcome: Outcome) -> EvidenceRow? {
         guard let evidence = outcome.evidence else { return nil }
-        let (claim, decision) = (outcome.claim, outcome.decision)
-        let id = claim.row
+        let (claim, schedule) = (outcome.claim, outcome.schedule)
         return EvidenceRow(
-            shard: claim.shard, purchaseID: id.id,
-            userID: decision.handsTo ?? claim.purchase.userID, evidence: evidence,
-            rule: decision.rule, before: claim.purchase.facts,
-            facts: purchases[id]?.purchase.facts ?? decision.facts, problem: decision.problem,
-            nextCheckAt: decision.nextCheckAt == .never ? nil : decision.nextCheckAt)
+            shard: claim.shard, purchaseID: claim.purchase.id, userID: outcome.owner,
+            evidence: evidence, rule: outcome.rule, before: claim.purchase.facts,
+            facts: purchases[claim.row]?.purchase.facts ?? outcome.facts,
+            problem: schedule.problem, nextCheckAt: schedule.shownNextCheckAt)
     }
 
     /// Nil where no body is kept.

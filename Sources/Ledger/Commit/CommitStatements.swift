@@ -41,40 +41,40 @@ extension CommitBatch {
     }
 
     var tokenStatement: PostgresStatement? {
-        let named = outcomes.filter { $0.decision.nextToken != nil && !isOther($0) }
+        let named = outcomes.filter { $0.change?.nextToken != nil && !isOther($0) }
         guard !named.isEmpty else { return nil }
         return SQL.commitTokens([
             "shard": .int16s(named.map(\.claim.shard)),
             "id": .int64s(named.map(\.claim.purchase.id)),
-            "token": .texts(named.compactMap(\.decision.nextToken)),
+            "token": .texts(named.compactMap(\.change?.nextToken)),
         ])
     }
 
     /// Taken over within this batch: what was decided about it by itself is not stored.
     private func isOther(_ outcome: Outcome) -> Bool {
-        purchases[outcome.claim.row]?.purchase.facts != outcome.decision.facts
+        purchases[outcome.claim.row]?.purchase.facts != outcome.facts
     }
 
     var scheduleStatement: PostgresStatement {
         let claims = outcomes.map(\.claim)
-        let decisions = outcomes.map(\.decision)
+        let schedules = outcomes.map(\.schedule)
         return SQL.commitSchedule([
             "shard": .int16s(claims.map(\.shard)), "lane": .int32s(claims.map(\.lane)),
             "id": .int64s(claims.map(\.purchase.id)),
             "claimed_due_at": .instants(claims.map(\.dueAt)),
-            "due_at": .instants(decisions.map(\.nextCheckAt)),
-            "attempts": .int16s(decisions.map { Int16(clamping: $0.attempts) }),
-            "heard": .bools(decisions.map(\.isVerdict)),
-            "problem": .optionalTexts(decisions.map(\.problem?.description)),
-            "stated_at": .optionalInstants(decisions.map(\.statedAt)),
-            "in_vain_since": .optionalInstants(decisions.map(\.inVain?.since)),
-            "in_vain_at": .optionalInstants(decisions.map(\.inVain?.lastAskedAt)),
+            "due_at": .instants(schedules.map(\.nextCheckAt)),
+            "attempts": .int16s(schedules.map { Int16(clamping: $0.attempts) }),
+            "heard": .bools(outcomes.map(\.isVerdict)),
+            "problem": .optionalTexts(schedules.map(\.problem?.description)),
+            "stated_at": .optionalInstants(schedules.map(\.statedAt)),
+            "in_vain_since": .optionalInstants(schedules.map(\.inVain?.since)),
+            "in_vain_at": .optionalInstants(schedules.map(\.inVain?.lastAskedAt)),
         ])
     }
 
     var clueStatement: PostgresStatement? {
         let rows = outcomes.flatMap { outcome in
-            let clues = isTakenOver(outcome) ? [] : outcome.decision.settledClues
+            let clues = isTakenOver(outcome) ? [] : outcome.schedule.settledClues
             return clues.map(\.text).sorted().map { (outcome.claim, $0) }
         }
         guard !rows.isEmpty else { return nil }
@@ -141,15 +141,14 @@ extension CommitBatch {
         let claims = handed.map(\.outcome.claim)
         return SQL.commitMoves([
             "shard": .int16s(claims.map(\.shard)), "lane": .int32s(claims.map(\.lane)),
-            "due_at": .instants(handed.map(\.outcome.decision.nextCheckAt)),
+            "due_at": .instants(handed.map(\.outcome.schedule.nextCheckAt)),
             "id": .int64s(claims.map(\.purchase.id)), "new_shard": .int16s(handed.map(\.shard)),
             "new_user": .texts(handed.map(\.user)),
         ])
     }
 
     var copyStatement: PostgresStatement? {
-        let shared = outcomes.filter { $0.decision.sharesWithClaimants && !isOther($0) }
-            .map(\.claim)
+        let shared = outcomes.filter { $0.isShared && !isOther($0) }.map(\.claim)
         guard !shared.isEmpty else { return nil }
         return SQL.commitCopies([
             "shard": .int16s(shared.map(\.shard)), "id": .int64s(shared.map(\.purchase.id)),

@@ -142,37 +142,6 @@ extension PostgresLedger {
         }
         return standing
     }
-
-}
-
-extension Outcome {
-    /// Changes nothing but the next check, which comes with the usual backoff, and says why.
-    func postponed(at now: Timestamp, _ problem: Problem) -> Outcome {
-        var later = decision
-        later.facts = claim.purchase.facts
-        later.notices = []
-        later.nextToken = nil
-        later.handsTo = nil
-        later.sharesWithClaimants = false
-        later.awaitsAcknowledgement = false
-        later.settledClues = []
-        later.attempts = claim.attempts + 1
-        later.nextCheckAt = now + retryDelay(attempts: later.attempts, jitter: 1)
-        later.problem = problem
-        later.isVerdict = false
-        return Outcome(claim: claim, decision: later, evidence: evidence?.withoutWords)
-    }
-}
-
-extension Evidence {
-    /// Without anything that the database may have refused.
-    fileprivate var withoutWords: Evidence {
-        Evidence(
-            .failure, heard: "what could not be stored",
-            calls: calls.map { call in
-                Call(name: call.name, status: call.status, bytes: call.bytes, digest: call.digest)
-            })
-    }
 }
 
 extension PostgresLedger {

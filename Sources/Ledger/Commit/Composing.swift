@@ -20,12 +20,12 @@ extension PostgresLedger {
         let (merged, duplicates) = try await merge(outcomes)
         let (outcomes, chains) = try await link(merged)
         var batch = CommitBatch(lease: lease, duplicates: duplicates, chains: chains)
-        var books = try await books(of: outcomes.filter(\.changesFacts), chains)
+        var books = try await books(of: outcomes.filter(\.isChange), chains)
         batch.newcomers = books.newcomers
         for outcome in outcomes {
             batch.move(outcome)
             // Taken over by a newer link of its chain within this very batch: that one decides.
-            guard outcome.changesFacts, !batch.hasTakenOver(outcome.claim) else { continue }
+            guard outcome.isChange, !batch.hasTakenOver(outcome.claim) else { continue }
             try settle(outcome, in: &books, at: now, into: &batch)
         }
         return batch.finished(notifies: notifies)
@@ -37,22 +37,21 @@ extension PostgresLedger {
         _ outcome: Outcome, in books: inout Books, at now: Timestamp,
         into batch: inout CommitBatch
     ) throws(LedgerError) {
-        let purchase = outcome.claim.purchase
+        let owner = outcome.claim.purchase.userID
         let shard = outcome.claim.shard
         let older = try yield(to: outcome, in: &books, at: now, into: &batch)
-        var book = try books.book(of: purchase.userID)
-        guard let user = outcome.decision.handsTo else {
+        var book = try books.book(of: owner)
+        guard case .handed(let user, _) = outcome.decision else {
             let before = book
-            let settlement = book.settle(
-                purchase, outcome.decision, continuing: older, at: now)
-            books.books[purchase.userID] = book
+            let settlement = book.settle(outcome, continuing: older, at: now)
+            books.books[owner] = book
             return batch.enter(settlement, outcome, book, before: before, in: shard)
         }
         var other = try books.book(of: user)
         let otherShard = try books.shard(of: user)
         let before = (book, other)
-        let (lost, gained) = book.handOver(purchase, outcome.decision, to: &other, at: now)
-        books.books[purchase.userID] = book
+        let (lost, gained) = book.handOver(outcome, to: &other, at: now)
+        books.books[owner] = book
         books.books[user] = other
         batch.hand(outcome, to: user, in: otherShard)
         batch.enter(lost, outcome, book, before: before.0, in: shard)
@@ -65,11 +64,11 @@ extension PostgresLedger {
         to outcome: Outcome, in books: inout Books, at now: Timestamp, into batch: inout CommitBatch
     ) throws(LedgerError) -> OlderLink? {
         guard let place = batch.chains.older[outcome.claim.row],
-            place.user != outcome.decision.handsTo
+            place.user != outcome.owner
         else { return nil }
         var other = try books.book(of: place.user)
         let before = other
-        guard let (lost, older) = other.yield(place.id, outcome.decision, at: now) else {
+        guard let (lost, older) = other.yield(place.id, to: outcome, at: now) else {
             return nil
         }
         guard !lost.purchases.isEmpty else { return older }
@@ -89,7 +88,7 @@ extension PostgresLedger {
         for place in chains.older.values where books.shards[place.user] == nil {
             books.shards[place.user] = place.shard
         }
-        let others = Set(outcomes.compactMap(\.decision.handsTo)).subtracting(books.shards.keys)
+        let others = Set(outcomes.map(\.owner)).subtracting(books.shards.keys)
         if !others.isEmpty {
             for (user, shard) in try await shards(of: others.sorted()) {
                 books.shards[user] = shard

@@ -17,7 +17,7 @@ extension PostgresLedger {
         for outcome in outcomes {
             let claim = outcome.claim
             switch locked[claim.row] {
-            case true? where outcome.decision.problem != Self.rowsAreHeld:
+            case true? where outcome.schedule.problem != Self.rowsAreHeld:
                 rest.append(outcome.postponed(at: now, Self.rowsAreHeld))
                 isAnotherBatch = true
             case true?, nil:

@@ -51,7 +51,7 @@ extension FuzzTarget {
         return FuzzTarget(name: name, seeds: seeds) { input, seed in
             var stage = known
             let heard = try await stage.hear(body: input, on: "10")
-            var after = heard.decision.facts
+            var after = heard.outcome.facts
             switch heard.answer {
             case .failure(let failure):
                 // That it came from another environment is told once, and noted.
@@ -77,7 +77,7 @@ extension FuzzTarget {
         _ table: String, _ head: String, _ known: String
     ) async throws -> (Stage, Facts) {
         var stage = try Stage(ConformanceCase(table: table, head: Substring(head)))
-        let facts = try await stage.hear(known, on: "1").decision.facts
+        let facts = try await stage.hear(known, on: "1").outcome.facts
         guard facts.state != .new else { throw Broken(description: "nothing is known") }
         return (stage, facts)
     }

@@ -115,7 +115,7 @@ enum FuzzTargets {
                 """
             var stage = known
             let heard = try await stage.hear(body: Array(body.utf8), on: "10")
-            guard case .failure(.signature) = heard.answer, heard.decision.facts == before else {
+            guard case .failure(.signature) = heard.answer, heard.outcome.facts == before else {
                 throw FuzzTarget.Broken(description: "a payload was believed that nobody signed")
             }
             return false

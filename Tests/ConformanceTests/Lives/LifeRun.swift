@@ -263,7 +263,7 @@ extension LifeRun {
         let jitter = Double.random(in: 0..<1, using: &chance)
         let heard = try await stage.hear(
             cell, of: Int64(number), made: made, at: here, jitter: jitter)
-        let next = heard.decision.nextCheckAt
+        let next = heard.outcome.schedule.nextCheckAt
         due[number] = next == .never ? next : Self.wholeSecond(next - life.terms.ahead)
         checkedAt[number] = clock
         say("\(number): \(cell)  ->  \(heard.cells.joined(separator: "  "))")
@@ -275,7 +275,7 @@ extension LifeRun {
             book: stage.book)
         if oracle.isAmbiguous { disputed[number] = truth[number].current.index }
         try oracle.judgeAny()
-        for notice in heard.decision.notices {
+        for notice in heard.outcome.notices {
             if let place = unheard[number]?.firstIndex(where: { $0.what == .told(notice.reason) }) {
                 unheard[number]?.remove(at: place)
             }

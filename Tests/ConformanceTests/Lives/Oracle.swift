@@ -25,9 +25,9 @@ struct Oracle {
     private var link: Truth.Link { truth.bearer(of: number) }
     /// Another link of the same subscription has come later.
     private var hasHeir: Bool { truth.realm.isApple && truth.links.count > number }
-    private var facts: Facts { heard.decision.facts }
+    private var facts: Facts { heard.outcome.facts }
     private var before: Facts { heard.before }
-    private var told: [NoticeReason] { heard.decision.notices.map(\.reason) }
+    private var told: [NoticeReason] { heard.outcome.notices.map(\.reason) }
 
     private func demand(
         _ holds: Bool, _ rule: String, _ detail: @autoclosure () -> String = ""
@@ -61,7 +61,7 @@ struct Oracle {
                 .flatMap(\.holdings).map(\.entitlement))
         let active = Set(book.entitlements.values.filter(\.active).map(\.entitlement))
         try demand(given == active, "the union is what the purchases give", "\(given), \(active)")
-        try demand(heard.decision.nextCheckAt > heard.at, "the next check is later")
+        try demand(heard.outcome.schedule.nextCheckAt > heard.at, "the next check is later")
         guard !isAmbiguous else { return }
         try judgeReasons()
         try judgeOnce()
@@ -195,7 +195,7 @@ struct Oracle {
         guard before.wasGranted else { return }
         try demand(facts == before, "no verdict, no change")
         try demand(heard.settlement.events.isEmpty, "no event without a verdict")
-        try demand(heard.decision.problem != nil, "a problem is shown")
+        try demand(heard.outcome.schedule.problem != nil, "a problem is shown")
     }
 
     /// An answer that was true before the last one.
@@ -208,7 +208,7 @@ struct Oracle {
 
     /// News of a refund has come, and the answer does not show it.
     func judgeLate() throws {
-        let wait = heard.decision.nextCheckAt - heard.at
+        let wait = heard.outcome.schedule.nextCheckAt - heard.at
         try demand(wait <= .minutes(61), "a refund that was heard of is looked for", "\(wait)")
     }
 
@@ -293,10 +293,10 @@ struct Oracle {
     }
 
     private func judgeRhythm() throws {
-        let wait = heard.decision.nextCheckAt - heard.at
+        let wait = heard.outcome.schedule.nextCheckAt - heard.at
         guard link.grants else {
             try demand(
-                !link.isOpen || heard.decision.nextCheckAt != .never, "open is asked again")
+                !link.isOpen || heard.outcome.schedule.nextCheckAt != .never, "open is asked again")
             return
         }
         try demand(wait <= .days(8), "in force is asked within a week", "\(wait)")

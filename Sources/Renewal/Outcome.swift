@@ -1,0 +1,91 @@
+/// What a check has come to: what is decided about the claimed purchase, and when it is asked about
+/// again. Only `decide` makes one.
+package struct Outcome: Hashable, Sendable {
+    package let claim: Claim
+    package internal(set) var decision: Decision
+    package internal(set) var schedule: Schedule
+    /// The rule that was applied, as a sentence for people.
+    package internal(set) var rule: String
+    /// What was in force when it was decided; what the user's purchases give together goes by it.
+    package let rules: Rules
+    /// What is kept of the check; nil where nothing is.
+    package var evidence: Evidence?
+}
+
+extension Outcome {
+    package var change: Change? { decision.change }
+
+    /// The facts as they shall be.
+    package var facts: Facts { change?.facts ?? claim.purchase.facts }
+
+    /// Told whatever the user's other purchases give.
+    package var notices: [Change.Notice] { change?.notices ?? [] }
+
+    /// Whose the purchase is from now on.
+    package var owner: UserID {
+        if case .handed(let user, _) = decision { user } else { claim.purchase.userID }
+    }
+
+    package var isShared: Bool {
+        if case .shared = decision { true } else { false }
+    }
+
+    /// Whether the store told the state.
+    package var isVerdict: Bool { schedule.attempts == 0 }
+
+    /// Whether there is more to store than the next check.
+    package var isChange: Bool {
+        if case .unchanged = decision { false } else { true }
+    }
+
+    /// Whether the check has changed anything that somebody may ask about later: a fact, what a
+    /// user holds, or what is wrong.
+    package var matters: Bool { isChange || schedule.problem?.code != claim.problemCode }
+}
+
+extension Outcome {
+    /// What is left of it when it cannot be stored, and `problem` says why: the next check alone,
+    /// with the usual backoff.
+    package func postponed(at now: Timestamp, _ problem: Problem) -> Outcome {
+        var later = self
+        later.decision = .unchanged
+        later.schedule.attempts = claim.attempts + 1
+        later.schedule.nextCheckAt = now + retryDelay(attempts: claim.attempts + 1, jitter: 1)
+        later.schedule.problem = problem
+        later.schedule.settledClues = []
+        later.schedule.awaitsAcknowledgement = false
+        later.evidence = evidence?.withoutWords
+        return later
+    }
+}
+
+extension Evidence {
+    /// Without anything that the database may have refused.
+    fileprivate var withoutWords: Evidence {
+        Evidence(
+            .failure, heard: "what could not be stored",
+            calls: calls.map { call in
+                Call(name: call.name, status: call.status, bytes: call.bytes, digest: call.digest)
+            })
+    }
+}
+
+/// What became of a batch.
+package struct CommitReport: Hashable, Sendable {
+    /// Claims that were committed.
+    package var committed: [Outcome] = []
+    /// Claims that another has moved meanwhile: their answers are dropped.
+    package var dropped: [Claim] = []
+    /// Claims whose outcome the database refused to store; instead of it, why.
+    package var refused: [Outcome] = []
+    package var events: [Event] = []
+
+    package init() {}
+
+    package static func += (whole: inout CommitReport, part: CommitReport) {
+        whole.committed += part.committed
+        whole.dropped += part.dropped
+        whole.refused += part.refused
+        whole.events += part.events
+    }
+}
