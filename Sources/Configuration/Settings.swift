@@ -46,6 +46,14 @@ extension TableValues<SafetyKeys> {
     }
 }
 
+extension TableValues<GoogleKeys> {
+    /// What Google switches off (Android Publisher release notes of 2025-05-21). Nil otherwise.
+    package var warning: String? {
+        self.api == .v1
+            ? "[store.google] api = \"v1\": Google switches it off on 2027-08-31" : nil
+    }
+}
+
 /// One app in one store, with where its credentials are kept.
 package enum App: Hashable, Sendable {
     case apple(AppleApp)

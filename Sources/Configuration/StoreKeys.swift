@@ -51,7 +51,7 @@ package struct GoogleKeys: KeyGroup {
         "api", .choice, default: GoogleAPI.v2, .live,
         """
         Which version is asked about purchases; v1 is purchases.subscriptions and
-        purchases.products.
+        purchases.products, which Google switches off on 2027-08-31.
         """)
     package let acknowledges = Key(
         "acknowledge", .onOff, default: false, .live,

@@ -70,6 +70,17 @@ struct AdmissionTests {
         }
     }
 
+    @Test func warnsOfWhatGoogleSwitchesOff() async throws {
+        try await onStage { stage in
+            let warned = "[store.google] api = \"v1\": Google switches it off on 2027-08-31"
+            #expect(try await stage.renewald("doctor").standardOutput.contains(warned) == false)
+            try stage.editConfiguration {
+                $0.replacing("[store.google]\n", with: "[store.google]\napi = \"v1\"\n")
+            }
+            #expect(try await stage.renewald("doctor").standardOutput.contains(warned))
+        }
+    }
+
     @Test func asksForNoMoreThanTheBreakerCanDo() async throws {
         try await onStage { stage in
             let warned = "[safety] breaker = \"on\" has no effect yet"

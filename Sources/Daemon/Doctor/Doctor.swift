@@ -47,6 +47,9 @@ package struct Doctor: Sendable {
                         do: "leave it on for the version that obeys it; until then "
                             + "RenewaldRevokesSurge of etc/prometheus tells of an avalanche"))
             }
+            if let warning = configuration.stores.google.warning {
+                tell(.note("google", warning, do: "set api = \"v2\", or leave the line out"))
+            }
             await look(configuration, tell)
         } catch {
             for fault in error.faults {
