@@ -50,7 +50,7 @@ package struct Simulator: Sendable {
     package let welcome: Welcome
     let credentials: Credentials
 
-    let reception: Reception
+    let responder: Responder
     private let group: MultiThreadedEventLoopGroup
     private let channels: [any Channel]
     private let quitting: AsyncStream<Never>
@@ -70,16 +70,16 @@ package struct Simulator: Sendable {
             _ = world.quotas.add(quota)
         }
         let (quitting, quitter) = AsyncStream.makeStream(of: Never.self)
-        let reception = Reception(
+        let responder = Responder(
             world: world, credentials: credentials, clockFile: options.clockFile,
             signingWindow: options.signingWindow,
             answers: try options.answers.map { try AnswerLog(path: $0) },
             quit: { quitter.finish() })
         try ClientFiles.makeFolder(options.directory)
-        try reception.writeClockFile(clock)
+        try responder.clock.writeFile(clock)
         let tls = options.isPlain ? nil : try NIOSSLContext.server(credentials)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: options.threads)
-        let server = Server(group: group, reception: reception, tls: tls)
+        let server = Server(group: group, responder: responder, tls: tls)
         do {
             let production = try await server.listen(port: options.port, as: .production)
             let sandbox = try await server.listen(port: 0, as: .sandbox)
@@ -87,7 +87,7 @@ package struct Simulator: Sendable {
                 origin: Self.origin(production, options),
                 sandboxOrigin: Self.origin(sandbox, options),
                 authority: options.isPlain ? nil : options.directory + "/ca.pem")
-            reception.place.withLock { $0 = place }
+            responder.clients.place.withLock { $0 = place }
             let files = ClientFiles(
                 credentials: credentials, directory: options.directory, app: options.app,
                 origin: place.origin, sandboxOrigin: place.sandboxOrigin,
@@ -98,7 +98,7 @@ package struct Simulator: Sendable {
             let simulator = Simulator(
                 origin: place.origin, sandboxOrigin: place.sandboxOrigin, welcome: welcome,
                 credentials: credentials,
-                reception: reception, group: group, channels: [production, sandbox],
+                responder: responder, group: group, channels: [production, sandbox],
                 quitting: quitting, quitter: quitter)
             if options.isDemonstration { try simulator.demonstrate(options) }
             return simulator

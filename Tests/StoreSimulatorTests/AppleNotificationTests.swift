@@ -10,7 +10,7 @@ struct AppleNotificationTests {
         _ stage: Stage, _ method: String, _ path: String, _ body: String = "",
         at host: StoreHost = .production
     ) throws -> Reply {
-        stage.reception.answer(
+        stage.responder.answer(
             Request(
                 method: method, target: "/inApps/v1/" + path,
                 authorization: "Bearer \(try stage.appleToken())", body: Array(body.utf8)),
@@ -23,7 +23,7 @@ struct AppleNotificationTests {
 
     private func now(_ stage: Stage) -> Instant {
         let machine = SimulatedClock.machineNow
-        return stage.reception.world.withLock { $0.now(machine) }
+        return stage.responder.world.withLock { $0.now(machine) }
     }
 
     private func history(

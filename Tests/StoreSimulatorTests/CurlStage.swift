@@ -35,7 +35,7 @@ struct CurlStage {
         let simulator = try await Simulator.start(options)
         let result: Result<Void, any Error>
         do {
-            let stage = Stage(reception: simulator.reception)
+            let stage = Stage(responder: simulator.responder)
             try await body(CurlStage(simulator: simulator, stage: stage, folder: folder))
             result = .success(())
         } catch {
@@ -103,8 +103,8 @@ struct CurlStage {
 }
 
 extension Stage {
-    init(reception: Reception) {
-        self.reception = reception
+    init(responder: Responder) {
+        self.responder = responder
     }
 }
 

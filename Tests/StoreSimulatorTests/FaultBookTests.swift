@@ -38,7 +38,7 @@ struct FaultBookTests {
             app: words[2] == "-" ? nil : words[2], purchase: Int(words[3]))
         let request = try ControlReader.read(FaultRequest.self, Array(row[1].utf8))
         var book = FaultBook(seed: 1)
-        _ = book.add(try Reception.fault(request, at: Days.start))
+        _ = book.add(try ControlReader.fault(request, at: Days.start))
         #expect((book.pick(target, at: Days.start).fault != nil) == (row[2] == "yes"))
     }
 

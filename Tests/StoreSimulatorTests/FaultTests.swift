@@ -132,7 +132,7 @@ struct ServerTests {
         var options = Simulator.Options(directory: folder.path)
         options.isPlain = true
         let simulator = try await Simulator.start(options)
-        let purchase = simulator.reception.world.withLock { world in
+        let purchase = simulator.responder.world.withLock { world in
             world.add(
                 Purchase.Buyer(app: "com.example.reader"),
                 Timeline(
@@ -188,11 +188,11 @@ struct ServerTests {
     func breaksAnswers(_ kind: String) async throws {
         try await withSimulator { simulator, purchase in
             let fault = try #require(Fault.Kind(rawValue: kind))
-            _ = simulator.reception.world.withLock { $0.faults.add(Fault(kind: fault)) }
+            _ = simulator.responder.world.withLock { $0.faults.add(Fault(kind: fault)) }
             await #expect(throws: (any Error).self) {
                 try await get(simulator, purchase, timeout: kind == "hang" ? 1 : 60)
             }
-            simulator.reception.world.withLock { $0.faults.removeAll() }
+            simulator.responder.world.withLock { $0.faults.removeAll() }
             #expect(try await get(simulator, purchase).1 == 200)
         }
     }

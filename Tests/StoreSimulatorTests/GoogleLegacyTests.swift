@@ -60,7 +60,7 @@ struct GoogleLegacyTests {
         let purchase = try stage.buy(.google)
         let bearer = "Bearer " + (try stage.googleBearer())
         let post = { (verb: String) in
-            stage.reception.answer(
+            stage.responder.answer(
                 Request(
                     method: "POST", target: Stage.googlePath(purchase.token) + ":" + verb,
                     authorization: bearer), at: .production)

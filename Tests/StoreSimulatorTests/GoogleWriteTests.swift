@@ -11,7 +11,7 @@ struct GoogleWriteTests {
         let stage: Stage
         let bearer: String
 
-        init(_ stage: Stage, scope: String = Reception.publisherScope) throws {
+        init(_ stage: Stage, scope: String = Bearer.publisherScope) throws {
             self.stage = stage
             var claims = stage.googleClaims()
             claims["scope"] = scope
@@ -20,7 +20,7 @@ struct GoogleWriteTests {
         }
 
         func send(_ method: String, _ target: String, _ body: String = "") -> Reply {
-            stage.reception.answer(
+            stage.responder.answer(
                 Request(
                     method: method, target: target, authorization: "Bearer \(bearer)",
                     body: Array(body.utf8)), at: .production)

@@ -31,7 +31,7 @@ struct ReceiptTests {
             "receipt-data": receipt, "password": secret ?? stage.credentials.appleSecret,
         ]
         body.merge(more) { $1 }
-        return stage.reception.answer(
+        return stage.responder.answer(
             Request(
                 method: "POST", target: "/verifyReceipt",
                 body: Array(try JSONSerialization.data(withJSONObject: body))), at: host)
@@ -111,7 +111,7 @@ struct ReceiptTests {
         let stage = try Stage()
         #expect(stage.get("/verifyReceipt").object["status"] as? Int == 21_000)
         let request = Request(method: "POST", target: "/verifyReceipt", body: Array("[]".utf8))
-        let reply = stage.reception.answer(request, at: .production)
+        let reply = stage.responder.answer(request, at: .production)
         #expect(reply.object["status"] as? Int == 21_002)
     }
 

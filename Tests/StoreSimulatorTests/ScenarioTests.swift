@@ -12,7 +12,7 @@ struct ScenarioTests {
         let scenario = try Scenario(text: try #require(ScenarioLibrary.texts[name]))
         #expect(scenario.steps.contains { if case .expect = $0.what { true } else { false } })
         for store in scenario.stores {
-            var world = try Stage().reception.world.withLock { $0 }
+            var world = try Stage().responder.world.withLock { $0 }
             let planted = try world.plant(
                 scenario, in: store, start: Days.start, app: "com.example.reader", user: nil)
             for check in planted.checks { #expect(check.isMet, "\(store) \(check)") }
@@ -75,7 +75,7 @@ struct ScenarioTests {
         let reply = stage.control("POST", "/scenarios", #"{"text":"\#(text)"}"#)
         #expect(reply.status == 409)
         #expect(reply.text.contains("line 3: this cannot happen: no pause is planned"))
-        #expect(stage.reception.world.withLock { $0.purchases.isEmpty && $0.faults.isEmpty })
+        #expect(stage.responder.world.withLock { $0.purchases.isEmpty && $0.faults.isEmpty })
     }
 
     @Test("are lived by the control calls, as often and in the stores that they say")
@@ -107,7 +107,7 @@ struct ScenarioTests {
         let other = try stage.buy(.amazon)
         _ = stage.control(
             "POST", "/scenarios", #"{"name":"store-down-at-renewal","store":"amazon"}"#)
-        let purchase = stage.reception.world.withLock { $0.purchase(2) }
+        let purchase = stage.responder.world.withLock { $0.purchase(2) }
         #expect(stage.amazon(purchase).status == 200)
         _ = stage.control("POST", "/clock", #"{"advance":"P28D"}"#)
         #expect(stage.amazon(purchase).status == 503 && stage.amazon(other).status == 200)

@@ -7,27 +7,27 @@ import Testing
 
 @testable import StoreSimulator
 
-/// A reception without a server, and short ways to ask it.
+/// A responder without a server, and short ways to ask it.
 struct Stage {
     /// Keys are slow to make, so all tests share them.
     static let credentials = Result { try Credentials(seed: 1) }
 
-    let reception: Reception
+    let responder: Responder
 
     init(clockFile: String? = nil, seed: UInt64 = 1) throws {
         let clock = SimulatedClock(
             machine: SimulatedClock.machineNow, wholeSeconds: clockFile != nil)
-        reception = Reception(
+        responder = Responder(
             world: World(clock: clock, seed: seed, apps: ["com.example.reader"]),
             credentials: try Self.credentials.get(), clockFile: clockFile, signingWindow: 1000,
             quit: {})
     }
 
-    var credentials: Credentials { reception.credentials }
+    var credentials: Credentials { responder.credentials }
 
     func control(_ method: String, _ path: String, _ body: String = "") -> Reply {
         let request = Request(method: method, target: "/control" + path, body: Array(body.utf8))
-        return reception.answer(request, at: .production)
+        return responder.answer(request, at: .production)
     }
 
     /// Buys one and gives its number.
@@ -36,7 +36,7 @@ struct Stage {
             "POST", "/purchases",
             "{\"store\":\"\(store.rawValue)\",\"product\":\"pro.monthly\"\(more)}")
         try #require(reply.status == 200)
-        return reception.world.withLock { $0.purchase($0.purchases.count) }
+        return responder.world.withLock { $0.purchase($0.purchases.count) }
     }
 
     func act(_ action: String, _ purchase: Purchase, _ body: String = "") -> Reply {
@@ -44,7 +44,7 @@ struct Stage {
     }
 
     func get(_ target: String, bearer: String? = nil, at host: StoreHost = .production) -> Reply {
-        reception.answer(
+        responder.answer(
             Request(method: "GET", target: target, authorization: bearer.map { "Bearer \($0)" }),
             at: host)
     }
@@ -110,7 +110,7 @@ struct Stage {
     func googleClaims(now: Int64 = SimulatedClock.machineNow.seconds) -> [String: Any] {
         [
             "iss": credentials.serviceAccount, "iat": now - 10, "exp": now + 3500,
-            "scope": Reception.publisherScope, "aud": "https://127.0.0.1:1/token",
+            "scope": Bearer.publisherScope, "aud": "https://127.0.0.1:1/token",
         ]
     }
 
@@ -126,7 +126,7 @@ struct Stage {
         let form = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion="
         let request = Request(
             method: "POST", target: "/token", body: Array((form + assertion).utf8))
-        return reception.answer(request, at: .production)
+        return responder.answer(request, at: .production)
     }
 
     func googleBearer() throws -> String {
@@ -160,6 +160,6 @@ func rows(_ table: String) -> [[String]] {
 
 extension Stage {
     func purchase(_ number: Int) -> Purchase {
-        reception.world.withLock { $0.purchase(number) }
+        responder.world.withLock { $0.purchase(number) }
     }
 }

@@ -27,6 +27,20 @@ struct AppReceipt {
         return first + -Instant.day
     }
 
+    /// The app receipt of a customer: everything that they have bought and not used up.
+    static func signed(
+        _ entries: [ReceiptAnswer.Entry], at now: Instant, by signer: ReceiptSigner
+    ) throws -> [UInt8] {
+        guard let first = entries.first?.purchase else { return [] }
+        let items = entries.filter { !$0.life.isConsumed }.flatMap { entry in
+            entry.life.charges.map { Item(purchase: entry.purchase, charge: $0) }
+        }
+        let receipt = AppReceipt(
+            bundle: first.app, environment: first.environment,
+            created: Instant(milliseconds: now.seconds * 1000), items: items)
+        return try signer.sealed(receipt.payload())
+    }
+
     var typeName: String { environment == .production ? "Production" : "ProductionSandbox" }
 
     /// The attributes as DER, to be signed.

@@ -40,7 +40,7 @@ enum Apple {
     }
 
     /// StatusResponse, once all payloads are signed: a list for each subscription group.
-    static func body(_ asked: Purchase, _ entries: [SignedStatus]) -> [UInt8] {
+    static func body(_ asked: Purchase, _ entries: [SignedStatus]) -> JSONText {
         let size = entries.reduce(0) { $0 + $1.transaction.count + $1.renewal.count + 200 }
         var json = JSONText(capacity: size + 300)
         json.raw("{")
@@ -63,7 +63,7 @@ enum Apple {
             json.raw("]}")
         }
         json.raw("]}")
-        return json.bytes
+        return json
     }
 
     private static func append(_ entry: SignedStatus, to json: inout JSONText) {
@@ -81,7 +81,7 @@ enum Apple {
     /// HistoryResponse, or RefundHistoryResponse, which says nothing of the app.
     static func body(
         _ asked: Purchase, _ page: AppleHistory.Page, _ signed: [[UInt8]], isRefunds: Bool
-    ) -> [UInt8] {
+    ) -> JSONText {
         var json = JSONText(capacity: signed.reduce(300) { $0 + $1.count + 3 })
         json.raw("{\"revision\":")
         json.plain(page.revision)
@@ -98,7 +98,35 @@ enum Apple {
             json.raw("\"")
         }
         json.raw("]}")
-        return json.bytes
+        return json
+    }
+
+    /// TransactionInfoResponse.
+    static func body(_ signed: [UInt8]) -> JSONText {
+        var json = JSONText(capacity: signed.count + 40)
+        json.raw("{\"signedTransactionInfo\":\"")
+        json.ready(signed)
+        json.raw("\"}")
+        return json
+    }
+
+    /// OrderLookupResponse: 0 valid, 1 invalid.
+    static func order(_ signed: [[UInt8]]) -> JSONText {
+        var json = JSONText(capacity: signed.reduce(60) { $0 + $1.count + 3 })
+        json.raw("{\"status\":0,\"signedTransactions\":[")
+        for (index, text) in signed.enumerated() {
+            json.raw(index > 0 ? ",\"" : "\"")
+            json.ready(text)
+            json.raw("\"")
+        }
+        json.raw("]}")
+        return json
+    }
+
+    static var noOrder: JSONText {
+        var json = JSONText(capacity: 20)
+        json.raw("{\"status\":1}")
+        return json
     }
 
     /// 1 active, 2 expired, 3 billing retry, 4 grace, 5 revoked.

@@ -39,46 +39,38 @@ struct AppleHistory {
     private var after: (modified: Int64, id: Int64)?
     private let isRefunds: Bool
 
-    /// Reads the query; the error is the body that the vendor's API gives.
-    static func read(_ request: Request, isRefunds: Bool) -> Result<AppleHistory, AppleRefusal> {
-        var history = AppleHistory(
-            products: request.queries("productId"),
-            groups: request.queries("subscriptionGroupIdentifier"),
-            types: request.queries("productType"), isRefunds: isRefunds)
+    /// Reads the query; the refusal is the body that the vendor's API gives.
+    init(_ request: Request, isRefunds: Bool) throws(Refusal) {
+        products = request.queries("productId")
+        groups = request.queries("subscriptionGroupIdentifier")
+        types = request.queries("productType")
+        self.isRefunds = isRefunds
         switch request.query("sort") {
         case nil, "ASCENDING": break
-        case "DESCENDING": history.isDescending = true
-        default: return .failure(AppleRefusal(4_000_021, "Invalid request. Invalid sort value."))
+        case "DESCENDING": isDescending = true
+        default: throw Refusal(4_000_021, "Invalid request. Invalid sort value.")
         }
         switch request.query("revoked")?.lowercased() {
         case nil: break
-        case "true": history.isRevoked = true
-        case "false": history.isRevoked = false
-        default:
-            return .failure(AppleRefusal(4_000_030, "Invalid request. Invalid revoked value."))
+        case "true": isRevoked = true
+        case "false": isRevoked = false
+        default: throw Refusal(4_000_030, "Invalid request. Invalid revoked value.")
         }
-        for name in ["startDate", "endDate"] {
-            guard let text = request.query(name) else { continue }
+        if let text = request.query("startDate") {
             guard let milliseconds = Int64(text) else {
-                return .failure(
-                    name == "startDate"
-                        ? AppleRefusal(4_000_015, "Invalid request. Invalid start date.")
-                        : AppleRefusal(4_000_016, "Invalid request. Invalid end date."))
+                throw Refusal(4_000_015, "Invalid request. Invalid start date.")
             }
-            let instant = Instant(milliseconds: milliseconds)
-            if name == "startDate" { history.start = instant } else { history.end = instant }
+            start = Instant(milliseconds: milliseconds)
         }
-        if let text = request.query("revision"), !history.take(revision: text) {
-            return .failure(AppleRefusal(4_000_005, "Invalid request revision."))
+        if let text = request.query("endDate") {
+            guard let milliseconds = Int64(text) else {
+                throw Refusal(4_000_016, "Invalid request. Invalid end date.")
+            }
+            end = Instant(milliseconds: milliseconds)
         }
-        return .success(history)
-    }
-
-    private init(products: [String], groups: [String], types: [String], isRefunds: Bool) {
-        self.products = products
-        self.groups = groups
-        self.types = types
-        self.isRefunds = isRefunds
+        if let text = request.query("revision"), !take(revision: text) {
+            throw Refusal(4_000_005, "Invalid request revision.")
+        }
     }
 
     struct Page {
@@ -142,18 +134,5 @@ struct AppleHistory {
         guard numbers.count == 3, numbers[0] == fingerprint else { return false }
         after = (numbers[1], numbers[2])
         return true
-    }
-}
-
-/// An error that Apple gives with a code, or without a body.
-struct AppleRefusal: Error {
-    var reply: Reply
-
-    init(_ reply: Reply) {
-        self.reply = reply
-    }
-
-    init(_ code: Int64, _ message: StaticString) {
-        reply = Reply(Int(code / 10_000), Apple.failure(code, message))
     }
 }

@@ -145,6 +145,49 @@ struct AppleNotification: Sendable {
     }
 }
 
+// The bodies of answers; signed payloads come ready to stand between quotation marks.
+extension AppleNotification {
+    static func body(
+        _ page: [(payload: [UInt8], sent: Instant)], nextPage: String?
+    ) -> JSONText {
+        var json = JSONText(capacity: page.reduce(300) { $0 + $1.payload.count + 120 })
+        json.raw("{")
+        if let nextPage {
+            json.raw("\"paginationToken\":")
+            json.plain(nextPage)
+            json.raw(",")
+        }
+        json.raw("\"hasMore\":")
+        json.boolean(nextPage != nil)
+        json.raw(",\"notificationHistory\":[")
+        for (index, notification) in page.enumerated() {
+            if index > 0 { json.raw(",") }
+            json.raw(body(notification.payload, sent: notification.sent))
+        }
+        json.raw("]}")
+        return json
+    }
+
+    /// A notification and that it arrived at once.
+    static func body(_ signed: [UInt8], sent: Instant) -> JSONText {
+        var json = JSONText(capacity: signed.count + 120)
+        json.raw("{\"signedPayload\":\"")
+        json.ready(signed)
+        json.raw("\",\"sendAttempts\":[{\"attemptDate\":")
+        json.milliseconds(sent)
+        json.raw(",\"sendAttemptResult\":\"SUCCESS\"}]}")
+        return json
+    }
+
+    static func asked(token: String) -> JSONText {
+        var json = JSONText(capacity: 100)
+        json.raw("{\"testNotificationToken\":")
+        json.plain(token)
+        json.raw("}")
+        return json
+    }
+}
+
 /// A request for the notification history, read and checked.
 struct AppleNotificationQuery {
     static let pageLimit = 20
@@ -184,71 +227,53 @@ struct AppleNotificationQuery {
         }
     }
 
-    /// Reads body and query; the error is the body that the vendor's API gives.
-    static func read(
-        _ request: Request, _ host: StoreHost, now: Instant
-    ) -> Result<AppleNotificationQuery, AppleRefusal> {
-        guard let body = try? JSONReading.decode(Body.self, request.body) else {
-            return .failure(AppleRefusal(4_000_000, "Bad request."))
-        }
+    /// Reads body and query; the refusal is the body that the vendor's API gives.
+    init(_ request: Request, now: Instant) throws(Refusal) {
+        guard let body = request.decode(Body.self) else { throw Refusal(4_000_000, "Bad request.") }
         guard let start = body.startDate else {
-            return .failure(AppleRefusal(4_000_015, "Invalid request. Invalid start date."))
+            throw Refusal(4_000_015, "Invalid request. Invalid start date.")
         }
         guard let end = body.endDate else {
-            return .failure(AppleRefusal(4_000_016, "Invalid request. Invalid end date."))
+            throw Refusal(4_000_016, "Invalid request. Invalid end date.")
         }
-        var query = AppleNotificationQuery(
-            start: Instant(milliseconds: start), end: min(now, Instant(milliseconds: end)))
-        let days: Int64 = host == .production ? 180 : 30
-        guard query.start >= now + -days * Instant.day else {
-            return .failure(
-                AppleRefusal(
-                    4_000_012,
-                    "Invalid request. The start date is earlier than the allowed start date."))
+        self.start = Instant(milliseconds: start)
+        self.end = min(now, Instant(milliseconds: end))
+        let days: Int64 = request.host == .production ? 180 : 30
+        guard self.start >= now + -days * Instant.day else {
+            throw Refusal(
+                4_000_012,
+                "Invalid request. The start date is earlier than the allowed start date.")
         }
-        guard query.end > query.start else {
-            return .failure(
-                AppleRefusal(
-                    4_000_013,
-                    "Invalid request. The end date precedes the start date or equals it."
-                ))
+        guard self.end > self.start else {
+            throw Refusal(
+                4_000_013, "Invalid request. The end date precedes the start date or equals it.")
         }
-        query.onlyFailures = body.onlyFailures ?? false
-        query.subtype = body.notificationSubtype
-        return query.filtered(by: body, page: request.query("paginationToken"))
+        onlyFailures = body.onlyFailures ?? false
+        subtype = body.notificationSubtype
+        try filter(by: body)
+        if let page = request.query("paginationToken"), !take(page: page) {
+            throw Refusal(4_000_014, "Invalid request. Invalid pagination token.")
+        }
     }
 
-    private func filtered(
-        by body: Body, page: String?
-    ) -> Result<AppleNotificationQuery, AppleRefusal> {
-        var query = self
+    private mutating func filter(by body: Body) throws(Refusal) {
         if let type = body.notificationType {
             guard AppleNotification.types.contains(type) else {
-                return .failure(
-                    AppleRefusal(4_000_018, "Invalid request. Invalid notification type."))
+                throw Refusal(4_000_018, "Invalid request. Invalid notification type.")
             }
             guard body.transactionId == nil else {
-                return .failure(
-                    AppleRefusal(
-                        4_000_019,
-                        "Invalid request. Supply a transaction id or a notification type, not both."
-                    ))
+                throw Refusal(
+                    4_000_019,
+                    "Invalid request. Supply a transaction id or a notification type, not both.")
             }
-            query.type = type
+            self.type = type
         }
         if let id = body.transactionId {
             guard !id.isEmpty, id.utf8.allSatisfy({ (48...57).contains($0) }) else {
-                return .failure(AppleRefusal(4_000_006, "Invalid transaction id."))
+                throw Refusal(4_000_006, "Invalid transaction id.")
             }
-            query.transaction = id
+            transaction = id
         }
-        if let page {
-            guard query.take(page: page) else {
-                return .failure(
-                    AppleRefusal(4_000_014, "Invalid request. Invalid pagination token."))
-            }
-        }
-        return .success(query)
     }
 
     /// A page token belongs to the body that it was given for.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import NIOCore
 
 /// The bodies of control calls. Names on the wire are in snake case.
 struct ClockRequest: Decodable {
@@ -88,6 +89,47 @@ struct ControlError: Error {
         json.string(message)
         json.raw("}")
         return Reply(status, json)
+    }
+}
+
+extension Route {
+    /// A control call under `/control`. They are unauthenticated: the simulator listens on loopback
+    /// only.
+    static func control(
+        _ method: String, _ path: String,
+        _ handler: @escaping @Sendable (Request) throws(ControlError) -> Reply
+    ) -> Route {
+        Route(method, "/control/" + path) { request in
+            do throws(ControlError) {
+                return try handler(request)
+            } catch {
+                return error.reply
+            }
+        }
+    }
+}
+
+extension Reply {
+    /// What a control call says that has nothing to tell.
+    static var done: Reply { Reply(200, ByteBuffer(string: "{\"ok\":true}")) }
+
+    /// The number of what was made.
+    static func made(id: Int) -> Reply {
+        var json = JSONText(capacity: 20)
+        json.raw("{\"id\":")
+        json.number(Int64(id))
+        json.raw("}")
+        return Reply(200, json)
+    }
+}
+
+extension SharedWorld {
+    /// The number of an existing purchase, as it stands in a path.
+    func purchase(named text: String) throws(ControlError) -> Int {
+        guard let number = Int(text), withLock({ $0.has(number) }) else {
+            throw ControlError("there is no such purchase", status: 404)
+        }
+        return number
     }
 }
 

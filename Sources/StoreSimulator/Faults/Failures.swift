@@ -11,13 +11,9 @@ enum Failures {
                 Apple.failure(5_000_001, "An unknown error occurred. Please try again."))
         case (.apple, _): Reply(status, Apple.failure(Int64(status) * 10_000, "Bad request."))
         case (.google, 500...):
-            Reply(
-                status,
-                Google.failure(Int64(status), "backendError", "Backend Error", domain: "global"))
+            Google.refusal(status, "backendError", "Backend Error", domain: "global")
         case (.google, _):
-            Reply(
-                status,
-                Google.failure(Int64(status), "invalid", "Invalid Value", domain: "global"))
+            Google.refusal(status, "invalid", "Invalid Value", domain: "global")
         case (.amazon, 496): Reply(status, Amazon.failure("Invalid developerSecret"))
         case (.amazon, 497): Reply(status, Amazon.failure("Purchase token/app user mismatch"))
         case (.amazon, 400): Reply(status, Amazon.failure("Failed to parse receipt Id"))
@@ -29,11 +25,9 @@ enum Failures {
         switch store {
         case .apple: Reply(404, Apple.failure(4_040_010, "Transaction id not found."))
         case .google:
-            Reply(
-                404,
-                Google.failure(
-                    404, "purchaseTokenNotFound", "The purchase token was not found.",
-                    domain: "global", location: "token"))
+            Google.refusal(
+                404, "purchaseTokenNotFound", "The purchase token was not found.",
+                domain: "global", location: "token")
         case .amazon: Reply(400, Amazon.failure("Failed to parse receipt Id"))
         }
     }
@@ -42,12 +36,10 @@ enum Failures {
         switch store {
         case .apple: Reply(404, Apple.failure(4_040_001, "Account not found."))
         case .google:
-            Reply(
-                410,
-                Google.failure(
-                    410, "subscriptionPurchaseNoLongerAvailable",
-                    "The subscription purchase is no longer available for query because it has "
-                        + "been expired for too long."))
+            Google.refusal(
+                410, "subscriptionPurchaseNoLongerAvailable",
+                "The subscription purchase is no longer available for query because it has "
+                    + "been expired for too long.")
         case .amazon: Reply(410, Amazon.failure("Transaction is no longer valid"))
         }
     }
@@ -56,11 +48,9 @@ enum Failures {
         switch store {
         case .apple: Reply(401, text: "Unauthenticated\n")
         case .google:
-            Reply(
-                401,
-                Google.failure(
-                    401, "authError", "Invalid Credentials", domain: "global",
-                    status: "UNAUTHENTICATED"))
+            Google.refusal(
+                401, "authError", "Invalid Credentials", domain: "global",
+                status: "UNAUTHENTICATED")
         case .amazon: Reply(496, Amazon.failure("Invalid developerSecret"))
         }
     }
@@ -76,11 +66,9 @@ enum Failures {
             wait = String((now + (seconds ?? 30) * 1000).milliseconds)
         case .google:
             let message = "Quota exceeded for quota metric 'Queries' and limit 'Queries per minute'"
-            reply = Reply(
-                429,
-                Google.failure(
-                    429, "rateLimitExceeded", message, domain: "usageLimits",
-                    status: "RESOURCE_EXHAUSTED"))
+            reply = Google.refusal(
+                429, "rateLimitExceeded", message, domain: "usageLimits",
+                status: "RESOURCE_EXHAUSTED")
         case .amazon: reply = Reply(429, Amazon.failure("Too many requests"))
         }
         if let wait = fault.retryAfterText ?? wait { reply.headers = [("retry-after", wait)] }
@@ -98,11 +86,9 @@ enum Failures {
             return reply
         case .google:
             let message = "Quota exceeded for quota metric 'Queries' and limit 'Queries per day'"
-            return Reply(
-                403,
-                Google.failure(
-                    403, "rateLimitExceeded", message, domain: "usageLimits",
-                    status: "PERMISSION_DENIED"))
+            return Google.refusal(
+                403, "rateLimitExceeded", message, domain: "usageLimits",
+                status: "PERMISSION_DENIED")
         case .amazon: return Reply(429, Amazon.failure("Too many requests"))
         }
     }

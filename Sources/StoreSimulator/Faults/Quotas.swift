@@ -1,5 +1,3 @@
-import Synchronization
-
 /// How many calls a store takes from one app in any span of time.
 struct Quota: Hashable, Sendable {
     var store: StoreName
@@ -106,16 +104,16 @@ extension QuotaBook.Entry {
 }
 
 extension World {
-    /// The store's answer to one call too many; nil while the call is within all quotas.
-    mutating func refusal(
-        overQuota call: Call, app: String, _ request: Request
-    ) -> Reply? {
+    /// Counts a call against the quotas.
+    ///
+    /// - Throws: the store's answer to one call too many.
+    mutating func meter(_ call: Call, app: String, _ endpoint: Endpoint) throws(Refusal) {
         guard !quotas.isEmpty,
             let over = quotas.take(
-                call.store, app: app, endpoint: Endpoint(request),
-                machine: SimulatedClock.machineNow, now: call.now)
-        else { return nil }
-        return Failures.overQuota(over.quota, call.now + over.waitMilliseconds)
+                call.store, app: app, endpoint: endpoint, machine: SimulatedClock.machineNow,
+                now: call.now)
+        else { return }
+        throw Refusal(Failures.overQuota(over.quota, call.now + over.waitMilliseconds))
     }
 }
 
@@ -135,69 +133,10 @@ extension Failures {
                 "Quota exceeded for quota metric 'Queries' and limit 'Queries per \(span)' of "
                 + "service 'androidpublisher.googleapis.com' for consumer "
                 + "'project_number:100200300400'."
-            let code: Int64 = isDaily ? 403 : 429
-            return Reply(
-                Int(code),
-                Google.failure(
-                    code, "rateLimitExceeded", message, domain: "usageLimits",
-                    status: isDaily ? "PERMISSION_DENIED" : "RESOURCE_EXHAUSTED"))
+            return Google.refusal(
+                isDaily ? 403 : 429, "rateLimitExceeded", message, domain: "usageLimits",
+                status: isDaily ? "PERMISSION_DENIED" : "RESOURCE_EXHAUSTED")
         case .amazon: return Reply(429, Amazon.failure("Too many requests"))
         }
-    }
-}
-
-/// `GET`, `POST` and `DELETE /control/quotas`.
-extension Reception {
-    private struct Body: Decodable {
-        var store: String
-        var app: String?
-        var endpoint: String?
-        var calls: Int
-        /// An ISO 8601 duration.
-        var per: String
-    }
-
-    func addQuota(_ request: Request) throws(ControlError) -> Reply {
-        let body = try ControlReader.read(Body.self, request.body)
-        let store = try ControlReader.store(body.store)
-        guard
-            var quota = Quota(
-                store: store, calls: body.calls, per: try ControlReader.period(body.per, "per"))
-        else { throw ControlError("calls is not between 1 and \(Quota.callLimit), or per is zero") }
-        quota.app = body.app
-        if let text = body.endpoint {
-            guard let endpoint = Endpoint(rawValue: text) else {
-                throw ControlError("there is no such endpoint")
-            }
-            quota.endpoint = endpoint
-        }
-        let id = world.withLock { $0.quotas.add(quota) }
-        var json = JSONText(capacity: 20)
-        json.raw("{\"id\":")
-        json.number(Int64(id))
-        json.raw("}")
-        return Reply(200, json)
-    }
-
-    func quotasReply() -> Reply {
-        let entries = world.withLock { $0.quotas.entries }
-        var json = JSONText()
-        json.raw("{\"quotas\":[")
-        for (index, entry) in entries.enumerated() {
-            if index > 0 { json.raw(",") }
-            json.raw("{\"id\":")
-            json.number(Int64(entry.id))
-            json.raw(",\"store\":")
-            json.plain(entry.quota.store.rawValue)
-            json.raw(",\"calls\":")
-            json.number(Int64(entry.quota.calls))
-            json.raw(",\"per\":")
-            json.plain(Period(milliseconds: entry.quota.windowMilliseconds).text)
-            json.raw(",\"refused\":")
-            json.number(Int64(entry.refused))
-            json.raw("}")
-        }
-        json.raw("]}")
-        return Reply(200, json)
     }
 }

@@ -2,6 +2,9 @@
 ///
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2
 enum Google {
+    /// What the paths of the Play Developer API begin with.
+    static let path = "/androidpublisher/v3/applications/{package}"
+
     /// Answers go on for so long after the end of a subscription, then they are 410.
     static let daysAfterEnd: Int64 = 60
 
@@ -180,19 +183,24 @@ enum Google {
 extension Google {
     /// What a token says whose account is gone.
     static var deadToken: Reply {
-        let message = "The purchase token is no longer valid."
-        return Reply(410, failure(410, "purchaseTokenNoLongerValid", message))
+        refusal(410, "purchaseTokenNoLongerValid", "The purchase token is no longer valid.")
+    }
+
+    static var emptyObject: JSONText {
+        var json = JSONText(capacity: 2)
+        json.raw("{}")
+        return json
     }
 
     /// The error envelope: `{"error":{"code":…,"message":…,"errors":[{…}]}}`.
-    static func failure(
-        _ code: Int64, _ reason: StaticString, _ message: String,
+    static func refusal(
+        _ code: Int, _ reason: StaticString, _ message: String,
         domain: StaticString = "androidpublisher", location: StaticString? = nil,
         status: StaticString? = nil
-    ) -> JSONText {
+    ) -> Reply {
         var json = JSONText(capacity: 400)
         json.raw("{\"error\":{\"code\":")
-        json.number(code)
+        json.number(Int64(code))
         json.raw(",\"message\":")
         json.string(message)
         json.raw(",\"errors\":[{\"message\":")
@@ -214,6 +222,6 @@ extension Google {
             json.raw("\"")
         }
         json.raw("}}")
-        return json
+        return Reply(code, json)
     }
 }

@@ -52,7 +52,24 @@ extension Google {
         }
     }
 
-    static func append(_ order: Order, to json: inout JSONText) {
+    static func order(_ order: Order) -> JSONText {
+        var json = JSONText(capacity: 1200)
+        append(order, to: &json)
+        return json
+    }
+
+    static func orders(_ orders: [Order]) -> JSONText {
+        var json = JSONText(capacity: orders.count * 1200)
+        json.raw("{\"orders\":[")
+        for (index, order) in orders.enumerated() {
+            if index > 0 { json.raw(",") }
+            append(order, to: &json)
+        }
+        json.raw("]}")
+        return json
+    }
+
+    private static func append(_ order: Order, to json: inout JSONText) {
         json.raw("{\"orderId\":")
         json.plain(Self.order(order.purchase, number: order.number))
         json.raw(",\"purchaseToken\":")

@@ -25,11 +25,11 @@ final class AnswerLog: Sendable {
 
     deinit { close(file) }
 
-    func add(_ request: Request, at host: StoreHost, _ reply: Reply, now: Instant) {
+    func add(_ request: Request, _ reply: Reply, now: Instant) {
         // One answer at a time, so that numbers and lines have the same order.
         count.withLock { count in
             count += 1
-            let line = Self.line(count, request, host, reply, now)
+            let line = Self.line(count, request, reply, now)
             line.bytes.withUnsafeBytes { bytes in
                 var rest = bytes[...]
                 while !rest.isEmpty {
@@ -44,7 +44,7 @@ final class AnswerLog: Sendable {
     }
 
     private static func line(
-        _ count: Int64, _ request: Request, _ host: StoreHost, _ reply: Reply, _ now: Instant
+        _ count: Int64, _ request: Request, _ reply: Reply, _ now: Instant
     ) -> JSONText {
         var json = JSONText(capacity: reply.body.readableBytes + 600)
         json.raw("{\"answer\":")
@@ -52,9 +52,9 @@ final class AnswerLog: Sendable {
         json.raw(",\"at\":")
         json.time(reply.note?.now ?? now)
         json.raw(",\"host\":")
-        json.plain(host.rawValue)
+        json.plain(request.host.rawValue)
         json.raw(",\"endpoint\":")
-        json.plain(Endpoint(request).rawValue)
+        json.plain(request.endpoint.rawValue)
         json.raw(",\"method\":")
         json.string(request.method)
         json.raw(",\"target\":")

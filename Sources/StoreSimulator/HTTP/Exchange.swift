@@ -1,3 +1,4 @@
+import FoundationEssentials
 import NIOCore
 
 /// Which of the two listening ports was asked: they are different hosts to a client.
@@ -13,11 +14,40 @@ struct Request {
     var target: String
     var authorization: String?
     var body: [UInt8] = []
+    var host = StoreHost.production
+    /// What the router found: what the path stands for, and its named parts.
+    var endpoint = Endpoint.other
+    var parameters: [Router.Parameter] = []
+
+    init(method: String, target: String, authorization: String? = nil, body: [UInt8] = []) {
+        self.method = method
+        self.target = target
+        self.authorization = authorization
+        self.body = body
+    }
 
     /// The segments of the path, still percent-encoded, without empty ones.
     var segments: [Substring] {
-        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
-        return path.split(separator: UInt8(ascii: "/")).compactMap { Substring($0) }
+        Router.segments(target[...].utf8.prefix { $0 != UInt8(ascii: "?") })
+    }
+
+    /// A named part of the route's path, percent-decoded; empty when the route has none such.
+    subscript(name: String) -> String { parameters.first { $0.name == name }?.value ?? "" }
+
+    /// What stands behind `Bearer`.
+    var bearer: String? {
+        guard let authorization, authorization.hasPrefix("Bearer ") else { return nil }
+        return String(authorization.dropFirst(7))
+    }
+
+    /// The body as `type`; nil when it is none.
+    func decode<Body: Decodable>(_ type: Body.Type) -> Body? {
+        try? JSONDecoder().decode(type, from: Data(body))
+    }
+
+    /// The same where an empty body stands for an empty object.
+    func decodeOrEmpty<Body: Decodable>(_ type: Body.Type) -> Body? {
+        body.isEmpty ? try? JSONDecoder().decode(type, from: Data("{}".utf8)) : decode(type)
     }
 
     /// The first value of a query parameter, percent-decoded.

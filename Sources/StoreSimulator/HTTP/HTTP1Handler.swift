@@ -6,14 +6,14 @@ final class HTTP1Handler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    private let reception: Reception
+    private let responder: Responder
     private let host: StoreHost
     private let bodyLimitBytes: Int
     private var request: Request?
     private var keepsAlive = true
 
-    init(_ reception: Reception, _ host: StoreHost, bodyLimitBytes: Int) {
-        self.reception = reception
+    init(_ responder: Responder, _ host: StoreHost, bodyLimitBytes: Int) {
+        self.responder = responder
         self.host = host
         self.bodyLimitBytes = bodyLimitBytes
     }
@@ -32,7 +32,7 @@ final class HTTP1Handler: ChannelInboundHandler {
         case .end:
             guard let request else { return }
             self.request = nil
-            let reply = reception.answer(request, at: host)
+            let reply = responder.answer(request, at: host)
             if reply.delayMilliseconds > 0 {
                 let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
                 context.eventLoop.scheduleTask(in: .milliseconds(reply.delayMilliseconds)) {
@@ -58,7 +58,7 @@ final class HTTP1Handler: ChannelInboundHandler {
         var headers = HTTPHeaders([
             ("content-type", reply.contentType),
             ("content-length", String(reply.body.readableBytes)),
-            ("date", reception.dateText()), ("server", "storesim"),
+            ("date", responder.dateText()), ("server", "storesim"),
         ])
         for (name, value) in reply.headers { headers.add(name: name, value: value) }
         if !keepsAlive { headers.add(name: "connection", value: "close") }

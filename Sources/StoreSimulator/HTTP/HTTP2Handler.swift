@@ -7,16 +7,16 @@ final class HTTP2Handler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias OutboundOut = HTTP2Frame.FramePayload
 
-    private let reception: Reception
+    private let responder: Responder
     private let host: StoreHost
     private let connection: any Channel
     private let bodyLimitBytes: Int
     private var request: Request?
 
     init(
-        _ reception: Reception, _ host: StoreHost, connection: any Channel, bodyLimitBytes: Int
+        _ responder: Responder, _ host: StoreHost, connection: any Channel, bodyLimitBytes: Int
     ) {
-        self.reception = reception
+        self.responder = responder
         self.host = host
         self.connection = connection
         self.bodyLimitBytes = bodyLimitBytes
@@ -51,7 +51,7 @@ final class HTTP2Handler: ChannelInboundHandler {
     private func finish(_ context: ChannelHandlerContext) {
         guard let request else { return }
         self.request = nil
-        let reply = reception.answer(request, at: host)
+        let reply = responder.answer(request, at: host)
         guard reply.delayMilliseconds > 0 else { return deliver(reply, context) }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.eventLoop.scheduleTask(in: .milliseconds(reply.delayMilliseconds)) {
@@ -69,7 +69,7 @@ final class HTTP2Handler: ChannelInboundHandler {
         var headers = HPACKHeaders([
             (":status", String(reply.status)), ("content-type", reply.contentType),
             ("content-length", String(reply.body.readableBytes)),
-            ("date", reception.dateText()), ("server", "storesim"),
+            ("date", responder.dateText()), ("server", "storesim"),
         ])
         for (name, value) in reply.headers { headers.add(name: name, value: value) }
         context.write(wrapOutboundOut(.headers(.init(headers: headers))), promise: nil)

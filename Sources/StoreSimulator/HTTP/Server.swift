@@ -11,7 +11,7 @@ struct Server {
     private static let concurrentStreams = 1000
 
     let group: MultiThreadedEventLoopGroup
-    let reception: Reception
+    let responder: Responder
     let tls: NIOSSLContext?
 
     /// Listens at 127.0.0.1; port 0 stands for one that is free. Throws when the port is taken.
@@ -20,38 +20,38 @@ struct Server {
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .childChannelInitializer { [reception, tls] channel in
-                Self.configure(channel, reception, host, tls)
+            .childChannelInitializer { [responder, tls] channel in
+                Self.configure(channel, responder, host, tls)
             }
             .bind(host: "127.0.0.1", port: port).get()
     }
 
     private static func configure(
-        _ channel: any Channel, _ reception: Reception, _ host: StoreHost, _ tls: NIOSSLContext?
+        _ channel: any Channel, _ responder: Responder, _ host: StoreHost, _ tls: NIOSSLContext?
     ) -> EventLoopFuture<Void> {
-        guard let tls else { return configureHTTP1(channel, reception, host) }
+        guard let tls else { return configureHTTP1(channel, responder, host) }
         return channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
         }.flatMap {
             channel.configureHTTP2SecureUpgrade(
-                h2ChannelConfigurator: { configureHTTP2($0, reception, host) },
-                http1ChannelConfigurator: { configureHTTP1($0, reception, host) })
+                h2ChannelConfigurator: { configureHTTP2($0, responder, host) },
+                http1ChannelConfigurator: { configureHTTP1($0, responder, host) })
         }
     }
 
     private static func configureHTTP1(
-        _ channel: any Channel, _ reception: Reception, _ host: StoreHost
+        _ channel: any Channel, _ responder: Responder, _ host: StoreHost
     ) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
             try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: true)
             try pipeline.addHandler(
-                HTTP1Handler(reception, host, bodyLimitBytes: bodyLimitBytes))
+                HTTP1Handler(responder, host, bodyLimitBytes: bodyLimitBytes))
         }
     }
 
     private static func configureHTTP2(
-        _ channel: any Channel, _ reception: Reception, _ host: StoreHost
+        _ channel: any Channel, _ responder: Responder, _ host: StoreHost
     ) -> EventLoopFuture<Void> {
         var connection = NIOHTTP2Handler.ConnectionConfiguration()
         connection.initialSettings = [
@@ -70,7 +70,7 @@ struct Server {
             streamChannel.eventLoop.makeCompletedFuture {
                 try streamChannel.pipeline.syncOperations.addHandler(
                     HTTP2Handler(
-                        reception, host, connection: channel, bodyLimitBytes: bodyLimitBytes))
+                        responder, host, connection: channel, bodyLimitBytes: bodyLimitBytes))
             }
         }.map { _ in }
     }

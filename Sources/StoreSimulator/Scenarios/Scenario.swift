@@ -279,7 +279,7 @@ struct ScenarioReader {
             }
         }
         do {
-            _ = try Reception.fault(fault, at: Instant(milliseconds: 0))
+            _ = try ControlReader.fault(fault, at: Instant(milliseconds: 0))
         } catch {
             throw Scenario.Failure(line: line, message: error.message)
         }

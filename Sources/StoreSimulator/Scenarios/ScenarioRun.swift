@@ -111,7 +111,7 @@ extension World {
         _ request: FaultRequest, _ number: Int, at: Instant, _ line: Int
     ) throws(Scenario.Failure) {
         do {
-            var fault = try Reception.fault(request, at: at)
+            var fault = try ControlReader.fault(request, at: at)
             fault.begins = at
             if request.store == nil, fault.endpoint != .token { fault.purchase = number }
             _ = faults.add(fault)

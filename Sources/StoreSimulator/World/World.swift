@@ -1,5 +1,8 @@
 /// Everything that changes while the simulator runs. A value behind one lock.
 struct World: Sendable {
+    /// The app where nothing else is said.
+    static let defaultApp = "com.example.reader"
+
     var clock: SimulatedClock
     var faults: FaultBook
     var calls = CallBook()
@@ -130,7 +133,7 @@ struct World: Sendable {
     /// A token that is good for `scopes`, or for everything.
     mutating func issueBearer(
         until end: Instant,
-        scopes: Set<String> = Reception.pubSubScopes.union([Reception.publisherScope])
+        scopes: Set<String> = Bearer.pubSubScopes.union([Bearer.publisherScope])
     ) -> String {
         if bearers.count > 10_000 { bearers = [:] }
         let token = ids.bearerToken()
@@ -142,6 +145,11 @@ struct World: Sendable {
 
 /// What an access token of Google's is good for, and until when.
 struct Bearer: Hashable, Sendable {
+    static let publisherScope = "https://www.googleapis.com/auth/androidpublisher"
+    static let pubSubScopes: Set<String> = [
+        "https://www.googleapis.com/auth/pubsub", "https://www.googleapis.com/auth/cloud-platform",
+    ]
+
     var end: Instant
     var scopes: Set<String>
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import NIOCore
 
 /// The verbs behind a colon of Google's purchase endpoints.
@@ -40,18 +39,18 @@ private struct GoogleWrite: Decodable {
 /// The calls that change a purchase.
 ///
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2
-extension Reception {
-    func write(
-        _ verb: GoogleVerb, _ number: Int, _ life: Life, _ now: Instant, _ request: Request,
-        _ world: inout World
+enum GoogleWrites {
+    static func write(
+        _ verb: GoogleVerb, _ purchase: Purchase, _ life: Life, _ now: Instant,
+        _ request: Request, _ world: inout World
     ) -> Reply {
-        let bytes = request.body.isEmpty ? Array("{}".utf8) : request.body
-        guard let body = try? JSONDecoder().decode(GoogleWrite.self, from: Data(bytes)) else {
+        guard let body = request.decodeOrEmpty(GoogleWrite.self) else {
             return Failures.status(400, .google)
         }
+        let number = purchase.number
         switch verb {
         case .acknowledge, .consume: return acknowledge(verb, number, life, now, body, &world)
-        case .defer: return postpone(number, life, now, body, &world)
+        case .defer: return postpone(purchase, life, now, body, &world)
         case .cancel: return perform(.cancel, number, life, now, &world)
         case .refund: return perform(.refundMoney, number, life, now, &world)
         case .revoke:
@@ -63,44 +62,34 @@ extension Reception {
         }
     }
 
-    private func perform(
+    private static func perform(
         _ deed: Deed, _ number: Int, _ life: Life, _ now: Instant, _ world: inout World
     ) -> Reply {
-        guard life.objection(to: deed, store: .google) == nil else { return Self.wrongState }
+        guard life.objection(to: deed, store: .google) == nil else { return wrongState }
         world.add(deed, to: number, at: now)
-        return Reply(200, Self.emptyObject)
-    }
-
-    static var emptyObject: JSONText {
-        var json = JSONText(capacity: 2)
-        json.raw("{}")
-        return json
+        return Reply(200, Google.emptyObject)
     }
 
     private static var wrongState: Reply {
-        Reply(
-            400,
-            Google.failure(400, "invalidPurchaseState", "The purchase is not in a valid state."))
+        Google.refusal(400, "invalidPurchaseState", "The purchase is not in a valid state.")
     }
 
     /// Acknowledging again is no error; what is gone or not paid cannot be acknowledged.
-    private func acknowledge(
+    private static func acknowledge(
         _ verb: GoogleVerb, _ number: Int, _ life: Life, _ now: Instant, _ body: GoogleWrite,
         _ world: inout World
     ) -> Reply {
         switch life.phase {
-        case .pending, .abandoned: return Self.wrongState
+        case .pending, .abandoned: return wrongState
         case .ended(_, .refunded), .ended(_, .revoked), .ended(_, .replaced):
             let message = "The purchase is not owned by the user."
-            return Reply(
-                400,
-                life.isRenewable
-                    ? Google.failure(400, "subscriptionNotOwnedByUser", message)
-                    : Google.failure(400, "productNotOwnedByUser", message))
+            return life.isRenewable
+                ? Google.refusal(400, "subscriptionNotOwnedByUser", message)
+                : Google.refusal(400, "productNotOwnedByUser", message)
         case .running, .silent, .grace, .hold, .paused, .ended: break
         }
         if verb == .consume {
-            guard life.kind == .consumable, !life.isConsumed else { return Self.wrongState }
+            guard life.kind == .consumable, !life.isConsumed else { return wrongState }
             world.add(.consume, to: number, at: now)
         } else if !life.isAcknowledged {
             world.add(.acknowledge, to: number, at: now)
@@ -117,23 +106,23 @@ extension Reception {
     }
 
     /// All items end later, by a day to a year.
-    private func postpone(
-        _ number: Int, _ life: Life, _ now: Instant, _ body: GoogleWrite, _ world: inout World
+    private static func postpone(
+        _ purchase: Purchase, _ life: Life, _ now: Instant, _ body: GoogleWrite,
+        _ world: inout World
     ) -> Reply {
         guard let context = body.deferralContext, let text = context.deferDuration,
             text.last == "s", let seconds = Int64(text.dropLast()),
             (86_400...366 * 86_400).contains(seconds), let latest = life.latest
         else { return Failures.status(400, .google) }
-        let purchase = world.purchase(number)
         if let etag = context.etag, etag != Google.etag(purchase, life, at: now) {
             let message = "The etag does not match the current state of the purchase."
-            return Reply(409, Google.failure(409, "concurrentUpdate", message))
+            return Google.refusal(409, "concurrentUpdate", message)
         }
         let deed = Deed.extend(Period(milliseconds: seconds * Instant.second))
         guard life.objection(to: deed, store: .google) == nil, life.isEntitled else {
-            return Self.wrongState
+            return wrongState
         }
-        if context.validateOnly != true { world.add(deed, to: number, at: now) }
+        if context.validateOnly != true { world.add(deed, to: purchase.number, at: now) }
         var json = JSONText(capacity: 200)
         json.raw("{\"itemExpiryTimeDetails\":[{\"productId\":")
         json.string(latest.product)

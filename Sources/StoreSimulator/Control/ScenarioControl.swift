@@ -1,6 +1,3 @@
-import FoundationEssentials
-import Synchronization
-
 /// The body of `POST /control/scenarios`: a scenario of the library by its name, or a text.
 struct ScenarioRequest: Decodable {
     var name: String?
@@ -25,12 +22,23 @@ struct FleetRequest: Decodable {
     var app: String?
 }
 
-/// The control calls that plant whole lives, and what they come to.
-extension Reception {
+/// `/control/scenarios` and `/control/fleet`: whole lives at once.
+struct ScenarioControl: Sendable {
     private static let plantLimit = 100_000
     private static let dayLimit: Int64 = 3660
 
-    func scenariosReply() throws(ControlError) -> Reply {
+    let world: SharedWorld
+
+    var routes: [Route] {
+        [
+            .control("GET", "scenarios") { _ throws(ControlError) in try list() },
+            .control("GET", "scenarios/{name}", show),
+            .control("POST", "scenarios", run),
+            .control("POST", "fleet", addFleet),
+        ]
+    }
+
+    private func list() throws(ControlError) -> Reply {
         var json = JSONText()
         json.raw("{\"scenarios\":[")
         for (index, name) in ScenarioLibrary.names.enumerated() {
@@ -48,13 +56,14 @@ extension Reception {
         return Reply(200, json)
     }
 
-    func scenarioReply(_ name: Substring) throws(ControlError) -> Reply {
-        guard let text = ScenarioLibrary.texts[String(name)] else {
+    private func show(_ request: Request) throws(ControlError) -> Reply {
+        let name = request["name"]
+        guard let text = ScenarioLibrary.texts[name] else {
             throw ControlError("there is no such scenario", status: 404)
         }
         var json = JSONText()
         json.raw("{\"name\":")
-        json.string(String(name))
+        json.string(name)
         json.raw(",\"text\":")
         json.string(text)
         json.raw("}")
@@ -76,7 +85,7 @@ extension Reception {
         }
     }
 
-    func runScenario(_ request: Request) throws(ControlError) -> Reply {
+    private func run(_ request: Request) throws(ControlError) -> Reply {
         let body = try ControlReader.read(ScenarioRequest.self, request.body)
         let scenario: Scenario
         switch (body.name, body.text) {
@@ -97,7 +106,7 @@ extension Reception {
             throw ControlError("count is not between 1 and \(Self.plantLimit)")
         }
         let start = try ControlReader.instant(body.start, "start")
-        let app = body.app ?? Self.defaultApp
+        let app = body.app ?? World.defaultApp
         let machine = SimulatedClock.machineNow
         let result: Result<[PlantedScenario], ControlError> = world.withLock { world in
             var draft = world
@@ -125,7 +134,7 @@ extension Reception {
         return Reply(200, json)
     }
 
-    func addFleet(_ request: Request) throws(ControlError) -> Reply {
+    private func addFleet(_ request: Request) throws(ControlError) -> Reply {
         let body = try ControlReader.read(FleetRequest.self, request.body)
         let (count, days) = (body.count ?? 1000, body.days ?? 365)
         guard (1...1_000_000).contains(count), (1...Self.dayLimit).contains(days) else {
@@ -133,10 +142,9 @@ extension Reception {
                 "count is not between 1 and 1000000, or days not between 1 and \(Self.dayLimit)")
         }
         let start = try ControlReader.instant(body.start, "start")
-        let machine = SimulatedClock.machineNow
         var fleet = Fleet(
-            seed: body.seed ?? 1, start: start ?? world.withLock { $0.now(machine) }, days: days,
-            app: body.app ?? Self.defaultApp)
+            seed: body.seed ?? 1, start: start ?? world.now(), days: days,
+            app: body.app ?? World.defaultApp)
         let members = (0..<count).map { _ in fleet.next() }
         let first = world.withLock { world in
             members.map { world.add($0.buyer, $0.timeline).number }.first ?? 0
@@ -155,50 +163,9 @@ extension Reception {
         json.raw("}")
         return Reply(200, json)
     }
-
-    /// How many purchases of each store are in each state, and how many give access.
-    func truthSummary(_ request: Request) throws(ControlError) -> Reply {
-        let at = try ControlReader.instant(request.query("at"), "at")
-        let machine = SimulatedClock.machineNow
-        var json = JSONText()
-        world.withLock { world in
-            let now = world.now(machine)
-            let instant = at ?? now
-            var states: [String: Int64] = [:]
-            var entitled: [StoreName: Int64] = [:]
-            var bought: Int64 = 0
-            for number in 1..<(world.purchases.count + 1) {
-                let timeline = world.purchase(number).timeline
-                guard timeline.start <= instant else { continue }
-                let life = world.life(number, at: instant, isPresent: instant == now)
-                bought += 1
-                states[life.phase.word, default: 0] += 1
-                if life.isEntitled { entitled[timeline.store, default: 0] += 1 }
-            }
-            json.raw("{\"at\":")
-            json.time(instant)
-            json.raw(",\"purchases\":")
-            json.number(bought)
-            json.raw(",\"entitled\":{")
-            json.members(StoreName.allCases.map { ($0.rawValue, entitled[$0] ?? 0) })
-            json.raw("},\"states\":{")
-            json.members(states.sorted { $0.key < $1.key })
-            json.raw("}}")
-        }
-        return Reply(200, json)
-    }
 }
 
 extension JSONText {
-    fileprivate mutating func members(_ members: [(String, Int64)]) {
-        for (index, (name, value)) in members.enumerated() {
-            if index > 0 { raw(",") }
-            plain(name)
-            raw(":")
-            number(value)
-        }
-    }
-
     fileprivate mutating func describe(_ scenarios: [PlantedScenario]) {
         raw("{\"purchases\":[")
         for (index, purchase) in scenarios.flatMap(\.purchases).enumerated() {

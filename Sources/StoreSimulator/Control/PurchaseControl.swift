@@ -1,17 +1,26 @@
-import Synchronization
-
-/// The control calls about purchases, and the truth about them.
-extension Reception {
-    static let defaultApp = "com.example.reader"
+/// `/control/purchases`: what is bought, and what happens to it.
+struct PurchaseControl: Sendable {
     private static let countLimit = 1_000_000
 
-    func addPurchases(_ request: Request) throws(ControlError) -> Reply {
+    let world: SharedWorld
+    let signer: ReceiptSigner
+
+    var routes: [Route] {
+        [
+            .control("POST", "purchases", buy),
+            .control("GET", "purchases/{purchase}", describe),
+            .control("GET", "purchases/{purchase}/receipt", receipt),
+            .control("POST", "purchases/{purchase}/{action}", act),
+        ]
+    }
+
+    private func buy(_ request: Request) throws(ControlError) -> Reply {
         let body = try ControlReader.read(PurchaseRequest.self, request.body)
         let store = try ControlReader.store(body.store)
         let order = PurchaseOrder(
             store: store, body: body, terms: try ControlReader.terms(body, store),
             start: try ControlReader.instant(body.start, "start"),
-            buyer: try ControlReader.buyer(body, app: Self.defaultApp))
+            buyer: try ControlReader.buyer(body, app: World.defaultApp))
         let count = body.count ?? 1
         guard (1...Self.countLimit).contains(count), !body.product.isEmpty else {
             throw ControlError("count is not between 1 and \(Self.countLimit), or no product")
@@ -34,15 +43,8 @@ extension Reception {
         return Reply(200, json)
     }
 
-    private func number(_ text: Substring) throws(ControlError) -> Int {
-        guard let number = Int(text), world.withLock({ $0.has(number) }) else {
-            throw ControlError("there is no such purchase", status: 404)
-        }
-        return number
-    }
-
-    func describe(_ text: Substring) throws(ControlError) -> Reply {
-        let number = try number(text)
+    private func describe(_ request: Request) throws(ControlError) -> Reply {
+        let number = try world.purchase(named: request["purchase"])
         let machine = SimulatedClock.machineNow
         var json = JSONText()
         world.withLock { world in
@@ -56,8 +58,8 @@ extension Reception {
     }
 
     /// `GET /control/purchases/{id}/receipt?style=app&at=…`: a legacy receipt as of an instant.
-    func receipt(_ request: Request, _ text: Substring) throws(ControlError) -> Reply {
-        let number = try number(text)
+    private func receipt(_ request: Request) throws(ControlError) -> Reply {
+        let number = try world.purchase(named: request["purchase"])
         let at = try ControlReader.instant(request.query("at"), "at")
         let style = request.query("style") ?? "app"
         guard ["app", "transaction"].contains(style) else {
@@ -97,21 +99,19 @@ extension Reception {
             return (entries.filter { $0.purchase.timeline.start <= instant }, instant)
         }
         guard let own = entries.last, let charge = own.life.latest,
-            let app = try? appReceipt(entries, at: instant),
+            let app = try? AppReceipt.signed(entries, at: instant, by: signer),
             let transaction = try? TransactionReceipt.encode(
-                own.purchase, charge, signer: credentials.receipts)
+                own.purchase, charge, signer: signer)
         else { return nil }
         return (Base64.padded(app), Base64.padded(transaction))
     }
 
-    func act(
-        _ request: Request, _ text: Substring, _ action: Substring
-    ) throws(ControlError) -> Reply {
-        let number = try number(text)
+    private func act(_ request: Request) throws(ControlError) -> Reply {
+        let number = try world.purchase(named: request["purchase"])
         let body = try ControlReader.read(DeedRequest.self, request.body)
         let store = world.withLock { $0.purchase(number).store }
         let period = try ControlReader.period(body.period, "period")
-        let deed = try ControlReader.act(action, body, store)
+        let deed = try ControlReader.act(request["action"][...], body, store)
         let machine = SimulatedClock.machineNow
         var json = JSONText()
         let objection: String? = world.withLock { world in
@@ -151,52 +151,5 @@ extension Reception {
         }
         if let objection { throw ControlError(objection, status: 409) }
         return Reply(200, json)
-    }
-
-    func truth(_ request: Request) throws(ControlError) -> Reply {
-        let at = try ControlReader.instant(request.query("at"), "at")
-        let machine = SimulatedClock.machineNow
-        let (purchases, now) = world.withLock { ($0.purchases, $0.now(machine)) }
-        let instant = at ?? now
-        var json = JSONText(capacity: purchases.count * 300 + 100)
-        json.raw("{\"at\":")
-        json.time(instant)
-        json.raw(",\"purchases\":[")
-        for (index, purchase) in purchases.enumerated() {
-            if index > 0 { json.raw(",") }
-            let life = purchase.timeline.life(at: instant)
-            json.raw("{")
-            json.names(of: purchase)
-            json.raw(",\"state\":")
-            json.plain(life.phase.word)
-            json.raw(",\"entitled\":")
-            json.boolean(instant >= purchase.timeline.start && life.isEntitled)
-            json.products(of: purchase, life, at: instant)
-            json.raw("}")
-        }
-        json.raw("]}")
-        return Reply(200, json)
-    }
-}
-
-extension Phase {
-    /// One word for the control calls.
-    var word: String {
-        switch self {
-        case .pending: "pending"
-        case .abandoned: "abandoned"
-        case .running: "active"
-        case .silent: "silent"
-        case .grace: "grace"
-        case .hold: "hold"
-        case .paused: "paused"
-        case .ended(_, .cancelled), .ended(_, .expired), .ended(_, .priceDeclined),
-            .ended(_, .unavailable):
-            "expired"
-        case .ended(_, .paymentFailed): "payment_failed"
-        case .ended(_, .refunded): "refunded"
-        case .ended(_, .revoked): "revoked"
-        case .ended(_, .replaced): "replaced"
-        }
     }
 }

@@ -1,6 +1,3 @@
-import FoundationEssentials
-import Synchronization
-
 /// The body of `POST /control/faults`.
 struct FaultRequest: Codable, Hashable, Sendable {
     var kind: String
@@ -23,7 +20,8 @@ struct FaultRequest: Codable, Hashable, Sendable {
 }
 
 extension ControlReader {
-    static func fault(_ request: FaultRequest) throws(ControlError) -> Fault {
+    /// The fault with its span of simulated time, which begins at `now` where nothing else is said.
+    static func fault(_ request: FaultRequest, at now: Instant) throws(ControlError) -> Fault {
         guard let kind = Fault.Kind(rawValue: request.kind) else {
             let kinds = Fault.Kind.allCases.map(\.rawValue).joined(separator: ", ")
             throw ControlError("kind is none of \(kinds)")
@@ -47,6 +45,8 @@ extension ControlReader {
         fault.retryAfterSeconds = request.retryAfter
         fault.retryAfterText = try header(request.retryAfterText)
         fault.age = try period(request.age, "age") ?? fault.age
+        fault.begins = try instant(request.at, "at")
+        fault.ends = try period(request.for, "for").map { (fault.begins ?? now).adding($0) }
         return fault
     }
 
@@ -97,38 +97,37 @@ extension ControlReader {
     }
 }
 
-/// The control calls about faults.
-extension Reception {
-    func addFault(_ request: Request) throws(ControlError) -> Reply {
+/// `/control/faults` and `/control/latency`: how the stores fail, and how slow they are.
+struct FaultControl: Sendable {
+    let world: SharedWorld
+
+    var routes: [Route] {
+        [
+            .control("GET", "faults") { _ in list() },
+            .control("POST", "faults", add),
+            .control("DELETE", "faults") { _ in
+                world.withLock { $0.faults.removeAll() }
+                return .done
+            },
+            .control("DELETE", "faults/{id}", remove),
+            .control("POST", "latency", setLatency),
+        ]
+    }
+
+    private func add(_ request: Request) throws(ControlError) -> Reply {
         let body = try ControlReader.read(FaultRequest.self, request.body)
-        let machine = SimulatedClock.machineNow
-        let now = world.withLock { $0.now(machine) }
-        let fault = try Self.fault(body, at: now)
-        let id = world.withLock { $0.faults.add(fault) }
-        var json = JSONText(capacity: 20)
-        json.raw("{\"id\":")
-        json.number(Int64(id))
-        json.raw("}")
-        return Reply(200, json)
+        let fault = try ControlReader.fault(body, at: world.now())
+        return .made(id: world.withLock { $0.faults.add(fault) })
     }
 
-    /// The fault with its span of simulated time, which begins at `now` where nothing else is said.
-    static func fault(_ body: FaultRequest, at now: Instant) throws(ControlError) -> Fault {
-        var fault = try ControlReader.fault(body)
-        fault.begins = try ControlReader.instant(body.at, "at")
-        let length = try ControlReader.period(body.for, "for")
-        fault.ends = length.map { (fault.begins ?? now).adding($0) }
-        return fault
-    }
-
-    func removeFault(_ id: Substring) throws(ControlError) -> Reply {
-        guard let id = Int(id), world.withLock({ $0.faults.remove(id: id) }) else {
+    private func remove(_ request: Request) throws(ControlError) -> Reply {
+        guard let id = Int(request["id"]), world.withLock({ $0.faults.remove(id: id) }) else {
             throw ControlError("there is no such fault", status: 404)
         }
-        return Self.done
+        return .done
     }
 
-    func faultsReply() -> Reply {
+    private func list() -> Reply {
         let faults = world.withLock { $0.faults.faults }
         var json = JSONText()
         json.raw("{\"faults\":[")
@@ -138,6 +137,15 @@ extension Reception {
         }
         json.raw("]}")
         return Reply(200, json)
+    }
+
+    private func setLatency(_ request: Request) throws(ControlError) -> Reply {
+        let body = try ControlReader.read(LatencyRequest.self, request.body)
+        guard (0...600_000).contains(body.milliseconds) else {
+            throw ControlError("milliseconds is not between 0 and 600000")
+        }
+        world.withLock { $0.latencyMilliseconds = body.milliseconds }
+        return .done
     }
 }
 

@@ -10,15 +10,38 @@ struct Place: Hashable, Sendable {
     var authority: String?
 }
 
-/// Ready questions: files for `curl -K`, each with an address and fresh proof of who asks.
-extension Reception {
+/// What clients are told: `/control/curl`, files for `curl -K`, each with an address and fresh
+/// proof of who asks; and `/control/quit`.
+final class ClientControl: Sendable {
     private static let tokenSeconds: Int64 = 3600
 
-    /// `GET /control/curl/{id}`: what curl needs to ask about a purchase.
-    func curlReply(_ text: Substring) throws(ControlError) -> Reply {
-        guard let number = Int(text), world.withLock({ $0.has(number) }) else {
-            throw ControlError("there is no such purchase", status: 404)
-        }
+    /// Where the simulator listens; nil until then.
+    let place = Mutex<Place?>(nil)
+    private let world: SharedWorld
+    private let credentials: Credentials
+    private let quit: @Sendable () -> Void
+
+    init(world: SharedWorld, credentials: Credentials, quit: @escaping @Sendable () -> Void) {
+        self.world = world
+        self.credentials = credentials
+        self.quit = quit
+    }
+
+    var routes: [Route] {
+        [
+            .control("GET", "curl/{purchase}") { [self] request throws(ControlError) in
+                try curl(request)
+            },
+            .control("POST", "quit") { [quit] _ in
+                quit()
+                return .done
+            },
+        ]
+    }
+
+    /// What curl needs to ask about a purchase.
+    private func curl(_ request: Request) throws(ControlError) -> Reply {
+        let number = try world.purchase(named: request["purchase"])
         guard let configuration = curlConfiguration(number) else {
             throw ControlError("nobody listens yet", status: 409)
         }
@@ -44,7 +67,7 @@ extension Reception {
             let bearer = world.withLock { world in
                 world.issueBearer(
                     until: world.now(machine) + Self.tokenSeconds * 1000,
-                    scopes: [Self.publisherScope])
+                    scopes: [Bearer.publisherScope])
             }
             let read =
                 purchase.timeline.terms.kind == .autoRenewable ? "subscriptionsv2" : "productsv2"
@@ -94,7 +117,7 @@ extension Simulator {
     func demonstrate(_ options: Options) throws {
         let directory = options.directory
         let machine = SimulatedClock.machineNow
-        let numbers = reception.world.withLock { world in
+        let numbers = responder.world.withLock { world in
             let now = world.now(machine)
             return StoreName.allCases.map { store in
                 let terms = Terms(store: store, period: Period(months: 1))
@@ -106,9 +129,9 @@ extension Simulator {
                 ).number
             }
         }
-        let write = { @Sendable [reception] in
+        let write = { @Sendable [responder] in
             for (store, number) in zip(StoreName.allCases, numbers) {
-                guard let text = reception.curlConfiguration(number) else { continue }
+                guard let text = responder.clients.curlConfiguration(number) else { continue }
                 try ClientFiles.putSecret(text, "\(store.rawValue).curl", in: directory)
             }
         }
