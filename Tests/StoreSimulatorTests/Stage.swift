@@ -144,6 +144,12 @@ extension Reply {
     }
 }
 
+extension JSON {
+    var object: [String: Any] {
+        (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any] ?? [:]
+    }
+}
+
 extension JSONText {
     var object: [String: Any] {
         (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any] ?? [:]

@@ -3,81 +3,60 @@
 /// https://developer.amazon.com/docs/in-app-purchasing/iap-rvs-for-android-apps.html
 enum Amazon {
     /// The body of a 200 for `purchase` as its life stands.
-    static func receipt(_ purchase: Purchase, _ life: Life) -> JSONText {
+    static func receipt(_ purchase: Purchase, _ life: Life) -> JSON {
         let sandbox = purchase.environment == .sandbox
         let kind = purchase.timeline.terms.kind
+        let isRenewable = kind == .autoRenewable
         let dates = Dates(life, isSandbox: sandbox)
         let term = life.latest?.product ?? purchase.timeline.product
-        var json = JSONText()
-        json.raw("{\"autoRenewing\":")
-        json.boolean(
-            life.isRenewable && dates.cancel == nil && life.autoRenews && !dates.isArtefact)
-        json.raw(",\"betaProduct\":")
-        json.boolean(purchase.isBeta)
-        json.raw(",\"cancelDate\":")
-        json.millisecondsOrNull(dates.cancel)
-        json.raw(",\"cancelReason\":")
-        if let reason = dates.cancelReason { json.number(reason) } else { json.raw("null") }
-        json.raw(",\"countryCode\":\"DE\"")
-        appendDeferral(dates, life, to: &json)
-        json.raw(",\"freeTrialEndDate\":")
-        json.millisecondsOrNull(dates.trialEnd)
-        json.raw(",\"fulfillmentDate\":")
-        json.milliseconds(purchase.timeline.start + 62_000)
-        json.raw(",\"fulfillmentResult\":\"FULFILLED\",\"gracePeriodEndDate\":")
-        json.millisecondsOrNull(dates.graceEnd)
-        json.raw(",\"parentProductId\":null,\"productId\":")
-        json.string(kind == .autoRenewable ? parent(of: term) : term)
-        json.raw(",\"productType\":")
-        json.plain(typeName(kind))
-        appendPromotions(purchase, life, to: &json)
-        json.raw(",\"purchaseDate\":")
-        json.milliseconds(purchase.timeline.start)
-        json.raw(",\"purchaseMetadataMap\":null,\"quantity\":")
-        json.raw(kind == .nonConsumable ? "null" : "1")
-        json.raw(",\"receiptId\":")
-        json.plain(purchase.token)
-        json.raw(",\"renewalDate\":")
-        json.millisecondsOrNull(dates.renewal)
-        if kind == .autoRenewable {
-            json.raw(",\"term\":")
-            json.string(termText(life.period))
-            json.raw(",\"termSku\":")
-            json.string(sandbox ? parent(of: term) + "_term" : term)
-        } else {
-            json.raw(",\"term\":null,\"termSku\":null")
+        return .object { json in
+            json.member(
+                "autoRenewing",
+                life.isRenewable && dates.cancel == nil && life.autoRenews && !dates.isArtefact)
+            json.member("betaProduct", purchase.isBeta)
+            json.member("cancelDate", orNull: dates.cancel?.milliseconds)
+            json.member("cancelReason", orNull: dates.cancelReason)
+            json.member("countryCode", "DE")
+            deferral(dates, life, to: &json)
+            json.member("freeTrialEndDate", orNull: dates.trialEnd?.milliseconds)
+            json.member("fulfillmentDate", (purchase.timeline.start + 62_000).milliseconds)
+            json.member("fulfillmentResult", "FULFILLED")
+            json.member("gracePeriodEndDate", orNull: dates.graceEnd?.milliseconds)
+            json.null("parentProductId")
+            json.member("productId", isRenewable ? parent(of: term) : term)
+            json.member("productType", typeName(kind))
+            promotions(purchase, life, to: &json)
+            json.member("purchaseDate", purchase.timeline.start.milliseconds)
+            json.null("purchaseMetadataMap")
+            json.member("quantity", orNull: kind == .nonConsumable ? nil : 1)
+            json.member("receiptId", purchase.token)
+            json.member("renewalDate", orNull: dates.renewal?.milliseconds)
+            json.member("term", orNull: isRenewable ? termText(life.period) : nil)
+            let termSKU = sandbox ? parent(of: term) + "_term" : term
+            json.member("termSku", orNull: isRenewable ? termSKU : nil)
+            json.member("testTransaction", sandbox)
         }
-        json.raw(",\"testTransaction\":")
-        json.boolean(sandbox)
-        json.raw("}")
-        return json
     }
 
     /// A change of plan that waits for the next renewal; both are null once it has come.
-    private static func appendDeferral(_ dates: Dates, _ life: Life, to json: inout JSONText) {
-        guard dates.cancel == nil, let next = life.productAtRenewal, let latest = life.latest else {
-            return json.raw(",\"deferredDate\":null,\"deferredSku\":null")
-        }
-        json.raw(",\"deferredDate\":")
-        json.milliseconds(latest.end)
-        json.raw(",\"deferredSku\":")
-        json.string(next)
+    private static func deferral(_ dates: Dates, _ life: Life, to json: inout JSONWriter) {
+        let next = dates.cancel == nil && life.latest != nil ? life.productAtRenewal : nil
+        let date = next == nil ? nil : life.latest?.end
+        json.member("deferredDate", orNull: date?.milliseconds)
+        json.member("deferredSku", orNull: next)
     }
 
-    private static func appendPromotions(
-        _ purchase: Purchase, _ life: Life, to json: inout JSONText
-    ) {
+    private static func promotions(_ purchase: Purchase, _ life: Life, to json: inout JSONWriter) {
         guard let offer = purchase.timeline.terms.firstOffer, offer.discount != .freeTrial else {
-            return json.raw(",\"promotions\":null")
+            return json.null("promotions")
         }
-        json.raw(",\"promotions\":[{\"promotionType\":\"")
-        switch offer.kind {
-        case .introductory: json.raw("Introductory Price - All customers")
-        case .promotional, .code, .winBack: json.raw("Promotional Price - Lapsed customers")
+        json.objects("promotions", [offer]) { json, offer in
+            json.member(
+                "promotionType",
+                offer.kind == .introductory
+                    ? "Introductory Price - All customers" : "Promotional Price - Lapsed customers")
+            json.member("promotionStatus", life.latest?.offer == nil ? "Completed" : "InProgress")
         }
-        json.raw("\",\"promotionStatus\":\"")
-        json.raw(life.latest?.offer == nil ? "Completed" : "InProgress")
-        json.raw("\"}]")
     }
 
     private static func typeName(_ kind: Terms.Kind) -> String {
@@ -88,12 +67,11 @@ enum Amazon {
         }
     }
 
-    static func failure(_ message: String) -> JSONText {
-        var json = JSONText(capacity: 80)
-        json.raw("{\"message\":")
-        json.string(message)
-        json.raw(",\"status\":false}")
-        return json
+    static func failure(_ message: String) -> JSON {
+        .object(capacity: 80) { json in
+            json.member("message", message)
+            json.member("status", false)
+        }
     }
 
     /// The dates of an answer. While auto-renew is off nothing says when the paid time ends.

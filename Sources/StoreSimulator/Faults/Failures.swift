@@ -95,10 +95,11 @@ enum Failures {
 
     /// `verifyReceipt` says with status 200 and one number what went wrong.
     static func receipt(status: Int) -> Reply {
-        var json = JSONText(capacity: 60)
-        json.raw("{\"environment\":\"Production\",\"status\":")
-        json.number(Int64(status))
-        json.raw("}")
-        return Reply(200, json)
+        Reply(
+            200,
+            .object(capacity: 60) { json in
+                json.member("environment", "Production")
+                json.member("status", status)
+            })
     }
 }

@@ -104,6 +104,10 @@ struct Reply {
         self.init(status, ByteBuffer(bytes: json.bytes))
     }
 
+    init(_ status: Int, _ json: JSON) {
+        self.init(status, ByteBuffer(bytes: json.bytes))
+    }
+
     init(_ status: Int, text: String) {
         self.init(status, ByteBuffer(string: text))
         contentType = "text/plain"
