@@ -31,43 +31,38 @@ enum Google {
     }
 
     /// The body of a 200. Members with default values are left out, as the API does.
-    static func subscription(_ purchase: Purchase, _ life: Life, at now: Instant) -> JSONText {
-        var json = JSONText()
+    static func subscription(_ purchase: Purchase, _ life: Life, at now: Instant) -> JSON {
         let state = State(life, at: now)
-        json.raw("{\"kind\":\"androidpublisher#subscriptionPurchaseV2\"")
-        if let first = life.charges.first {
-            json.raw(",\"startTime\":")
-            json.time(first.start)
-        }
-        json.raw(",\"regionCode\":\"PT\",\"subscriptionState\":\"SUBSCRIPTION_STATE_")
-        json.raw(state.name)
-        json.raw("\",\"latestOrderId\":")
         let pending = order(purchase, number: life.charges.count)
-        json.plain(state.isUnpaid ? pending : order(purchase, number: life.charges.count - 1))
-        if let replaced = purchase.replaces {
-            json.raw(",\"linkedPurchaseToken\":")
-            json.string(replaced)
-        }
-        appendContext(life, state, pending, now, to: &json)
-        if purchase.environment == .sandbox { json.raw(",\"testPurchase\":{}") }
-        json.raw(",\"acknowledgementState\":\"ACKNOWLEDGEMENT_STATE_")
         let isAcknowledged = life.latest != nil && life.isAcknowledged
-        json.raw(isAcknowledged ? "ACKNOWLEDGED\"" : "PENDING\"")
-        if let expired = purchase.resubscribes, !isAcknowledged {
-            json.raw(",\"outOfAppPurchaseContext\":{\"expiredPurchaseToken\":")
-            json.string(expired)
-            json.raw("}")
+        return .object { json in
+            json.member("kind", "androidpublisher#subscriptionPurchaseV2")
+            json.member("startTime", life.charges.first?.start)
+            json.member("regionCode", "PT")
+            json.member("subscriptionState", "SUBSCRIPTION_STATE_" + state.name)
+            json.member(
+                "latestOrderId",
+                state.isUnpaid ? pending : order(purchase, number: life.charges.count - 1))
+            json.member("linkedPurchaseToken", purchase.replaces)
+            context(life, pending, to: &json)
+            if purchase.environment == .sandbox { json.object("testPurchase") { _ in } }
+            json.member(
+                "acknowledgementState",
+                isAcknowledged
+                    ? "ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED" : "ACKNOWLEDGEMENT_STATE_PENDING")
+            if let expired = purchase.resubscribes, !isAcknowledged {
+                json.object("outOfAppPurchaseContext") {
+                    $0.member("expiredPurchaseToken", expired)
+                }
+            }
+            if let user = purchase.user {
+                json.object("externalAccountIdentifiers") {
+                    $0.member("obfuscatedExternalAccountId", user)
+                }
+            }
+            lineItems(purchase, life, state, now, to: &json)
+            json.member("etag", etag(purchase, life, state))
         }
-        if let user = purchase.user {
-            json.raw(",\"externalAccountIdentifiers\":{\"obfuscatedExternalAccountId\":")
-            json.string(user)
-            json.raw("}")
-        }
-        appendLineItems(purchase, life, state, now, to: &json)
-        json.raw(",\"etag\":")
-        json.plain(etag(purchase, life, state))
-        json.raw("}")
-        return json
     }
 
     /// First the base id, then `..0` for the first renewal.
@@ -77,7 +72,7 @@ enum Google {
 
     /// State, and the end of access that goes with it.
     struct State {
-        var name: StaticString
+        var name: String
         var expiry: Instant?
         var isUnpaid = false
         var renews: Bool
@@ -112,44 +107,38 @@ enum Google {
         }
     }
 
-    private static func appendContext(
-        _ life: Life, _ state: State, _ pending: String, _ now: Instant, to json: inout JSONText
-    ) {
+    /// Why it is not simply active.
+    private static func context(_ life: Life, _ pending: String, to json: inout JSONWriter) {
         switch life.phase {
         case .pending, .abandoned, .silent: break
         case .running where life.autoRenews || life.plan == .prepaid: break
-        case .running: appendUserCancellation(life, to: &json)
         case .ended(_, .expired) where life.plan == .prepaid: break
-        case .grace, .hold:
-            if case .hold = life.phase {
-                json.raw(",\"onHoldStateContext\":{\"renewalDeclined\":{\"pendingOrderId\":")
-            } else {
-                json.raw(",\"inGracePeriodStateContext\":{\"renewalDeclined\":{\"pendingOrderId\":")
-            }
-            json.plain(pending)
-            json.raw("}}")
+        case .grace: declined("inGracePeriodStateContext", pending, to: &json)
+        case .hold: declined("onHoldStateContext", pending, to: &json)
         case .paused(let until):
-            json.raw(",\"pausedStateContext\":{\"autoResumeTime\":")
-            json.time(until)
-            json.raw("}")
-        case .ended(_, .cancelled), .ended(_, .expired):
-            appendUserCancellation(life, to: &json)
+            json.object("pausedStateContext") { $0.member("autoResumeTime", until) }
+        case .running, .ended(_, .cancelled), .ended(_, .expired):
+            canceled("userInitiatedCancellation", at: life.autoRenewChangedAt, to: &json)
         case .ended(_, .paymentFailed), .ended(_, .priceDeclined), .ended(_, .unavailable):
-            json.raw(",\"canceledStateContext\":{\"systemInitiatedCancellation\":{}}")
+            canceled("systemInitiatedCancellation", to: &json)
         case .ended(_, .refunded), .ended(_, .revoked):
-            json.raw(",\"canceledStateContext\":{\"developerInitiatedCancellation\":{}}")
-        case .ended(_, .replaced):
-            json.raw(",\"canceledStateContext\":{\"replacementCancellation\":{}}")
+            canceled("developerInitiatedCancellation", to: &json)
+        case .ended(_, .replaced): canceled("replacementCancellation", to: &json)
         }
     }
 
-    private static func appendUserCancellation(_ life: Life, to json: inout JSONText) {
-        json.raw(",\"canceledStateContext\":{\"userInitiatedCancellation\":{")
-        if let instant = life.autoRenewChangedAt {
-            json.raw("\"cancelTime\":")
-            json.time(instant)
+    private static func declined(_ context: String, _ order: String, to json: inout JSONWriter) {
+        json.object(context) { json in
+            json.object("renewalDeclined") { $0.member("pendingOrderId", order) }
         }
-        json.raw("}}")
+    }
+
+    private static func canceled(
+        _ cause: String, at instant: Instant? = nil, to json: inout JSONWriter
+    ) {
+        json.object("canceledStateContext") { json in
+            json.object(cause) { $0.member("cancelTime", instant) }
+        }
     }
 
     /// 32 hexadecimal digits that change with whatever the answer says (FNV-1a, twice).
@@ -167,9 +156,7 @@ enum Google {
         for part in parts {
             hash = (hash ^ UInt64(bitPattern: part)) &* 0x100_0000_01b3
         }
-        state.name.withUTF8Buffer { name in
-            for byte in name { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        }
+        for byte in state.name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         let other = (hash ^ 0x5bd1_e995) &* 0x100_0000_01b3
         return hexadecimal(hash) + hexadecimal(other)
     }
@@ -186,42 +173,25 @@ extension Google {
         refusal(410, "purchaseTokenNoLongerValid", "The purchase token is no longer valid.")
     }
 
-    static var emptyObject: JSONText {
-        var json = JSONText(capacity: 2)
-        json.raw("{}")
-        return json
-    }
-
     /// The error envelope: `{"error":{"code":…,"message":…,"errors":[{…}]}}`.
     static func refusal(
-        _ code: Int, _ reason: StaticString, _ message: String,
-        domain: StaticString = "androidpublisher", location: StaticString? = nil,
-        status: StaticString? = nil
+        _ code: Int, _ reason: String, _ message: String, domain: String = "androidpublisher",
+        location: String? = nil, status: String? = nil
     ) -> Reply {
-        var json = JSONText(capacity: 400)
-        json.raw("{\"error\":{\"code\":")
-        json.number(Int64(code))
-        json.raw(",\"message\":")
-        json.string(message)
-        json.raw(",\"errors\":[{\"message\":")
-        json.string(message)
-        json.raw(",\"domain\":\"")
-        json.raw(domain)
-        json.raw("\",\"reason\":\"")
-        json.raw(reason)
-        json.raw("\"")
-        if let location {
-            json.raw(",\"location\":\"")
-            json.raw(location)
-            json.raw("\",\"locationType\":\"parameter\"")
+        let envelope = JSON.object(capacity: 400) { json in
+            json.object("error") { json in
+                json.member("code", code)
+                json.member("message", message)
+                json.objects("errors", [reason]) { json, reason in
+                    json.member("message", message)
+                    json.member("domain", domain)
+                    json.member("reason", reason)
+                    json.member("location", location)
+                    json.member("locationType", location.map { _ in "parameter" })
+                }
+                json.member("status", status)
+            }
         }
-        json.raw("}]")
-        if let status {
-            json.raw(",\"status\":\"")
-            json.raw(status)
-            json.raw("\"")
-        }
-        json.raw("}}")
-        return Reply(code, json)
+        return Reply(code, envelope)
     }
 }

@@ -19,35 +19,23 @@ extension Google {
         var isLeaving = false
     }
 
-    static func appendLineItems(
+    static func lineItems(
         _ purchase: Purchase, _ life: Life, _ state: State, _ now: Instant,
-        to json: inout JSONText
+        to json: inout JSONWriter
     ) {
-        json.raw(",\"lineItems\":[")
-        for (index, item) in items(purchase, life, state).enumerated() {
-            json.raw(index > 0 ? ",{\"productId\":" : "{\"productId\":")
-            json.string(item.product)
-            if let expiry = item.expiry {
-                json.raw(",\"expiryTime\":")
-                json.time(expiry)
-            }
-            appendPlan(item, purchase, life, to: &json)
-            appendOffer(item, purchase, to: &json)
-            if let order = item.order {
-                json.raw(",\"latestSuccessfulOrderId\":")
-                json.plain(order)
-            }
+        json.objects("lineItems", items(purchase, life, state)) { json, item in
+            json.member("productId", item.product)
+            json.member("expiryTime", item.expiry)
+            plan(item, purchase, life, to: &json)
+            offer(item, purchase, to: &json)
+            json.member("latestSuccessfulOrderId", item.order)
             if let next = item.becomes {
-                json.raw(",\"deferredItemReplacement\":{\"productId\":")
-                json.string(next)
-                json.raw("}")
+                json.object("deferredItemReplacement") { $0.member("productId", next) }
             }
-            if item.isLeaving { json.raw(",\"deferredItemRemoval\":{}") }
-            if item.isMain { appendReplacement(purchase, life, now, to: &json) }
-            appendPhase(item, purchase, to: &json)
-            json.raw("}")
+            if item.isLeaving { json.object("deferredItemRemoval") { _ in } }
+            if item.isMain { replacement(purchase, life, now, to: &json) }
+            offerPhase(item, purchase, to: &json)
         }
-        json.raw("]")
     }
 
     private static func items(_ purchase: Purchase, _ life: Life, _ state: State) -> [Item] {
@@ -82,97 +70,105 @@ extension Google {
         return items
     }
 
-    private static func appendPlan(
-        _ item: Item, _ purchase: Purchase, _ life: Life, to json: inout JSONText
+    private static func plan(
+        _ item: Item, _ purchase: Purchase, _ life: Life, to json: inout JSONWriter
     ) {
         if life.plan == .prepaid {
-            json.raw(",\"prepaidPlan\":{")
-            if life.isEntitled, let latest = life.latest {
-                json.raw("\"allowExtendAfterTime\":")
-                json.time(latest.start + (latest.end - latest.start) / 2)
+            return json.object("prepaidPlan") { json in
+                guard life.isEntitled, let latest = life.latest else { return }
+                json.member(
+                    "allowExtendAfterTime", latest.start + (latest.end - latest.start) / 2)
             }
-            return json.raw("}")
         }
-        json.raw(",\"autoRenewingPlan\":{")
-        if item.renews { json.raw("\"autoRenewEnabled\":true,") }
-        json.raw("\"recurringPrice\":{\"currencyCode\":\"EUR\",\"units\":\"6\"")
-        json.raw(",\"nanos\":990000000}")
-        if item.isMain {
-            appendPriceChange(life, to: &json)
-            appendInstallments(purchase, life, to: &json)
+        json.object("autoRenewingPlan") { json in
+            if item.renews { json.member("autoRenewEnabled", true) }
+            json.object("recurringPrice") { $0.euros("6", nanos: 990_000_000) }
+            if item.isMain {
+                priceChange(life, to: &json)
+                installments(life, to: &json)
+            }
         }
-        json.raw("}")
     }
 
-    private static func appendPriceChange(_ life: Life, to json: inout JSONText) {
+    private static func priceChange(_ life: Life, to json: inout JSONWriter) {
         guard let increase = life.priceIncrease, let latest = life.latest else { return }
-        json.raw(",\"priceChangeDetails\":{\"newPrice\":{\"currencyCode\":\"EUR\",\"units\":\"9\"")
-        json.raw(",\"nanos\":990000000},\"priceChangeMode\":\"PRICE_INCREASE\"")
-        json.raw(",\"priceChangeState\":\"")
-        json.raw(increase == .asked ? "OUTSTANDING" : "CONFIRMED")
-        json.raw("\",\"expectedNewPriceChargeTime\":")
-        json.time(latest.end)
-        json.raw("}")
+        json.object("priceChangeDetails") { json in
+            json.object("newPrice") { $0.euros("9", nanos: 990_000_000) }
+            json.member("priceChangeMode", "PRICE_INCREASE")
+            json.member("priceChangeState", increase == .asked ? "OUTSTANDING" : "CONFIRMED")
+            json.member("expectedNewPriceChargeTime", latest.end)
+        }
     }
 
-    private static func appendInstallments(
-        _ purchase: Purchase, _ life: Life, to json: inout JSONText
-    ) {
+    private static func installments(_ life: Life, to json: inout JSONWriter) {
         guard case .installments(let count) = life.plan else { return }
-        json.raw(",\"installmentDetails\":{\"initialCommittedPaymentsCount\":")
-        json.number(Int64(count))
-        if life.committedPayments > 0 {
-            json.raw(",\"remainingCommittedPaymentsCount\":")
-            json.number(Int64(life.committedPayments))
+        json.object("installmentDetails") { json in
+            json.member("initialCommittedPaymentsCount", count)
+            if life.committedPayments > 0 {
+                json.member("remainingCommittedPaymentsCount", life.committedPayments)
+            }
+            if life.isCancellationPending { json.object("pendingCancellation") { _ in } }
         }
-        if life.isCancellationPending { json.raw(",\"pendingCancellation\":{}") }
-        json.raw("}")
     }
 
     /// The name of an offer stays after its time.
-    private static func appendOffer(
-        _ item: Item, _ purchase: Purchase, to json: inout JSONText
-    ) {
-        json.raw(",\"offerDetails\":{\"basePlanId\":")
-        switch purchase.timeline.terms.plan {
-        case .renewing: json.raw("\"standard\"")
-        case .prepaid: json.raw("\"prepaid\"")
-        case .installments: json.raw("\"installments\"")
+    private static func offer(_ item: Item, _ purchase: Purchase, to json: inout JSONWriter) {
+        json.object("offerDetails") { json in
+            json.member("basePlanId", basePlan(purchase.timeline.terms.plan))
+            if item.isMain, let offer = purchase.timeline.terms.firstOffer {
+                json.member(
+                    "offerId",
+                    offer.id ?? (offer.discount == .freeTrial ? "free-trial" : "introduction"))
+            }
         }
-        if item.isMain, let offer = purchase.timeline.terms.firstOffer {
-            json.raw(",\"offerId\":")
-            json.string(offer.id ?? (offer.discount == .freeTrial ? "free-trial" : "introduction"))
-        }
-        json.raw("}")
     }
 
-    private static func appendReplacement(
-        _ purchase: Purchase, _ life: Life, _ now: Instant, to json: inout JSONText
+    private static func basePlan(_ plan: Terms.Plan) -> String {
+        switch plan {
+        case .renewing: "standard"
+        case .prepaid: "prepaid"
+        case .installments: "installments"
+        }
+    }
+
+    private static func replacement(
+        _ purchase: Purchase, _ life: Life, _ now: Instant, to json: inout JSONWriter
     ) {
         guard let old = purchase.replacedProduct, life.latest != nil,
             purchase.timeline.nextProduct == nil,
             now - purchase.timeline.start < daysOfReplacement * Instant.day
         else { return }
-        json.raw(",\"itemReplacement\":{\"productId\":")
-        json.string(old)
-        json.raw(",\"basePlanId\":\"standard\"")
-        json.raw(",\"replacementMode\":\"CHARGE_PRORATED_PRICE\"}")
+        json.object("itemReplacement") { json in
+            json.member("productId", old)
+            json.member("basePlanId", "standard")
+            json.member("replacementMode", "CHARGE_PRORATED_PRICE")
+        }
     }
 
-    private static func appendPhase(
-        _ item: Item, _ purchase: Purchase, to json: inout JSONText
-    ) {
+    private static func offerPhase(_ item: Item, _ purchase: Purchase, to json: inout JSONWriter) {
         guard let charge = item.charge else { return }
-        if charge.isTrial {
-            json.raw(",\"offerPhase\":{\"freeTrial\":{}}")
-        } else if charge.offer != nil {
-            json.raw(",\"offerPhase\":{\"introductoryPrice\":{}}")
-        } else if charge.number == 0, purchase.timeline.firstEnd != nil,
-            purchase.timeline.nextProduct == nil, purchase.timeline.terms.plan != .prepaid
-        {
-            json.raw(",\"offerPhase\":{\"prorationPeriod\":{\"originalOfferPhaseType\":\"BASE\"}}")
-        } else {
-            json.raw(",\"offerPhase\":{\"basePrice\":{}}")
+        let isProrated =
+            charge.number == 0 && purchase.timeline.firstEnd != nil
+            && purchase.timeline.nextProduct == nil && purchase.timeline.terms.plan != .prepaid
+        json.object("offerPhase") { json in
+            if charge.isTrial {
+                json.object("freeTrial") { _ in }
+            } else if charge.offer != nil {
+                json.object("introductoryPrice") { _ in }
+            } else if isProrated {
+                json.object("prorationPeriod") { $0.member("originalOfferPhaseType", "BASE") }
+            } else {
+                json.object("basePrice") { _ in }
+            }
         }
+    }
+}
+
+extension JSONWriter {
+    /// The members of an amount of euros; parts that are zero are left out.
+    mutating func euros(_ units: String?, nanos: Int64?) {
+        member("currencyCode", "EUR")
+        member("units", units)
+        member("nanos", nanos)
     }
 }

@@ -4,65 +4,57 @@
 extension Google {
     /// The body of a 200 of `purchases.subscriptions.get`. Members that do not apply are absent;
     /// 64-bit numbers are strings.
-    static func legacySubscription(
-        _ purchase: Purchase, _ life: Life, at now: Instant
-    ) -> JSONText {
+    static func legacySubscription(_ purchase: Purchase, _ life: Life, at now: Instant) -> JSON {
         let state = State(life, at: now)
-        var json = JSONText()
-        json.raw("{\"kind\":\"androidpublisher#subscriptionPurchase\",\"startTimeMillis\":")
-        json.quoted(purchase.timeline.start.milliseconds)
-        if let expiry = state.expiry {
-            json.raw(",\"expiryTimeMillis\":")
-            json.quoted(expiry.milliseconds)
-        }
-        json.raw(",\"autoRenewing\":")
-        json.boolean(state.renews)
-        json.raw(",\"priceCurrencyCode\":\"EUR\",\"priceAmountMicros\":\"6990000\"")
-        json.raw(",\"countryCode\":\"PT\",\"developerPayload\":")
-        json.string(purchase.developerPayload)
-        if let payment = paymentState(life) {
-            json.raw(",\"paymentState\":")
-            json.number(payment)
-        }
-        appendCancellation(life, to: &json)
-        if case .paused(let until) = life.phase {
-            json.raw(",\"autoResumeTimeMillis\":")
-            json.quoted(until.milliseconds)
-        } else if let length = life.pauseLength, let latest = life.latest {
-            json.raw(",\"autoResumeTimeMillis\":")
-            json.quoted(latest.end.adding(length).milliseconds)
-        }
         let paid = life.charges.count - 1
-        json.raw(",\"orderId\":")
-        json.plain(order(purchase, number: state.isUnpaid ? paid + 1 : paid))
-        if let replaced = purchase.replaces {
-            json.raw(",\"linkedPurchaseToken\":")
-            json.string(replaced)
+        return .object { json in
+            json.member("kind", "androidpublisher#subscriptionPurchase")
+            json.member("startTimeMillis", quoted: purchase.timeline.start.milliseconds)
+            json.member("expiryTimeMillis", quoted: state.expiry?.milliseconds)
+            json.member("autoRenewing", state.renews)
+            json.member("priceCurrencyCode", "EUR")
+            json.member("priceAmountMicros", "6990000")
+            json.member("countryCode", "PT")
+            json.member("developerPayload", purchase.developerPayload)
+            json.member("paymentState", paymentState(life))
+            if let reason = cancelReason(life) {
+                json.member("cancelReason", reason)
+                let instant = reason == 0 ? life.autoRenewChangedAt : nil
+                json.member("userCancellationTimeMillis", quoted: instant?.milliseconds)
+            }
+            json.member("autoResumeTimeMillis", quoted: resumption(life)?.milliseconds)
+            json.member(
+                "orderId", order(purchase, number: state.isUnpaid ? paid + 1 : paid))
+            json.member("linkedPurchaseToken", purchase.replaces)
+            if purchase.environment == .sandbox { json.member("purchaseType", 0) }
+            if let offer = purchase.timeline.terms.firstOffer, offer.discount != .freeTrial {
+                json.object("introductoryPriceInfo") { json in
+                    json.member("introductoryPriceCurrencyCode", "EUR")
+                    json.member("introductoryPriceAmountMicros", "990000")
+                    json.member("introductoryPricePeriod", offer.period.text)
+                    json.member("introductoryPriceCycles", offer.cycles)
+                }
+            }
+            if let increase = life.priceIncrease {
+                json.object("priceChange") { json in
+                    json.object("newPrice") { json in
+                        json.member("currency", "EUR")
+                        json.member("priceMicros", "9990000")
+                    }
+                    json.member("state", increase == .asked ? 0 : 1)
+                }
+            }
+            json.member(
+                "acknowledgementState", life.latest == nil || !life.isAcknowledged ? 0 : 1)
+            json.member("obfuscatedExternalAccountId", purchase.user)
         }
-        if purchase.environment == .sandbox { json.raw(",\"purchaseType\":0") }
-        if let offer = purchase.timeline.terms.firstOffer, offer.discount != .freeTrial {
-            json.raw(",\"introductoryPriceInfo\":{\"introductoryPriceCurrencyCode\":\"EUR\"")
-            json.raw(",\"introductoryPriceAmountMicros\":\"990000\"")
-            json.raw(",\"introductoryPricePeriod\":")
-            json.plain(offer.period.text)
-            json.raw(",\"introductoryPriceCycles\":")
-            json.number(Int64(offer.cycles))
-            json.raw("}")
-        }
-        if let increase = life.priceIncrease {
-            json.raw(",\"priceChange\":{\"newPrice\":{\"currency\":\"EUR\"")
-            json.raw(",\"priceMicros\":\"9990000\"},\"state\":")
-            json.number(increase == .asked ? 0 : 1)
-            json.raw("}")
-        }
-        json.raw(",\"acknowledgementState\":")
-        json.number(life.latest == nil || !life.isAcknowledged ? 0 : 1)
-        if let user = purchase.user {
-            json.raw(",\"obfuscatedExternalAccountId\":")
-            json.string(user)
-        }
-        json.raw("}")
-        return json
+    }
+
+    /// When a pause ends, also of one that is only planned.
+    private static func resumption(_ life: Life) -> Instant? {
+        if case .paused(let until) = life.phase { return until }
+        guard let length = life.pauseLength, let latest = life.latest else { return nil }
+        return latest.end.adding(length)
     }
 
     /// 0 pending, 1 received, 2 free trial; nothing once it will not renew.
@@ -77,30 +69,22 @@ extension Google {
     }
 
     /// 0 the user, 1 Google for want of payment, 2 replaced, 3 the developer.
-    private static func appendCancellation(_ life: Life, to json: inout JSONText) {
-        let reason: Int64? =
-            switch life.phase {
-            case .running: life.autoRenews || life.plan == .prepaid ? nil : 0
-            case .ended(_, .expired) where life.plan == .prepaid: nil
-            case .pending, .silent, .grace, .hold, .paused: nil
-            case .abandoned, .ended(_, .cancelled), .ended(_, .expired): 0
-            case .ended(_, .paymentFailed), .ended(_, .priceDeclined), .ended(_, .unavailable): 1
-            case .ended(_, .replaced): 2
-            case .ended(_, .refunded), .ended(_, .revoked): 3
-            }
-        guard let reason else { return }
-        json.raw(",\"cancelReason\":")
-        json.number(reason)
-        if reason == 0, let instant = life.autoRenewChangedAt {
-            json.raw(",\"userCancellationTimeMillis\":")
-            json.quoted(instant.milliseconds)
+    private static func cancelReason(_ life: Life) -> Int? {
+        switch life.phase {
+        case .running: life.autoRenews || life.plan == .prepaid ? nil : 0
+        case .ended(_, .expired) where life.plan == .prepaid: nil
+        case .pending, .silent, .grace, .hold, .paused: nil
+        case .abandoned, .ended(_, .cancelled), .ended(_, .expired): 0
+        case .ended(_, .paymentFailed), .ended(_, .priceDeclined), .ended(_, .unavailable): 1
+        case .ended(_, .replaced): 2
+        case .ended(_, .refunded), .ended(_, .revoked): 3
         }
     }
 }
 
 extension Google {
     /// One charge that was given back, as the list of voided purchases shows it.
-    struct Void: Sendable {
+    struct VoidedPurchase: Sendable {
         var token: String
         var order: String
         var purchased: Instant
@@ -114,9 +98,9 @@ extension Google {
     }
 
     /// The voids of a purchase, oldest first.
-    static func voids(_ purchase: Purchase, _ life: Life) -> [Void] {
+    static func voids(_ purchase: Purchase, _ life: Life) -> [VoidedPurchase] {
         life.charges.compactMap { charge in
-            var void = Void(
+            var void = VoidedPurchase(
                 token: purchase.token, order: order(purchase, number: charge.number),
                 purchased: charge.paidAt, voided: charge.paidAt, source: 0, reason: 1)
             if let givenBack = charge.givenBack {
@@ -140,44 +124,22 @@ extension Google {
     }
 
     /// One page of voided purchases; no voids are an empty object.
-    static func voidedPage(_ voids: some Collection<Void>, nextPage: String?) -> JSONText {
-        var json = JSONText(capacity: voids.count * 400 + 100)
-        json.raw("{")
-        if let nextPage {
-            json.raw("\"tokenPagination\":{\"nextPageToken\":")
-            json.plain(nextPage)
-            json.raw("}")
-        }
-        for (index, void) in voids.enumerated() {
-            if index > 0 {
-                json.raw(",")
-            } else {
-                if nextPage != nil { json.raw(",") }
-                json.raw("\"voidedPurchases\":[")
+    static func voidedPage(_ voids: some Collection<VoidedPurchase>, nextPage: String?) -> JSON {
+        .object(capacity: voids.count * 400 + 100) { json in
+            if let nextPage {
+                json.object("tokenPagination") { $0.member("nextPageToken", nextPage) }
             }
-            append(void, to: &json)
+            if voids.isEmpty { return }
+            json.objects("voidedPurchases", voids) { json, void in
+                json.member("kind", "androidpublisher#voidedPurchase")
+                json.member("purchaseToken", void.token)
+                json.member("purchaseTimeMillis", quoted: void.purchased.milliseconds)
+                json.member("voidedTimeMillis", quoted: void.voided.milliseconds)
+                json.member("orderId", void.order)
+                json.member("voidedSource", void.source)
+                json.member("voidedReason", void.reason)
+                json.member("voidedQuantity", void.quantity)
+            }
         }
-        json.raw(voids.isEmpty ? "}" : "]}")
-        return json
-    }
-
-    private static func append(_ void: Void, to json: inout JSONText) {
-        json.raw("{\"kind\":\"androidpublisher#voidedPurchase\",\"purchaseToken\":")
-        json.plain(void.token)
-        json.raw(",\"purchaseTimeMillis\":")
-        json.quoted(void.purchased.milliseconds)
-        json.raw(",\"voidedTimeMillis\":")
-        json.quoted(void.voided.milliseconds)
-        json.raw(",\"orderId\":")
-        json.plain(void.order)
-        json.raw(",\"voidedSource\":")
-        json.number(void.source)
-        json.raw(",\"voidedReason\":")
-        json.number(void.reason)
-        if let quantity = void.quantity {
-            json.raw(",\"voidedQuantity\":")
-            json.number(Int64(quantity))
-        }
-        json.raw("}")
     }
 }

@@ -3,7 +3,7 @@
 /// https://developer.android.com/google/play/billing/rtdn-reference
 extension Google {
     /// The decoded data of the messages about one happening; often one, sometimes none.
-    static func notifications(_ purchase: Purchase, _ happening: Happening) -> [JSONText] {
+    static func notifications(_ purchase: Purchase, _ happening: Happening) -> [JSON] {
         let types =
             purchase.timeline.terms.kind == .autoRenewable
             ? subscriptionTypes(happening.kind) : productTypes(happening.kind)
@@ -55,59 +55,52 @@ extension Google {
         }
     }
 
-    private static func head(_ purchase: Purchase, at instant: Instant) -> JSONText {
-        var json = JSONText(capacity: 400)
-        json.raw("{\"version\":\"1.0\",\"packageName\":")
-        json.string(purchase.app)
-        json.raw(",\"eventTimeMillis\":")
-        json.quoted(instant.milliseconds)
-        return json
+    /// What stands around all of them.
+    private static func message(
+        app: String, at instant: Instant, _ body: (inout JSONWriter) -> Void
+    ) -> JSON {
+        .object(capacity: 400) { json in
+            json.member("version", "1.0")
+            json.member("packageName", app)
+            json.member("eventTimeMillis", quoted: instant.milliseconds)
+            body(&json)
+        }
     }
 
     private static func notification(
         _ purchase: Purchase, _ happening: Happening, type: Int64
-    ) -> JSONText {
+    ) -> JSON {
         let isSubscription = purchase.timeline.terms.kind == .autoRenewable
-        var json = head(purchase, at: happening.at)
-        json.raw(
-            isSubscription ? ",\"subscriptionNotification\":" : ",\"oneTimeProductNotification\":")
-        json.raw("{\"version\":\"1.0\",\"notificationType\":")
-        json.number(type)
-        json.raw(",\"purchaseToken\":")
-        json.plain(purchase.token)
-        if !isSubscription {
-            json.raw(",\"sku\":")
-            json.string(purchase.timeline.product)
+        let name = isSubscription ? "subscriptionNotification" : "oneTimeProductNotification"
+        return message(app: purchase.app, at: happening.at) { json in
+            json.object(name) { json in
+                json.member("version", "1.0")
+                json.member("notificationType", type)
+                json.member("purchaseToken", purchase.token)
+                if !isSubscription { json.member("sku", purchase.timeline.product) }
+            }
         }
-        json.raw("}}")
-        return json
     }
 
     /// Money that went back although access stays is told of only for parts of a quantity.
     private static func voided(
         _ purchase: Purchase, _ happening: Happening, refundType: Int64
-    ) -> JSONText {
-        var json = head(purchase, at: happening.at)
-        json.raw(",\"voidedPurchaseNotification\":{\"purchaseToken\":")
-        json.plain(purchase.token)
-        json.raw(",\"orderId\":")
-        json.plain(order(purchase, number: happening.charge))
-        json.raw(",\"productType\":")
-        json.number(purchase.timeline.terms.kind == .autoRenewable ? 1 : 2)
-        json.raw(",\"refundType\":")
-        json.number(refundType)
-        json.raw("}}")
-        return json
+    ) -> JSON {
+        message(app: purchase.app, at: happening.at) { json in
+            json.object("voidedPurchaseNotification") { json in
+                json.member("purchaseToken", purchase.token)
+                json.member("orderId", order(purchase, number: happening.charge))
+                json.member(
+                    "productType", purchase.timeline.terms.kind == .autoRenewable ? 1 : 2)
+                json.member("refundType", refundType)
+            }
+        }
     }
 
     /// What the button in the console sends.
-    static func testNotification(app: String, at instant: Instant) -> JSONText {
-        var json = JSONText(capacity: 200)
-        json.raw("{\"version\":\"1.0\",\"packageName\":")
-        json.string(app)
-        json.raw(",\"eventTimeMillis\":")
-        json.quoted(instant.milliseconds)
-        json.raw(",\"testNotification\":{\"version\":\"1.0\"}}")
-        return json
+    static func testNotification(app: String, at instant: Instant) -> JSON {
+        message(app: app, at: instant) { json in
+            json.object("testNotification") { $0.member("version", "1.0") }
+        }
     }
 }

@@ -52,58 +52,38 @@ extension Google {
         }
     }
 
-    static func order(_ order: Order) -> JSONText {
-        var json = JSONText(capacity: 1200)
-        append(order, to: &json)
-        return json
+    static func order(_ order: Order) -> JSON {
+        .object(capacity: 1200) { members(of: order, to: &$0) }
     }
 
-    static func orders(_ orders: [Order]) -> JSONText {
-        var json = JSONText(capacity: orders.count * 1200)
-        json.raw("{\"orders\":[")
-        for (index, order) in orders.enumerated() {
-            if index > 0 { json.raw(",") }
-            append(order, to: &json)
+    static func orders(_ orders: [Order]) -> JSON {
+        .object(capacity: orders.count * 1200) { json in
+            json.objects("orders", orders) { members(of: $1, to: &$0) }
         }
-        json.raw("]}")
-        return json
     }
 
-    private static func append(_ order: Order, to json: inout JSONText) {
-        json.raw("{\"orderId\":")
-        json.plain(Self.order(order.purchase, number: order.number))
-        json.raw(",\"purchaseToken\":")
-        json.plain(order.purchase.token)
-        json.raw(",\"state\":\"")
-        switch order.state {
-        case .pending: json.raw("PENDING")
-        case .processed: json.raw("PROCESSED")
-        case .canceled: json.raw("CANCELED")
-        case .partlyRefunded: json.raw("PARTIALLY_REFUNDED")
-        case .refunded: json.raw("REFUNDED")
-        }
-        json.raw("\",\"createTime\":")
-        json.time(order.created)
-        json.raw(",\"lastEventTime\":")
-        json.time(order.changed)
-        json.raw(",\"salesChannel\":\"")
-        json.raw(order.purchase.resubscribes == nil ? "IN_APP" : "PLAY_STORE")
-        json.raw("\",\"buyerAddress\":{\"buyerCountry\":\"PT\"}")
-        json.raw(",\"orderDetails\":{\"taxInclusive\":true}")
+    private static func members(of order: Order, to json: inout JSONWriter) {
         let price = Price(order)
-        appendTotals(price, to: &json)
-        json.raw(",\"orderHistory\":{")
-        appendHistory(order, price, to: &json)
-        json.raw("},\"lineItems\":[{\"productId\":")
-        json.string(order.charge?.product ?? order.purchase.timeline.product)
-        json.raw(",\"productTitle\":")
-        json.string(order.charge?.product ?? order.purchase.timeline.product)
-        json.raw(",\"listingPrice\":")
-        json.money(price.micros)
-        json.raw(",\"total\":")
-        json.money(price.micros)
-        appendDetails(order, to: &json)
-        json.raw("}]}")
+        let product = order.charge?.product ?? order.purchase.timeline.product
+        json.member("orderId", Self.order(order.purchase, number: order.number))
+        json.member("purchaseToken", order.purchase.token)
+        json.member("state", order.state.name)
+        json.member("createTime", order.created)
+        json.member("lastEventTime", order.changed)
+        json.member(
+            "salesChannel", order.purchase.resubscribes == nil ? "IN_APP" : "PLAY_STORE")
+        json.object("buyerAddress") { $0.member("buyerCountry", "PT") }
+        json.object("orderDetails") { $0.member("taxInclusive", true) }
+        json.money("total", price.micros)
+        json.money("tax", price.taxMicros)
+        json.object("orderHistory") { history(order, price, to: &$0) }
+        json.objects("lineItems", [product]) { json, product in
+            json.member("productId", product)
+            json.member("productTitle", product)
+            json.money("listingPrice", price.micros)
+            json.money("total", price.micros)
+            details(order, to: &json)
+        }
     }
 
     private struct Price {
@@ -120,83 +100,74 @@ extension Google {
         }
     }
 
-    private static func appendTotals(_ price: Price, to json: inout JSONText) {
-        json.raw(",\"total\":")
-        json.money(price.micros)
-        json.raw(",\"tax\":")
-        json.money(price.taxMicros)
-    }
-
-    private static func appendHistory(_ order: Order, _ price: Price, to json: inout JSONText) {
+    private static func history(_ order: Order, _ price: Price, to json: inout JSONWriter) {
         if order.state == .pending { return }
         if order.state == .canceled {
-            json.raw("\"cancellationEvent\":{\"eventTime\":")
-            json.time(order.changed)
-            return json.raw("}")
+            return json.object("cancellationEvent") { $0.member("eventTime", order.changed) }
         }
-        json.raw("\"processedEvent\":{\"eventTime\":")
-        json.time(order.created)
-        json.raw("}")
+        json.object("processedEvent") { $0.member("eventTime", order.created) }
         switch order.state {
         case .pending, .processed, .canceled: break
         case .refunded:
-            json.raw(",\"refundEvent\":{\"eventTime\":")
-            json.time(order.changed)
-            json.raw(",\"refundReason\":\"")
-            json.raw(order.charge?.givenBack?.cause == .chargeBack ? "CHARGEBACK" : "OTHER")
-            json.raw("\",\"refundDetails\":{\"total\":")
-            json.money(price.micros)
-            json.raw(",\"tax\":")
-            json.money(price.taxMicros)
-            json.raw("}}")
+            let isChargeBack = order.charge?.givenBack?.cause == .chargeBack
+            json.object("refundEvent") { json in
+                json.member("eventTime", order.changed)
+                json.member("refundReason", isChargeBack ? "CHARGEBACK" : "OTHER")
+                json.object("refundDetails") { json in
+                    json.money("total", price.micros)
+                    json.money("tax", price.taxMicros)
+                }
+            }
         case .partlyRefunded:
             let part = Int64(order.charge?.moneyBackQuantity ?? 1)
             let total = price.micros * part / Int64(max(1, order.charge?.quantity ?? 1))
-            json.raw(",\"partialRefundEvents\":[{\"createTime\":")
-            json.time(order.changed)
-            json.raw(",\"processTime\":")
-            json.time(order.changed)
-            json.raw(",\"state\":\"PROCESSED_SUCCESSFULLY\",\"refundDetails\":{\"total\":")
-            json.money(total)
-            json.raw("}}]")
+            json.objects("partialRefundEvents", [total]) { json, total in
+                json.member("createTime", order.changed)
+                json.member("processTime", order.changed)
+                json.member("state", "PROCESSED_SUCCESSFULLY")
+                json.object("refundDetails") { $0.money("total", total) }
+            }
         }
     }
 
-    private static func appendDetails(_ order: Order, to json: inout JSONText) {
+    private static func details(_ order: Order, to json: inout JSONWriter) {
         guard order.purchase.timeline.terms.kind == .autoRenewable else {
-            json.raw(",\"oneTimePurchaseDetails\":{\"quantity\":")
-            json.number(Int64(order.purchase.timeline.terms.quantity))
-            return json.raw(",\"purchaseOptionId\":\"buy\"}")
-        }
-        json.raw(",\"subscriptionDetails\":{\"basePlanId\":\"standard\"")
-        if let charge = order.charge {
-            json.raw(",\"offerPhaseDetails\":{\"")
-            if charge.isTrial {
-                json.raw("freeTrialDetails")
-            } else {
-                json.raw(charge.offer == nil ? "baseDetails" : "introductoryPriceDetails")
+            return json.object("oneTimePurchaseDetails") { json in
+                json.member("quantity", order.purchase.timeline.terms.quantity)
+                json.member("purchaseOptionId", "buy")
             }
-            json.raw("\":{}},\"servicePeriodStartTime\":")
-            json.time(charge.start)
-            json.raw(",\"servicePeriodEndTime\":")
-            json.time(charge.end)
         }
-        json.raw("}")
+        json.object("subscriptionDetails") { json in
+            json.member("basePlanId", "standard")
+            guard let charge = order.charge else { return }
+            let phase =
+                charge.isTrial
+                ? "freeTrialDetails"
+                : charge.offer == nil ? "baseDetails" : "introductoryPriceDetails"
+            json.object("offerPhaseDetails") { $0.object(phase) { _ in } }
+            json.member("servicePeriodStartTime", charge.start)
+            json.member("servicePeriodEndTime", charge.end)
+        }
     }
 }
 
-extension JSONText {
-    /// An amount of euros; parts that are zero are left out.
-    fileprivate mutating func money(_ micros: Int64) {
-        raw("{\"currencyCode\":\"EUR\"")
-        if micros / 1_000_000 != 0 {
-            raw(",\"units\":")
-            quoted(micros / 1_000_000)
+extension Google.Order.State {
+    fileprivate var name: String {
+        switch self {
+        case .pending: "PENDING"
+        case .processed: "PROCESSED"
+        case .canceled: "CANCELED"
+        case .partlyRefunded: "PARTIALLY_REFUNDED"
+        case .refunded: "REFUNDED"
         }
-        if micros % 1_000_000 != 0 {
-            raw(",\"nanos\":")
-            number(micros % 1_000_000 * 1000)
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func money(_ name: String, _ micros: Int64) {
+        let (units, rest) = (micros / 1_000_000, micros % 1_000_000)
+        object(name) { json in
+            json.euros(units == 0 ? nil : String(units), nanos: rest == 0 ? nil : rest * 1000)
         }
-        raw("}")
     }
 }

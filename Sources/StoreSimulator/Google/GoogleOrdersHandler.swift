@@ -75,6 +75,6 @@ struct GoogleOrdersHandler: Sendable {
             return Google.refusal(400, "orderNotRefundable", "The order cannot be refunded.")
         }
         world.add(deed, to: number, at: now)
-        return Reply(200, Google.emptyObject)
+        return Reply(200, .emptyObject)
     }
 }

@@ -3,39 +3,34 @@
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.products
 extension Google {
     /// The body of a 200 of `purchases.products.get`.
-    static func product(_ purchase: Purchase, _ life: Life) -> JSONText {
-        var json = JSONText()
-        json.raw("{\"kind\":\"androidpublisher#productPurchase\",\"purchaseTimeMillis\":")
-        json.quoted(purchase.timeline.start.milliseconds)
-        json.raw(",\"purchaseState\":")
-        switch life.phase {
-        case .pending: json.raw("2")
-        case .ended(_, .expired): json.raw("0")
-        case .abandoned, .ended: json.raw("1")
-        case .running, .silent, .grace, .hold, .paused: json.raw("0")
-        }
-        json.raw(",\"consumptionState\":")
-        json.number(life.isConsumed ? 1 : 0)
-        json.raw(",\"developerPayload\":")
-        json.string(purchase.developerPayload)
-        json.raw(",\"orderId\":")
-        json.plain(purchase.order)
-        if purchase.environment == .sandbox { json.raw(",\"purchaseType\":0") }
-        json.raw(",\"acknowledgementState\":")
-        json.number(isAcknowledged(life) ? 1 : 0)
+    static func product(_ purchase: Purchase, _ life: Life) -> JSON {
         let quantity = purchase.timeline.terms.quantity
-        if quantity > 1 {
-            json.raw(",\"quantity\":")
-            json.number(Int64(quantity))
-            json.raw(",\"refundableQuantity\":")
-            json.number(refundable(quantity, life))
+        return .object { json in
+            json.member("kind", "androidpublisher#productPurchase")
+            json.member("purchaseTimeMillis", quoted: purchase.timeline.start.milliseconds)
+            json.member("purchaseState", state(life.phase).number)
+            json.member("consumptionState", life.isConsumed ? 1 : 0)
+            json.member("developerPayload", purchase.developerPayload)
+            json.member("orderId", purchase.order)
+            if purchase.environment == .sandbox { json.member("purchaseType", 0) }
+            json.member("acknowledgementState", isAcknowledged(life) ? 1 : 0)
+            if quantity > 1 {
+                json.member("quantity", quantity)
+                json.member("refundableQuantity", refundable(quantity, life))
+            }
+            json.member("obfuscatedExternalAccountId", purchase.user)
+            json.member("regionCode", "PT")
         }
-        if let user = purchase.user {
-            json.raw(",\"obfuscatedExternalAccountId\":")
-            json.string(user)
+    }
+
+    private static func state(_ phase: Phase) -> (number: Int, name: String) {
+        switch phase {
+        case .pending: (2, "PENDING")
+        case .abandoned: (1, "CANCELLED")
+        case .ended(_, .expired): (0, "PURCHASED")
+        case .ended: (1, "CANCELLED")
+        case .running, .silent, .grace, .hold, .paused: (0, "PURCHASED")
         }
-        json.raw(",\"regionCode\":\"PT\"}")
-        return json
     }
 
     private static func isAcknowledged(_ life: Life) -> Bool {
@@ -48,41 +43,36 @@ extension Google {
     }
 
     /// The body of a 200 of `purchases.productsv2.getproductpurchasev2`.
-    static func productVersion2(_ purchase: Purchase, _ life: Life) -> JSONText {
-        var json = JSONText()
-        json.raw("{\"kind\":\"androidpublisher#productPurchaseV2\",\"productLineItem\":[")
-        json.raw("{\"productId\":")
-        json.string(purchase.timeline.product)
-        json.raw(",\"productOfferDetails\":{\"purchaseOptionId\":\"buy\",\"quantity\":")
+    static func productVersion2(_ purchase: Purchase, _ life: Life) -> JSON {
         let quantity = purchase.timeline.terms.quantity
-        json.number(Int64(quantity))
-        json.raw(",\"refundableQuantity\":")
-        json.number(refundable(quantity, life))
-        json.raw(",\"consumptionState\":\"CONSUMPTION_STATE_")
-        json.raw(life.isConsumed ? "CONSUMED" : "YET_TO_BE_CONSUMED")
-        json.raw("\"}}],\"purchaseStateContext\":{\"purchaseState\":\"")
-        switch life.phase {
-        case .pending: json.raw("PENDING")
-        case .ended(_, .expired): json.raw("PURCHASED")
-        case .abandoned, .ended: json.raw("CANCELLED")
-        case .running, .silent, .grace, .hold, .paused: json.raw("PURCHASED")
+        return .object { json in
+            json.member("kind", "androidpublisher#productPurchaseV2")
+            json.objects("productLineItem", [purchase.timeline.product]) { json, product in
+                json.member("productId", product)
+                json.object("productOfferDetails") { json in
+                    json.member("purchaseOptionId", "buy")
+                    json.member("quantity", quantity)
+                    json.member("refundableQuantity", refundable(quantity, life))
+                    json.member(
+                        "consumptionState",
+                        life.isConsumed
+                            ? "CONSUMPTION_STATE_CONSUMED" : "CONSUMPTION_STATE_YET_TO_BE_CONSUMED")
+                }
+            }
+            json.object("purchaseStateContext") { json in
+                json.member("purchaseState", state(life.phase).name)
+            }
+            json.member("orderId", purchase.order)
+            json.member("obfuscatedExternalAccountId", purchase.user)
+            json.member("regionCode", "PT")
+            json.member("purchaseCompletionTime", life.charges.first?.start)
+            if purchase.environment == .sandbox {
+                json.object("testPurchaseContext") { $0.member("fopType", "TEST") }
+            }
+            json.member(
+                "acknowledgementState",
+                isAcknowledged(life)
+                    ? "ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED" : "ACKNOWLEDGEMENT_STATE_PENDING")
         }
-        json.raw("\"},\"orderId\":")
-        json.plain(purchase.order)
-        if let user = purchase.user {
-            json.raw(",\"obfuscatedExternalAccountId\":")
-            json.string(user)
-        }
-        json.raw(",\"regionCode\":\"PT\"")
-        if let first = life.charges.first {
-            json.raw(",\"purchaseCompletionTime\":")
-            json.time(first.start)
-        }
-        if purchase.environment == .sandbox {
-            json.raw(",\"testPurchaseContext\":{\"fopType\":\"TEST\"}")
-        }
-        json.raw(",\"acknowledgementState\":\"ACKNOWLEDGEMENT_STATE_")
-        json.raw(isAcknowledged(life) ? "ACKNOWLEDGED\"}" : "PENDING\"}")
-        return json
     }
 }

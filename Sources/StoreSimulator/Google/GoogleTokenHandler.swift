@@ -29,11 +29,12 @@ struct GoogleTokenHandler: Sendable {
                 }
                 let token = world.issueBearer(
                     until: call.now + Self.tokenSeconds * 1000, scopes: assertion.scopes)
-                var json = JSONText(capacity: 250)
-                json.raw("{\"access_token\":")
-                json.plain(token)
-                json.raw(",\"expires_in\":3599,\"token_type\":\"Bearer\"}")
-                return .reply(Reply(200, json))
+                let answer = JSON.object { json in
+                    json.member("access_token", token)
+                    json.member("expires_in", Self.tokenSeconds)
+                    json.member("token_type", "Bearer")
+                }
+                return .reply(Reply(200, answer))
             })
     }
 
@@ -63,14 +64,12 @@ struct GoogleTokenHandler: Sendable {
         return token
     }
 
-    private static func refusal(_ error: StaticString, _ description: String) -> Refusal {
-        var json = JSONText(capacity: 200)
-        json.raw("{\"error\":\"")
-        json.raw(error)
-        json.raw("\",\"error_description\":")
-        json.string(description)
-        json.raw("}")
-        return Refusal(Reply(400, json))
+    private static func refusal(_ error: String, _ description: String) -> Refusal {
+        let answer = JSON.object { json in
+            json.member("error", error)
+            json.member("error_description", description)
+        }
+        return Refusal(Reply(400, answer))
     }
 }
 

@@ -29,7 +29,7 @@ struct GoogleVoidedHandler: Sendable {
         guard (1...Self.pageLimit).contains(limit) else {
             return Failures.status(400, .google)
         }
-        var voids: [Google.Void] = []
+        var voids: [Google.VoidedPurchase] = []
         for purchase in world.purchases
         where purchase.store == .google && purchase.app == package && purchase.mayHaveVoids {
             let isShown =

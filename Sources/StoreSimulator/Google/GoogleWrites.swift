@@ -67,7 +67,7 @@ enum GoogleWrites {
     ) -> Reply {
         guard life.objection(to: deed, store: .google) == nil else { return wrongState }
         world.add(deed, to: number, at: now)
-        return Reply(200, Google.emptyObject)
+        return Reply(200, .emptyObject)
     }
 
     private static var wrongState: Reply {
@@ -123,12 +123,12 @@ enum GoogleWrites {
             return wrongState
         }
         if context.validateOnly != true { world.add(deed, to: purchase.number, at: now) }
-        var json = JSONText(capacity: 200)
-        json.raw("{\"itemExpiryTimeDetails\":[{\"productId\":")
-        json.string(latest.product)
-        json.raw(",\"expiryTime\":")
-        json.time(latest.end + seconds * Instant.second)
-        json.raw("}]}")
-        return Reply(200, json)
+        let answer = JSON.object { json in
+            json.objects("itemExpiryTimeDetails", [latest]) { json, latest in
+                json.member("productId", latest.product)
+                json.member("expiryTime", latest.end + seconds * Instant.second)
+            }
+        }
+        return Reply(200, answer)
     }
 }

@@ -10,7 +10,7 @@ struct PubSub: Sendable {
     struct Message: Sendable {
         var number: Int
         var published: Instant
-        var data: JSONText
+        var data: JSON
     }
 
     /// A message on its way to one subscriber.
@@ -49,7 +49,7 @@ struct PubSub: Sendable {
         subscriptions[name] = Subscription(floor: dropped + messages.count)
     }
 
-    mutating func publish(_ data: JSONText, at instant: Instant) {
+    mutating func publish(_ data: JSON, at instant: Instant) {
         messages.append(
             Message(number: dropped + messages.count, published: instant, data: data))
     }
@@ -150,7 +150,7 @@ struct PubSub: Sendable {
 extension World {
     /// Publishes what has happened in the lives of Google's purchases since the last time.
     mutating func publishNews(at now: Instant) {
-        var news: [(at: Instant, data: JSONText)] = []
+        var news: [(at: Instant, data: JSON)] = []
         for index in purchases.indices where purchases[index].store == .google {
             let number = purchases[index].number
             let happenings = life(number, at: now).happenings

@@ -87,11 +87,7 @@ struct PubSubHandler: Sendable {
         }
         world.publishNews(at: now)
         world.pubSub.subscribe(name)
-        var json = JSONText(capacity: 120)
-        json.raw("{\"name\":")
-        json.string(name)
-        json.raw("}")
-        return Reply(200, json)
+        return Reply(200, .object { $0.member("name", name) })
     }
 
     private func pull(
@@ -112,7 +108,7 @@ struct PubSubHandler: Sendable {
         guard let ids = body.ackIds, !ids.isEmpty, world.pubSub.acknowledge(name, ids) else {
             throw Self.invalidAckID
         }
-        return Reply(200, Google.emptyObject)
+        return Reply(200, .emptyObject)
     }
 
     private func modifyDeadline(
@@ -122,54 +118,42 @@ struct PubSubHandler: Sendable {
         guard let ids = body.ackIds, !ids.isEmpty, (0...600).contains(seconds),
             world.pubSub.extend(name, ids, by: seconds * Instant.second, at: now)
         else { throw Self.invalidAckID }
-        return Reply(200, Google.emptyObject)
+        return Reply(200, .emptyObject)
     }
 }
 
 // The bodies of answers.
 extension PubSubHandler {
     private static func subscription(_ name: String) -> Reply {
-        var json = JSONText(capacity: 200)
-        json.raw("{\"name\":")
-        json.string(name)
-        json.raw(",\"topic\":\"projects/storesim/topics/play\",\"ackDeadlineSeconds\":10}")
-        return Reply(200, json)
+        let answer = JSON.object { json in
+            json.member("name", name)
+            json.member("topic", "projects/storesim/topics/play")
+            json.member("ackDeadlineSeconds", 10)
+        }
+        return Reply(200, answer)
     }
 
     /// What of these the caller holds. There is no error for a subscription that does not exist.
     private static func permissions(_ held: [String]) -> Reply {
-        guard !held.isEmpty else { return Reply(200, Google.emptyObject) }
-        var json = JSONText(capacity: 200)
-        for (index, permission) in held.enumerated() {
-            json.raw(index > 0 ? "," : "{\"permissions\":[")
-            json.string(permission)
-        }
-        json.raw("]}")
-        return Reply(200, json)
+        guard !held.isEmpty else { return Reply(200, .emptyObject) }
+        return Reply(200, .object { $0.array("permissions", held) })
     }
 
     private static func pulled(_ deliveries: [PubSub.Delivery]) -> Reply {
-        guard !deliveries.isEmpty else { return Reply(200, Google.emptyObject) }
-        var json = JSONText(capacity: deliveries.count * 800)
-        json.raw("{\"receivedMessages\":[")
-        for (index, delivery) in deliveries.enumerated() {
-            json.raw(index > 0 ? ",{\"ackId\":" : "{\"ackId\":")
-            json.plain(delivery.ackID)
-            json.raw(",\"message\":{\"data\":\"")
-            json.ready(Base64.padded(delivery.message.data.bytes))
-            json.raw("\",\"messageId\":")
-            json.quoted(136_969_346_945 + Int64(delivery.message.number))
-            json.raw(",\"publishTime\":")
-            json.time(delivery.message.published)
-            json.raw("}")
-            if delivery.attempt > 1 {
-                json.raw(",\"deliveryAttempt\":")
-                json.number(Int64(delivery.attempt))
+        guard !deliveries.isEmpty else { return Reply(200, .emptyObject) }
+        let answer = JSON.object(capacity: deliveries.count * 800) { json in
+            json.objects("receivedMessages", deliveries) { json, delivery in
+                json.member("ackId", delivery.ackID)
+                json.object("message") { json in
+                    let message = delivery.message
+                    json.member("data", plain: Base64.padded(message.data.bytes))
+                    json.member("messageId", quoted: 136_969_346_945 + Int64(message.number))
+                    json.member("publishTime", message.published)
+                }
+                if delivery.attempt > 1 { json.member("deliveryAttempt", delivery.attempt) }
             }
-            json.raw("}")
         }
-        json.raw("]}")
-        return Reply(200, json)
+        return Reply(200, answer)
     }
 
     private static var notFound: Refusal { Refusal(failure(404, "Not found.", "NOT_FOUND")) }
@@ -180,15 +164,14 @@ extension PubSubHandler {
                 400, "You have passed an invalid ack ID to the service.", "INVALID_ARGUMENT"))
     }
 
-    static func failure(_ code: Int, _ message: String, _ status: StaticString) -> Reply {
-        var json = JSONText(capacity: 200)
-        json.raw("{\"error\":{\"code\":")
-        json.number(Int64(code))
-        json.raw(",\"message\":")
-        json.string(message)
-        json.raw(",\"status\":\"")
-        json.raw(status)
-        json.raw("\"}}")
-        return Reply(code, json)
+    static func failure(_ code: Int, _ message: String, _ status: String) -> Reply {
+        let answer = JSON.object { json in
+            json.object("error") { json in
+                json.member("code", code)
+                json.member("message", message)
+                json.member("status", status)
+            }
+        }
+        return Reply(code, answer)
     }
 }
