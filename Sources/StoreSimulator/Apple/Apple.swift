@@ -7,8 +7,8 @@ enum Apple {
     /// The two payloads of a status answer, and what stands around them.
     struct Status {
         var status: Int64
-        var transaction: JSONText
-        var renewal: JSONText
+        var transaction: JSON
+        var renewal: JSON
     }
 
     /// A status answer about one subscription, signed.
@@ -28,106 +28,63 @@ enum Apple {
     }
 
     /// The members that begin an answer about a purchase's customer.
-    static func appendApp(_ purchase: Purchase, to json: inout JSONText) {
-        json.raw("\"environment\":")
-        json.plain(environment(purchase))
-        if purchase.environment == .production {
-            json.raw(",\"appAppleId\":")
-            json.number(appID)
-        }
-        json.raw(",\"bundleId\":")
-        json.string(purchase.app)
+    static func appMembers(
+        _ app: String, _ environment: Purchase.Environment, to json: inout JSONWriter
+    ) {
+        json.member("environment", name(environment))
+        json.member("appAppleId", environment == .production ? appID : nil)
+        json.member("bundleId", app)
     }
 
     /// StatusResponse, once all payloads are signed: a list for each subscription group.
-    static func body(_ asked: Purchase, _ entries: [SignedStatus]) -> JSONText {
-        let size = entries.reduce(0) { $0 + $1.transaction.count + $1.renewal.count + 200 }
-        var json = JSONText(capacity: size + 300)
-        json.raw("{")
-        appendApp(asked, to: &json)
-        json.raw(",\"data\":[")
+    static func body(_ asked: Purchase, _ entries: [SignedStatus]) -> JSON {
+        let size = entries.reduce(300) { $0 + $1.transaction.count + $1.renewal.count + 200 }
         var groups: [String] = []
         for entry in entries where !groups.contains(entry.purchase.group) {
             groups.append(entry.purchase.group)
         }
-        for (index, group) in groups.enumerated() {
-            json.raw(
-                index > 0
-                    ? ",{\"subscriptionGroupIdentifier\":" : "{\"subscriptionGroupIdentifier\":")
-            json.string(group)
-            json.raw(",\"lastTransactions\":[")
-            for (place, entry) in entries.filter({ $0.purchase.group == group }).enumerated() {
-                if place > 0 { json.raw(",") }
-                append(entry, to: &json)
+        return .object(capacity: size) { json in
+            appMembers(asked.app, asked.environment, to: &json)
+            json.objects("data", groups) { json, group in
+                json.member("subscriptionGroupIdentifier", group)
+                let ofGroup = entries.filter { $0.purchase.group == group }
+                json.objects("lastTransactions", ofGroup) { json, entry in
+                    json.member("originalTransactionId", entry.purchase.token)
+                    json.member("status", entry.status)
+                    json.member("signedTransactionInfo", plain: entry.transaction)
+                    json.member("signedRenewalInfo", plain: entry.renewal)
+                }
             }
-            json.raw("]}")
         }
-        json.raw("]}")
-        return json
-    }
-
-    private static func append(_ entry: SignedStatus, to json: inout JSONText) {
-        json.raw("{\"originalTransactionId\":")
-        json.plain(entry.purchase.token)
-        json.raw(",\"status\":")
-        json.number(entry.status)
-        json.raw(",\"signedTransactionInfo\":\"")
-        json.ready(entry.transaction)
-        json.raw("\",\"signedRenewalInfo\":\"")
-        json.ready(entry.renewal)
-        json.raw("\"}")
     }
 
     /// HistoryResponse, or RefundHistoryResponse, which says nothing of the app.
     static func body(
         _ asked: Purchase, _ page: AppleHistory.Page, _ signed: [[UInt8]], isRefunds: Bool
-    ) -> JSONText {
-        var json = JSONText(capacity: signed.reduce(300) { $0 + $1.count + 3 })
-        json.raw("{\"revision\":")
-        json.plain(page.revision)
-        json.raw(",\"hasMore\":")
-        json.boolean(page.hasMore)
-        if !isRefunds {
-            json.raw(",")
-            appendApp(asked, to: &json)
+    ) -> JSON {
+        .object(capacity: signed.reduce(300) { $0 + $1.count + 3 }) { json in
+            json.member("revision", page.revision)
+            json.member("hasMore", page.hasMore)
+            if !isRefunds { appMembers(asked.app, asked.environment, to: &json) }
+            json.array("signedTransactions", plain: signed)
         }
-        json.raw(",\"signedTransactions\":[")
-        for (index, text) in signed.enumerated() {
-            json.raw(index > 0 ? ",\"" : "\"")
-            json.ready(text)
-            json.raw("\"")
-        }
-        json.raw("]}")
-        return json
     }
 
     /// TransactionInfoResponse.
-    static func body(_ signed: [UInt8]) -> JSONText {
-        var json = JSONText(capacity: signed.count + 40)
-        json.raw("{\"signedTransactionInfo\":\"")
-        json.ready(signed)
-        json.raw("\"}")
-        return json
+    static func body(_ signed: [UInt8]) -> JSON {
+        .object(capacity: signed.count + 40) { $0.member("signedTransactionInfo", plain: signed) }
     }
 
-    /// OrderLookupResponse: 0 valid, 1 invalid.
-    static func order(_ signed: [[UInt8]]) -> JSONText {
-        var json = JSONText(capacity: signed.reduce(60) { $0 + $1.count + 3 })
-        json.raw("{\"status\":0,\"signedTransactions\":[")
-        for (index, text) in signed.enumerated() {
-            json.raw(index > 0 ? ",\"" : "\"")
-            json.ready(text)
-            json.raw("\"")
+    /// OrderLookupResponse.
+    static func order(_ signed: [[UInt8]]) -> JSON {
+        .object(capacity: signed.reduce(60) { $0 + $1.count + 3 }) { json in
+            json.member("status", 0)
+            json.array("signedTransactions", plain: signed)
         }
-        json.raw("]}")
-        return json
     }
 
-    static var noOrder: JSONText {
-        var json = JSONText(capacity: 20)
-        json.raw("{\"status\":1}")
-        return json
-    }
+    /// The same for an order id that is none.
+    static let noOrder = JSON.object { $0.member("status", 1) }
 
     /// 1 active, 2 expired, 3 billing retry, 4 grace, 5 revoked.
     static func code(_ phase: Phase) -> Int64 {
@@ -143,66 +100,45 @@ enum Apple {
         }
     }
 
-    private static func environment(_ purchase: Purchase) -> String {
-        purchase.environment == .production ? "Production" : "Sandbox"
+    private static func name(_ environment: Purchase.Environment) -> String {
+        environment == .production ? "Production" : "Sandbox"
     }
 
     /// JWSTransactionDecodedPayload of one charge.
-    static func transaction(
-        _ purchase: Purchase, _ charge: Charge, signedAt now: Instant
-    ) -> JSONText {
-        var json = JSONText()
-        json.raw("{\"transactionId\":")
-        json.quoted(AppleNumbers.transaction(purchase, charge: charge.number))
-        json.raw(",\"originalTransactionId\":")
-        json.plain(purchase.token)
+    static func transaction(_ purchase: Purchase, _ charge: Charge, signedAt now: Instant) -> JSON {
         let kind = purchase.timeline.terms.kind
-        if kind == .autoRenewable {
-            json.raw(",\"webOrderLineItemId\":")
-            json.quoted(AppleNumbers.lineItem(purchase, charge: charge.number))
-        }
-        json.raw(",\"bundleId\":")
-        json.string(purchase.app)
-        json.raw(",\"productId\":")
-        json.string(charge.product)
-        if kind == .autoRenewable {
-            json.raw(",\"subscriptionGroupIdentifier\":")
-            json.string(purchase.group)
-        }
-        json.raw(",\"purchaseDate\":")
-        json.milliseconds(charge.start)
-        json.raw(",\"originalPurchaseDate\":")
-        json.milliseconds(purchase.timeline.start)
-        if kind == .autoRenewable {
-            json.raw(",\"expiresDate\":")
-            json.milliseconds(charge.end)
-        }
-        json.raw(",\"quantity\":")
-        json.number(Int64(charge.quantity))
-        json.raw(",\"type\":")
-        json.plain(typeName(kind))
+        let isRenewable = kind == .autoRenewable
         let isFamily = purchase.isFamilyShared || charge.givenBack?.cause == .revoke
-        if let user = purchase.user, !isFamily, isUUID(user) {
-            json.raw(",\"appAccountToken\":")
-            json.string(user)
+        let lineItem = AppleNumbers.lineItem(purchase, charge: charge.number)
+        return .object { json in
+            json.member(
+                "transactionId", quoted: AppleNumbers.transaction(purchase, charge: charge.number))
+            json.member("originalTransactionId", purchase.token)
+            json.member("webOrderLineItemId", quoted: isRenewable ? lineItem : nil)
+            json.member("bundleId", purchase.app)
+            json.member("productId", charge.product)
+            json.member("subscriptionGroupIdentifier", isRenewable ? purchase.group : nil)
+            json.member("purchaseDate", charge.start.milliseconds)
+            json.member("originalPurchaseDate", purchase.timeline.start.milliseconds)
+            json.member("expiresDate", isRenewable ? charge.end.milliseconds : nil)
+            json.member("quantity", charge.quantity)
+            json.member("type", typeName(kind))
+            if let user = purchase.user, !isFamily, isUUID(user) {
+                json.member("appAccountToken", user)
+            }
+            json.member("inAppOwnershipType", isFamily ? "FAMILY_SHARED" : "PURCHASED")
+            json.member("signedDate", now.milliseconds)
+            revocation(charge, to: &json)
+            if charge.isUpgraded { json.member("isUpgraded", true) }
+            if let offer = charge.offer { members(of: offer, to: &json) }
+            json.member("environment", name(purchase.environment))
+            json.member("transactionReason", charge.isPurchase ? "PURCHASE" : "RENEWAL")
+            json.member("storefront", "DEU")
+            json.member("storefrontId", "143443")
+            json.member("price", charge.isTrial ? 0 : charge.offer == nil ? 4990 : 990)
+            json.member("currency", "EUR")
+            json.member("appTransactionId", quoted: appTransaction(purchase))
         }
-        json.raw(",\"inAppOwnershipType\":")
-        json.plain(isFamily ? "FAMILY_SHARED" : "PURCHASED")
-        json.raw(",\"signedDate\":")
-        json.milliseconds(now)
-        appendGivenBack(charge, to: &json)
-        if charge.isUpgraded { json.raw(",\"isUpgraded\":true") }
-        if let offer = charge.offer { append(offer, to: &json) }
-        json.raw(",\"environment\":")
-        json.plain(environment(purchase))
-        json.raw(",\"transactionReason\":")
-        json.plain(charge.isPurchase ? "PURCHASE" : "RENEWAL")
-        json.raw(",\"storefront\":\"DEU\",\"storefrontId\":\"143443\",\"price\":")
-        json.number(charge.isTrial ? 0 : charge.offer == nil ? 4990 : 990)
-        json.raw(",\"currency\":\"EUR\",\"appTransactionId\":")
-        json.quoted(appTransaction(purchase))
-        json.raw("}")
-        return json
     }
 
     private static func typeName(_ kind: Terms.Kind) -> String {
@@ -225,111 +161,92 @@ enum Apple {
     }
 
     /// The offer of this period, or of the next one.
-    private static func append(_ offer: Offer, to json: inout JSONText) {
-        json.raw(",\"offerType\":")
-        switch offer.kind {
-        case .introductory: json.raw("1")
-        case .promotional: json.raw("2")
-        case .code: json.raw("3")
-        case .winBack: json.raw("4")
-        }
-        if let id = offer.id {
-            json.raw(",\"offerIdentifier\":")
-            json.string(id)
-        }
-        json.raw(",\"offerDiscountType\":\"")
-        switch offer.discount {
-        case .freeTrial: json.raw("FREE_TRIAL")
-        case .payAsYouGo: json.raw("PAY_AS_YOU_GO")
-        case .payUpFront: json.raw("PAY_UP_FRONT")
-        }
-        json.raw("\",\"offerPeriod\":")
-        json.plain(offer.period.text)
+    private static func members(of offer: Offer, to json: inout JSONWriter) {
+        json.member("offerType", number(offer.kind))
+        json.member("offerIdentifier", offer.id)
+        json.member("offerDiscountType", name(offer.discount))
+        json.member("offerPeriod", offer.period.text)
     }
 
-    private static func appendGivenBack(_ charge: Charge, to json: inout JSONText) {
-        guard let givenBack = charge.givenBack else {
-            return appendPartGivenBack(charge, to: &json)
-        }
-        json.raw(",\"revocationReason\":")
-        json.number(givenBack.reason ?? 0)
-        json.raw(",\"revocationDate\":")
-        json.milliseconds(givenBack.at)
-        switch givenBack.cause {
-        case .refund, .chargeBack, .unacknowledged:
-            json.raw(",\"revocationType\":\"REFUND_FULL\",\"revocationPercentage\":100000")
-        case .revoke:
-            json.raw(",\"revocationType\":\"FAMILY_REVOKE\"")
+    private static func number(_ kind: Offer.Kind) -> Int {
+        switch kind {
+        case .introductory: 1
+        case .promotional: 2
+        case .code: 3
+        case .winBack: 4
         }
     }
 
-    /// Of several consumables the money of some went back.
-    private static func appendPartGivenBack(_ charge: Charge, to json: inout JSONText) {
-        guard let instant = charge.moneyBackAt, let count = charge.moneyBackQuantity else { return }
-        json.raw(",\"revocationReason\":0,\"revocationDate\":")
-        json.milliseconds(instant)
-        json.raw(",\"revocationType\":\"REFUND_PRORATED\",\"revocationPercentage\":")
-        json.number(Int64(100_000 * count / max(1, charge.quantity)))
+    private static func name(_ discount: Offer.Discount) -> String {
+        switch discount {
+        case .freeTrial: "FREE_TRIAL"
+        case .payAsYouGo: "PAY_AS_YOU_GO"
+        case .payUpFront: "PAY_UP_FRONT"
+        }
+    }
+
+    /// What went back, and when; of several consumables it may be the money of some.
+    private static func revocation(_ charge: Charge, to json: inout JSONWriter) {
+        if let givenBack = charge.givenBack {
+            json.member("revocationReason", givenBack.reason ?? 0)
+            json.member("revocationDate", givenBack.at.milliseconds)
+            let isFamily = givenBack.cause == .revoke
+            json.member("revocationType", isFamily ? "FAMILY_REVOKE" : "REFUND_FULL")
+            json.member("revocationPercentage", isFamily ? nil : 100_000)
+        } else if let instant = charge.moneyBackAt, let count = charge.moneyBackQuantity {
+            json.member("revocationReason", 0)
+            json.member("revocationDate", instant.milliseconds)
+            json.member("revocationType", "REFUND_PRORATED")
+            json.member("revocationPercentage", 100_000 * count / max(1, charge.quantity))
+        }
     }
 
     /// JWSRenewalInfoDecodedPayload.
     private static func renewal(
         _ purchase: Purchase, _ life: Life, _ latest: Charge, signedAt now: Instant
-    ) -> JSONText {
-        var json = JSONText()
-        json.raw("{\"originalTransactionId\":")
-        json.plain(purchase.token)
-        json.raw(",\"autoRenewProductId\":")
-        json.string(life.productAtRenewal ?? latest.product)
-        json.raw(",\"productId\":")
-        json.string(latest.product)
-        json.raw(",\"autoRenewStatus\":")
-        json.number(life.autoRenews ? 1 : 0)
-        switch life.phase {
-        case .pending, .abandoned, .running, .silent, .paused: break
-        case .grace(_, let until):
-            json.raw(",\"expirationIntent\":2,\"isInBillingRetryPeriod\":true")
-            json.raw(",\"gracePeriodExpiresDate\":")
-            json.milliseconds(until)
-        case .hold: json.raw(",\"expirationIntent\":2,\"isInBillingRetryPeriod\":true")
-        case .ended(_, .paymentFailed):
-            json.raw(",\"expirationIntent\":2,\"isInBillingRetryPeriod\":false")
-        case .ended(_, .expired):
-            json.raw(",\"expirationIntent\":5,\"isInBillingRetryPeriod\":false")
-        case .ended(_, .priceDeclined):
-            json.raw(",\"expirationIntent\":3,\"isInBillingRetryPeriod\":false")
-        case .ended(_, .unavailable):
-            json.raw(",\"expirationIntent\":4,\"isInBillingRetryPeriod\":false")
-        case .ended:
-            json.raw(",\"expirationIntent\":1,\"isInBillingRetryPeriod\":false")
+    ) -> JSON {
+        .object { json in
+            json.member("originalTransactionId", purchase.token)
+            json.member("autoRenewProductId", life.productAtRenewal ?? latest.product)
+            json.member("productId", latest.product)
+            json.member("autoRenewStatus", life.autoRenews ? 1 : 0)
+            if let expiration = expiration(life.phase) {
+                json.member("expirationIntent", expiration.intent)
+                json.member("isInBillingRetryPeriod", expiration.isRetrying)
+            }
+            if case .grace(_, let until) = life.phase {
+                json.member("gracePeriodExpiresDate", until.milliseconds)
+            }
+            json.member("priceIncreaseStatus", life.priceIncrease.map { $0 == .asked ? 0 : 1 })
+            if let offer = purchase.timeline.terms.firstOffer, offer.discount == .payAsYouGo,
+                life.charges.count < offer.cycles
+            {
+                members(of: offer, to: &json)
+            }
+            json.member("renewalPrice", life.priceIncrease == nil ? 4990 : 5990)
+            json.member("currency", "EUR")
+            json.member("signedDate", now.milliseconds)
+            json.member("environment", name(purchase.environment))
+            json.member("recentSubscriptionStartDate", life.runStart.milliseconds)
+            if case .ended = life.phase {
+            } else if life.autoRenews {
+                json.member("renewalDate", latest.end.milliseconds)
+            }
+            json.member("appTransactionId", quoted: appTransaction(purchase))
         }
-        switch life.priceIncrease {
-        case .asked: json.raw(",\"priceIncreaseStatus\":0")
-        case .accepted: json.raw(",\"priceIncreaseStatus\":1")
-        case nil: break
+    }
+
+    /// Why it expired or is about to, and whether Apple still tries to collect.
+    static func expiration(_ phase: Phase) -> (intent: Int64, isRetrying: Bool)? {
+        switch phase {
+        case .pending, .abandoned, .running, .silent, .paused: nil
+        case .grace, .hold: (2, true)
+        case .ended(_, .paymentFailed): (2, false)
+        case .ended(_, .priceDeclined): (3, false)
+        case .ended(_, .unavailable): (4, false)
+        case .ended(_, .expired): (5, false)
+        case .ended: (1, false)
         }
-        if let offer = purchase.timeline.terms.firstOffer, offer.discount == .payAsYouGo,
-            life.charges.count < offer.cycles
-        {
-            append(offer, to: &json)
-        }
-        json.raw(",\"renewalPrice\":")
-        json.number(life.priceIncrease == nil ? 4990 : 5990)
-        json.raw(",\"currency\":\"EUR\",\"signedDate\":")
-        json.milliseconds(now)
-        json.raw(",\"environment\":")
-        json.plain(environment(purchase))
-        json.raw(",\"recentSubscriptionStartDate\":")
-        json.milliseconds(life.runStart)
-        if case .ended = life.phase {
-        } else if life.autoRenews {
-            json.raw(",\"renewalDate\":")
-            json.milliseconds(latest.end)
-        }
-        json.raw(",\"appTransactionId\":")
-        json.quoted(appTransaction(purchase))
-        json.raw("}")
-        return json
     }
 
     private static func appTransaction(_ purchase: Purchase) -> Int64 {
@@ -343,13 +260,10 @@ enum Apple {
             && groups.allSatisfy { $0.allSatisfy(\.isHexDigit) }
     }
 
-    static func failure(_ code: Int64, _ message: StaticString) -> JSONText {
-        var json = JSONText(capacity: 120)
-        json.raw("{\"errorCode\":")
-        json.number(code)
-        json.raw(",\"errorMessage\":\"")
-        json.raw(message)
-        json.raw("\"}")
-        return json
+    static func failure(_ code: Int64, _ message: String) -> JSON {
+        .object(capacity: 120) { json in
+            json.member("errorCode", code)
+            json.member("errorMessage", message)
+        }
     }
 }

@@ -82,109 +82,70 @@ struct AppleNotification: Sendable {
     }
 
     /// The decoded payload, once its inner parts are signed.
-    func payload(signer: AppleSigner) throws -> JSONText {
+    func payload(signer: AppleSigner) throws -> JSON {
         let life = purchase.timeline.life(at: happening.at)
-        var json = JSONText(capacity: 12_000)
-        Self.begin(type, subtype, id, to: &json)
-        Apple.appendApp(purchase, to: &json)
-        json.raw(",\"bundleVersion\":")
-        json.plain(AppReceipt.appVersion)
-        if life.charges.indices.contains(happening.charge) {
-            let charge = life.charges[happening.charge]
-            json.raw(",\"signedTransactionInfo\":\"")
-            json.ready(
-                try signer.sign(Apple.transaction(purchase, charge, signedAt: sent)))
-            json.raw("\"")
+        return try Self.payload(type, subtype, id, at: sent) { json in
+            Apple.appMembers(purchase.app, purchase.environment, to: &json)
+            json.member("bundleVersion", AppReceipt.appVersion)
+            if life.charges.indices.contains(happening.charge) {
+                let transaction = Apple.transaction(
+                    purchase, life.charges[happening.charge], signedAt: sent)
+                json.member("signedTransactionInfo", plain: try signer.sign(transaction))
+            }
+            if let status = Apple.status(purchase, life, signedAt: sent) {
+                json.member("signedRenewalInfo", plain: try signer.sign(status.renewal))
+                json.member("status", status.status)
+            }
         }
-        if let status = Apple.status(purchase, life, signedAt: sent) {
-            json.raw(",\"signedRenewalInfo\":\"")
-            json.ready(try signer.sign(status.renewal))
-            json.raw("\",\"status\":")
-            json.number(status.status)
-        }
-        Self.end(sent, to: &json)
-        return json
     }
 
     /// The payload of a test, which is about nobody.
     static func test(
         app: String, _ environment: Purchase.Environment, id: String, at instant: Instant
-    ) -> JSONText {
-        var json = JSONText(capacity: 500)
-        begin("TEST", nil, id, to: &json)
-        json.raw("\"environment\":")
-        json.plain(environment == .production ? "Production" : "Sandbox")
-        if environment == .production {
-            json.raw(",\"appAppleId\":")
-            json.number(Apple.appID)
+    ) -> JSON {
+        payload("TEST", nil, id, at: instant) { json in
+            Apple.appMembers(app, environment, to: &json)
         }
-        json.raw(",\"bundleId\":")
-        json.string(app)
-        end(instant, to: &json)
-        return json
     }
 
-    private static func begin(
-        _ type: String, _ subtype: String?, _ id: String, to json: inout JSONText
-    ) {
-        json.raw("{\"notificationType\":")
-        json.plain(type)
-        if let subtype {
-            json.raw(",\"subtype\":")
-            json.plain(subtype)
+    private static func payload(
+        _ type: String, _ subtype: String?, _ id: String, at sent: Instant,
+        _ data: (inout JSONWriter) throws -> Void
+    ) rethrows -> JSON {
+        try .object(capacity: 12_000) { json in
+            json.member("notificationType", type)
+            json.member("subtype", subtype)
+            json.member("notificationUUID", id)
+            try json.object("data", data)
+            json.member("version", "2.0")
+            json.member("signedDate", sent.milliseconds)
         }
-        json.raw(",\"notificationUUID\":")
-        json.plain(id)
-        json.raw(",\"data\":{")
-    }
-
-    private static func end(_ sent: Instant, to json: inout JSONText) {
-        json.raw("},\"version\":\"2.0\",\"signedDate\":")
-        json.milliseconds(sent)
-        json.raw("}")
     }
 }
 
-// The bodies of answers; signed payloads come ready to stand between quotation marks.
+// The bodies of answers, around signed payloads.
 extension AppleNotification {
-    static func body(
-        _ page: [(payload: [UInt8], sent: Instant)], nextPage: String?
-    ) -> JSONText {
-        var json = JSONText(capacity: page.reduce(300) { $0 + $1.payload.count + 120 })
-        json.raw("{")
-        if let nextPage {
-            json.raw("\"paginationToken\":")
-            json.plain(nextPage)
-            json.raw(",")
+    static func body(_ page: [(payload: [UInt8], sent: Instant)], nextPage: String?) -> JSON {
+        .object(capacity: page.reduce(300) { $0 + $1.payload.count + 120 }) { json in
+            json.member("paginationToken", nextPage)
+            json.member("hasMore", nextPage != nil)
+            json.objects("notificationHistory", page) { json, notification in
+                members(notification.payload, sent: notification.sent, to: &json)
+            }
         }
-        json.raw("\"hasMore\":")
-        json.boolean(nextPage != nil)
-        json.raw(",\"notificationHistory\":[")
-        for (index, notification) in page.enumerated() {
-            if index > 0 { json.raw(",") }
-            json.raw(body(notification.payload, sent: notification.sent))
-        }
-        json.raw("]}")
-        return json
+    }
+
+    static func body(_ signed: [UInt8], sent: Instant) -> JSON {
+        .object(capacity: signed.count + 120) { members(signed, sent: sent, to: &$0) }
     }
 
     /// A notification and that it arrived at once.
-    static func body(_ signed: [UInt8], sent: Instant) -> JSONText {
-        var json = JSONText(capacity: signed.count + 120)
-        json.raw("{\"signedPayload\":\"")
-        json.ready(signed)
-        json.raw("\",\"sendAttempts\":[{\"attemptDate\":")
-        json.milliseconds(sent)
-        json.raw(",\"sendAttemptResult\":\"SUCCESS\"}]}")
-        return json
-    }
-
-    static func asked(token: String) -> JSONText {
-        var json = JSONText(capacity: 100)
-        json.raw("{\"testNotificationToken\":")
-        json.plain(token)
-        json.raw("}")
-        return json
+    private static func members(_ signed: [UInt8], sent: Instant, to json: inout JSONWriter) {
+        json.member("signedPayload", plain: signed)
+        json.objects("sendAttempts", [sent]) { json, sent in
+            json.member("attemptDate", sent.milliseconds)
+            json.member("sendAttemptResult", "SUCCESS")
+        }
     }
 }
 

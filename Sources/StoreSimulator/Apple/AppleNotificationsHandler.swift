@@ -64,7 +64,8 @@ struct AppleNotificationsHandler: Sendable {
 
     private func askTest(_ request: Request) -> Reply {
         answer(request) { world, call, _ in
-            .reply(Reply(200, AppleNotification.asked(token: world.askTest(at: call.now))))
+            let token = world.askTest(at: call.now)
+            return .reply(Reply(200, .object { $0.member("testNotificationToken", token) }))
         }
     }
 

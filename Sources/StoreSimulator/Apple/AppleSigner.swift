@@ -56,18 +56,15 @@ struct AppleSigner: Sendable {
     }
 
     private static func header(_ chain: [[UInt8]]) -> [UInt8] {
-        var json = JSONText(capacity: 3000)
-        json.raw("{\"alg\":\"ES256\",\"x5c\":[")
-        for (index, certificate) in chain.enumerated() {
-            if index > 0 { json.raw(",") }
-            json.plain(String(decoding: Base64.padded(certificate), as: UTF8.self))
+        let json = JSON.object(capacity: 3000) { json in
+            json.member("alg", "ES256")
+            json.array("x5c", plain: chain.map { Base64.padded($0) })
         }
-        json.raw("]}")
         return Base64.url(json.bytes)
     }
 
     /// `header.payload.signature`, ready to stand between quotation marks.
-    func sign(_ payload: JSONText, flaw: Flaw = .none) throws -> [UInt8] {
+    func sign(_ payload: JSON, flaw: Flaw = .none) throws -> [UInt8] {
         var text = flaw == .expiredLeaf ? expiredHeader : header
         text.append(UInt8(ascii: "."))
         text.append(contentsOf: Base64.url(payload.bytes))

@@ -171,7 +171,7 @@ extension AppleTransactionsHandler {
 
     private func sign(
         _ content: Content, _ asked: Purchase, _ call: Call, _ now: Instant
-    ) throws -> JSONText {
+    ) throws -> JSON {
         let flaw = AppleSigner.Flaw(call.fault?.kind)
         switch content {
         case .transaction(let charge):
@@ -216,7 +216,7 @@ extension AppleSigner.Flaw {
 
 extension Refusal {
     /// An error that Apple gives with a code.
-    init(_ code: Int64, _ message: StaticString) {
+    init(_ code: Int64, _ message: String) {
         self.init(Reply(Int(code / 10_000), Apple.failure(code, message)))
     }
 }
