@@ -50,16 +50,10 @@ package struct Welcome: Sendable {
 
     /// One JSON object on one line.
     package var json: String {
-        var json = JSONText(capacity: 2000)
-        json.raw("{")
-        for (index, member) in members.enumerated() {
-            if index > 0 { json.raw(",") }
-            json.string(member.name)
-            json.raw(":")
-            json.string(member.value)
+        let told = JSON.object(capacity: 2000) { json in
+            for (name, value) in members { json.member(name, value) }
         }
-        json.raw("}")
-        return json.text
+        return told.text
     }
 
     /// The same for a person, and the configuration for renewald.

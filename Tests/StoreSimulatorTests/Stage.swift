@@ -150,12 +150,6 @@ extension JSON {
     }
 }
 
-extension JSONText {
-    var object: [String: Any] {
-        (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any] ?? [:]
-    }
-}
-
 /// The lines of a text table below its heading, each split at two or more spaces.
 func rows(_ table: String) -> [[String]] {
     table.split(separator: "\n").dropFirst().map { line in

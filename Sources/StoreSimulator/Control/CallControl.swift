@@ -14,39 +14,26 @@ struct CallControl: Sendable {
 
     private func show(_ request: Request) throws(ControlError) -> Reply {
         let calls = world.withLock { $0.calls }
-        var json = JSONText()
         if let text = request.query("purchase") {
             guard let number = Int(text) else { throw ControlError("purchase is not a number") }
-            json.raw("{\"calls\":")
-            json.number(Int64(calls.count(ofPurchase: number)))
-            json.raw("}")
-            return Reply(200, json)
+            return Reply(200, .object { $0.member("calls", calls.count(ofPurchase: number)) })
         }
-        json.raw("{")
-        for store in StoreName.allCases {
-            json.plain(store.rawValue)
-            json.raw(":{\"calls\":")
-            json.number(Int64(calls.calls[store] ?? 0))
-            json.raw(",\"max_per_second\":")
-            json.number(Int64(calls.maxPerSecond[store] ?? 0))
-            if store == .google {
-                json.raw(",\"tokens_issued\":")
-                json.number(Int64(calls.tokensIssued))
+        let answer = JSON.object { json in
+            for store in StoreName.allCases {
+                json.object(store.rawValue) { json in
+                    json.member("calls", calls.calls[store] ?? 0)
+                    json.member("max_per_second", calls.maxPerSecond[store] ?? 0)
+                    json.member("tokens_issued", store == .google ? calls.tokensIssued : nil)
+                }
             }
-            json.raw("},")
+            json.object("statuses") { json in
+                for status in calls.statuses.keys.sorted() {
+                    json.member("\(status)", calls.statuses[status])
+                }
+            }
+            json.member("purchases", calls.purchases)
+            json.member("duplicates", calls.duplicates)
         }
-        json.raw("\"statuses\":{")
-        for (index, status) in calls.statuses.keys.sorted().enumerated() {
-            if index > 0 { json.raw(",") }
-            json.quoted(Int64(status))
-            json.raw(":")
-            json.number(Int64(calls.statuses[status] ?? 0))
-        }
-        json.raw("},\"purchases\":")
-        json.number(Int64(calls.purchases))
-        json.raw(",\"duplicates\":")
-        json.number(Int64(calls.duplicates))
-        json.raw("}")
-        return Reply(200, json)
+        return Reply(200, answer)
     }
 }

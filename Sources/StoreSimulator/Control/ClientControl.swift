@@ -88,20 +88,18 @@ final class ClientControl: Sendable {
     /// A request token of the App Store Server API, good for an hour of the machine's clock.
     private func appleRequestToken(bundle: String) throws -> String {
         let now = SimulatedClock.machineNow.seconds
-        var header = JSONText(capacity: 100)
-        header.raw("{\"alg\":\"ES256\",\"typ\":\"JWT\",\"kid\":")
-        header.string(credentials.keyID)
-        header.raw("}")
-        var claims = JSONText(capacity: 200)
-        claims.raw("{\"iss\":")
-        claims.string(credentials.issuerID)
-        claims.raw(",\"iat\":")
-        claims.number(now)
-        claims.raw(",\"exp\":")
-        claims.number(now + Self.tokenSeconds)
-        claims.raw(",\"aud\":\"appstoreconnect-v1\",\"bid\":")
-        claims.string(bundle)
-        claims.raw("}")
+        let header = JSON.object { json in
+            json.member("alg", "ES256")
+            json.member("typ", "JWT")
+            json.member("kid", credentials.keyID)
+        }
+        let claims = JSON.object { json in
+            json.member("iss", credentials.issuerID)
+            json.member("iat", now)
+            json.member("exp", now + Self.tokenSeconds)
+            json.member("aud", "appstoreconnect-v1")
+            json.member("bid", bundle)
+        }
         var text = Base64.url(header.bytes) + [UInt8(ascii: ".")] + Base64.url(claims.bytes)
         let signature = try credentials.appleKey.signature(for: text)
         text += [UInt8(ascii: ".")] + Base64.url(signature.rawRepresentation)

@@ -16,15 +16,12 @@ struct ClockControl: Sendable {
     private func show() -> Reply {
         let machine = SimulatedClock.machineNow
         let clock = world.withLock { $0.clock }
-        var json = JSONText(capacity: 80)
-        json.raw("{\"now\":")
-        json.time(clock.now(machine: machine))
-        json.raw(",\"offset_milliseconds\":")
-        json.number(clock.offset(machine: machine))
-        json.raw(",\"speed\":")
-        json.ready(Array("\(clock.speed)".utf8))
-        json.raw("}")
-        return Reply(200, json)
+        let answer = JSON.object { json in
+            json.member("now", clock.now(machine: machine))
+            json.member("offset_milliseconds", clock.offset(machine: machine))
+            json.member("speed", clock.speed)
+        }
+        return Reply(200, answer)
     }
 
     private func move(_ request: Request) throws(ControlError) -> Reply {

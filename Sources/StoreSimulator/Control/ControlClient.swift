@@ -60,20 +60,16 @@ package struct ControlClient: Sendable {
     }
 
     private static func body(_ members: [String: Value]) -> String {
-        var json = JSONText(capacity: 200)
-        json.raw("{")
-        for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
-            if index > 0 { json.raw(",") }
-            json.string(member.key)
-            json.raw(":")
-            switch member.value {
-            case .text(let text): json.string(text)
-            case .whole(let number): json.number(Int64(number))
-            case .fraction(let number): json.ready(Array("\(number)".utf8))
+        let body = JSON.object { json in
+            for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+                switch value {
+                case .text(let text): json.member(name, text)
+                case .whole(let number): json.member(name, number)
+                case .fraction(let number): json.member(name, number)
+                }
             }
         }
-        json.raw("}")
-        return json.text
+        return body.text
     }
 
     private func exchange(

@@ -1,109 +1,56 @@
 // What control calls tell of a purchase.
-extension JSONText {
-    mutating func numberOrNull(_ value: Int?) {
-        guard let value else { return raw("null") }
-        number(Int64(value))
-    }
-
+extension JSONWriter {
     /// The members that say which purchase it is.
     mutating func names(of purchase: Purchase) {
-        raw("\"id\":")
-        number(Int64(purchase.number))
-        raw(",\"store\":")
-        plain(purchase.store.rawValue)
-        raw(",\"app\":")
-        string(purchase.app)
-        raw(",\"environment\":")
-        plain(purchase.environment.rawValue)
-        raw(",\"product\":")
-        string(purchase.timeline.product)
-        raw(",\"token\":")
-        plain(purchase.token)
-        if purchase.store == .amazon {
-            raw(",\"store_user_id\":")
-            plain(purchase.storeUser)
-        }
-        if let user = purchase.user {
-            raw(",\"user\":")
-            string(user)
-        }
+        member("id", purchase.number)
+        member("store", purchase.store.rawValue)
+        member("app", purchase.app)
+        member("environment", purchase.environment.rawValue)
+        member("product", purchase.timeline.product)
+        member("token", purchase.token)
+        member("store_user_id", purchase.store == .amazon ? purchase.storeUser : nil)
+        member("user", purchase.user)
     }
 
-    /// The products that give access.
-    mutating func products(of purchase: Purchase, _ life: Life, at instant: Instant) {
-        let products = instant >= purchase.timeline.start ? life.entitledProducts : []
-        raw(",\"entitled_products\":[")
-        for (index, product) in products.enumerated() {
-            if index > 0 { raw(",") }
-            string(product)
-        }
-        raw("]")
+    /// Whether it gives access, and which products do.
+    mutating func access(of purchase: Purchase, _ life: Life, at instant: Instant) {
+        let isBought = instant >= purchase.timeline.start
+        member("state", life.phase.word)
+        member("entitled", isBought && life.isEntitled)
+        array("entitled_products", isBought ? life.entitledProducts : [])
     }
 
-    /// The members of a purchase's description, without the brackets.
     mutating func describe(
         _ purchase: Purchase, _ life: Life, at now: Instant, replacement: Purchase? = nil
     ) {
         names(of: purchase)
-        raw(",\"now\":")
-        time(now)
-        raw(",\"state\":")
-        plain(life.phase.word)
-        raw(",\"entitled\":")
-        boolean(now >= purchase.timeline.start && life.isEntitled)
-        products(of: purchase, life, at: now)
-        raw(",\"auto_renews\":")
-        boolean(life.autoRenews)
-        raw(",\"payment_works\":")
-        boolean(life.paymentWorks)
-        raw(",\"acknowledged\":")
-        boolean(life.isAcknowledged)
-        raw(",\"charges\":[")
-        for charge in life.charges {
-            if charge.number > 0 { raw(",") }
-            describe(charge, of: purchase)
+        member("now", now)
+        access(of: purchase, life, at: now)
+        member("auto_renews", life.autoRenews)
+        member("payment_works", life.paymentWorks)
+        member("acknowledged", life.isAcknowledged)
+        objects("charges", life.charges) { $0.describe($1, of: purchase) }
+        objects("acts", purchase.timeline.acts) { json, act in
+            json.member("at", act.at)
+            json.member("deed", "\(act.deed)")
         }
-        raw("],\"acts\":[")
-        for (index, act) in purchase.timeline.acts.enumerated() {
-            if index > 0 { raw(",") }
-            raw("{\"at\":")
-            time(act.at)
-            raw(",\"deed\":")
-            string("\(act.deed)")
-            raw("}")
-        }
-        raw("]")
-        if let replacement {
-            raw(",\"replacement\":{")
-            names(of: replacement)
-            raw("}")
-        }
+        if let replacement { object("replacement") { $0.names(of: replacement) } }
     }
 
     private mutating func describe(_ charge: Charge, of purchase: Purchase) {
-        raw("{\"product\":")
-        string(charge.product)
+        member("product", charge.product)
         switch purchase.store {
         case .apple:
-            raw(",\"transaction_id\":")
-            quoted(AppleNumbers.transaction(purchase, charge: charge.number))
-            raw(",\"order_id\":")
-            plain(AppleNumbers.order(purchase, charge: charge.number))
-        case .google:
-            raw(",\"order_id\":")
-            plain(Google.order(purchase, number: charge.number))
+            member(
+                "transaction_id", quoted: AppleNumbers.transaction(purchase, charge: charge.number))
+            member("order_id", AppleNumbers.order(purchase, charge: charge.number))
+        case .google: member("order_id", Google.order(purchase, number: charge.number))
         case .amazon: break
         }
-        raw(",\"paid_at\":")
-        time(charge.paidAt)
-        raw(",\"start\":")
-        time(charge.start)
-        raw(",\"end\":")
-        time(charge.end)
-        raw(",\"trial\":")
-        boolean(charge.isTrial)
-        raw(",\"given_back\":")
-        boolean(charge.givenBack != nil)
-        raw("}")
+        member("paid_at", charge.paidAt)
+        member("start", charge.start)
+        member("end", charge.end)
+        member("trial", charge.isTrial)
+        member("given_back", charge.givenBack != nil)
     }
 }

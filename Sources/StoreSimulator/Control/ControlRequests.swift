@@ -1,5 +1,4 @@
 import FoundationEssentials
-import NIOCore
 
 /// The bodies of control calls. Names on the wire are in snake case.
 struct ClockRequest: Decodable {
@@ -84,11 +83,7 @@ struct ControlError: Error {
     }
 
     var reply: Reply {
-        var json = JSONText(capacity: 120)
-        json.raw("{\"error\":")
-        json.string(message)
-        json.raw("}")
-        return Reply(status, json)
+        Reply(status, .object { $0.member("error", message) })
     }
 }
 
@@ -111,16 +106,10 @@ extension Route {
 
 extension Reply {
     /// What a control call says that has nothing to tell.
-    static var done: Reply { Reply(200, ByteBuffer(string: "{\"ok\":true}")) }
+    static var done: Reply { Reply(200, .object { $0.member("ok", true) }) }
 
     /// The number of what was made.
-    static func made(id: Int) -> Reply {
-        var json = JSONText(capacity: 20)
-        json.raw("{\"id\":")
-        json.number(Int64(id))
-        json.raw("}")
-        return Reply(200, json)
-    }
+    static func made(id: Int) -> Reply { Reply(200, .object { $0.member("id", id) }) }
 }
 
 extension SharedWorld {

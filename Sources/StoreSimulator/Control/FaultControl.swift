@@ -129,14 +129,7 @@ struct FaultControl: Sendable {
 
     private func list() -> Reply {
         let faults = world.withLock { $0.faults.faults }
-        var json = JSONText()
-        json.raw("{\"faults\":[")
-        for (index, fault) in faults.enumerated() {
-            if index > 0 { json.raw(",") }
-            json.describe(fault)
-        }
-        json.raw("]}")
-        return Reply(200, json)
+        return Reply(200, .object { $0.objects("faults", faults) { $0.describe($1) } })
     }
 
     private func setLatency(_ request: Request) throws(ControlError) -> Reply {
@@ -149,34 +142,20 @@ struct FaultControl: Sendable {
     }
 }
 
-extension JSONText {
+extension JSONWriter {
     fileprivate mutating func describe(_ fault: Fault) {
-        raw("{\"id\":")
-        number(Int64(fault.id))
-        raw(",\"kind\":")
-        plain(fault.kind.rawValue)
-        raw(",\"store\":")
-        if let store = fault.store { plain(store.rawValue) } else { raw("null") }
-        raw(",\"endpoint\":")
-        if let endpoint = fault.endpoint { plain(endpoint.rawValue) } else { raw("null") }
-        raw(",\"app\":")
-        if let app = fault.app { string(app) } else { raw("null") }
-        raw(",\"purchase\":")
-        numberOrNull(fault.purchase)
-        raw(",\"status\":")
-        numberOrNull(fault.status)
-        raw(",\"share\":")
-        ready(Array("\(fault.share)".utf8))
-        raw(",\"latency\":")
-        if let latency = fault.latency { plain(latency.text) } else { raw("null") }
-        raw(",\"begins\":")
-        if let begins = fault.begins { time(begins) } else { raw("null") }
-        raw(",\"ends\":")
-        if let ends = fault.ends { time(ends) } else { raw("null") }
-        raw(",\"remaining\":")
-        numberOrNull(fault.remaining)
-        raw(",\"met\":")
-        number(Int64(fault.met))
-        raw("}")
+        member("id", fault.id)
+        member("kind", fault.kind.rawValue)
+        member("store", orNull: fault.store?.rawValue)
+        member("endpoint", orNull: fault.endpoint?.rawValue)
+        member("app", orNull: fault.app)
+        member("purchase", orNull: fault.purchase)
+        member("status", orNull: fault.status)
+        member("share", fault.share)
+        member("latency", orNull: fault.latency?.text)
+        member("begins", orNull: fault.begins)
+        member("ends", orNull: fault.ends)
+        member("remaining", orNull: fault.remaining)
+        member("met", fault.met)
     }
 }

@@ -30,31 +30,28 @@ struct PurchaseControl: Sendable {
             let now = world.now(machine)
             return world.fulfil(order, count: count, now: now)
         }
-        var json = JSONText(capacity: count * 300)
-        json.raw("{\"purchases\":[")
-        for (index, purchase) in try result.get().enumerated() {
-            if index > 0 { json.raw(",") }
-            json.raw("{")
-            json.names(of: purchase)
-            if body.receipts == true { appendReceipts(purchase.number, to: &json) }
-            json.raw("}")
+        let purchases = try result.get()
+        let answer = JSON.object(capacity: count * 300) { json in
+            json.objects("purchases", purchases) { json, purchase in
+                json.names(of: purchase)
+                if body.receipts == true { receipts(purchase.number, to: &json) }
+            }
         }
-        json.raw("]}")
-        return Reply(200, json)
+        return Reply(200, answer)
     }
 
     private func describe(_ request: Request) throws(ControlError) -> Reply {
         let number = try world.purchase(named: request["purchase"])
         let machine = SimulatedClock.machineNow
-        var json = JSONText()
-        world.withLock { world in
+        let (purchase, life, now) = world.withLock { world in
             let now = world.now(machine)
-            json.raw("{")
-            json.describe(world.purchase(number), world.life(number, at: now), at: now)
+            return (world.purchase(number), world.life(number, at: now), now)
         }
-        appendReceipts(number, to: &json)
-        json.raw("}")
-        return Reply(200, json)
+        let answer = JSON.object { json in
+            json.describe(purchase, life, at: now)
+            receipts(number, to: &json)
+        }
+        return Reply(200, answer)
     }
 
     /// `GET /control/purchases/{id}/receipt?style=app&at=…`: a legacy receipt as of an instant.
@@ -68,20 +65,14 @@ struct PurchaseControl: Sendable {
         guard let made = madeReceipts(number, at: at) else {
             throw ControlError("only Apple has receipts, and only of what is paid", status: 409)
         }
-        var json = JSONText(capacity: 8000)
-        json.raw("{\"receipt\":\"")
-        json.ready(style == "app" ? made.app : made.transaction)
-        json.raw("\"}")
-        return Reply(200, json)
+        let text = style == "app" ? made.app : made.transaction
+        return Reply(200, .object(capacity: 8000) { $0.member("receipt", plain: text) })
     }
 
-    private func appendReceipts(_ number: Int, to json: inout JSONText) {
+    private func receipts(_ number: Int, to json: inout JSONWriter) {
         guard let made = madeReceipts(number, at: nil) else { return }
-        json.raw(",\"app_receipt\":\"")
-        json.ready(made.app)
-        json.raw("\",\"transaction_receipt\":\"")
-        json.ready(made.transaction)
-        json.raw("\"")
+        json.member("app_receipt", plain: made.app)
+        json.member("transaction_receipt", plain: made.transaction)
     }
 
     /// Base64 of both kinds of legacy receipts; nil where there is none. Signing needs no lock.
@@ -111,45 +102,52 @@ struct PurchaseControl: Sendable {
         let body = try ControlReader.read(DeedRequest.self, request.body)
         let store = world.withLock { $0.purchase(number).store }
         let period = try ControlReader.period(body.period, "period")
-        let deed = try ControlReader.act(request["action"][...], body, store)
+        let act = try ControlReader.act(request["action"][...], body, store)
         let machine = SimulatedClock.machineNow
-        var json = JSONText()
-        let objection: String? = world.withLock { world in
+        let answer = try world.withLock { world throws(ControlError) -> JSON in
             let now = world.now(machine)
-            let life = world.life(number, at: now)
-            var replacement: Purchase?
-            switch deed {
-            case .deed(.supersede):
-                if let objection = life.objection(to: .supersede, store: store) { return objection }
-                var terms = world.purchase(number).timeline.terms
-                terms.period = period ?? terms.period
-                replacement = world.replace(
-                    number, product: body.product ?? "", terms: terms, now,
-                    body.when == "renewal" ? .deferred : .atOnce)
-            case .deed(let deed):
-                if let objection = life.objection(to: deed, store: store) { return objection }
-                world.perform(deed, on: number, at: now, reason: body.reason)
-            case .topUp:
-                guard life.plan == .prepaid, life.isEntitled else {
-                    return "there is no prepaid time to add to"
-                }
-                let old = world.purchase(number).timeline
-                replacement = world.replace(
-                    number, product: old.product, terms: old.terms, now, .topUp)
-            case .resubscribe:
-                guard store == .google, case .ended = life.phase else {
-                    return "only an ended Google subscription is bought again so"
-                }
-                replacement = world.resubscribe(number, now)
+            let replacement = try Self.perform(act, number, body, period, now, &world)
+            let (purchase, life) = (world.purchase(number), world.life(number, at: now))
+            return .object { json in
+                json.describe(purchase, life, at: now, replacement: replacement)
             }
-            json.raw("{")
-            json.describe(
-                world.purchase(number), world.life(number, at: now), at: now,
-                replacement: replacement)
-            json.raw("}")
-            return nil
         }
-        if let objection { throw ControlError(objection, status: 409) }
-        return Reply(200, json)
+        return Reply(200, answer)
+    }
+
+    /// The purchase that took the place of this one, if one did.
+    private static func perform(
+        _ act: ControlAct, _ number: Int, _ body: DeedRequest, _ period: Period?, _ now: Instant,
+        _ world: inout World
+    ) throws(ControlError) -> Purchase? {
+        let life = world.life(number, at: now)
+        let old = world.purchase(number)
+        switch act {
+        case .deed(let deed):
+            if let objection = life.objection(to: deed, store: old.store) {
+                throw ControlError(objection, status: 409)
+            }
+            guard deed == .supersede else {
+                world.perform(deed, on: number, at: now, reason: body.reason)
+                return nil
+            }
+            var terms = old.timeline.terms
+            terms.period = period ?? terms.period
+            return world.replace(
+                number, product: body.product ?? "", terms: terms, now,
+                body.when == "renewal" ? .deferred : .atOnce)
+        case .topUp:
+            guard life.plan == .prepaid, life.isEntitled else {
+                throw ControlError("there is no prepaid time to add to", status: 409)
+            }
+            return world.replace(
+                number, product: old.timeline.product, terms: old.timeline.terms, now, .topUp)
+        case .resubscribe:
+            guard old.store == .google, case .ended = life.phase else {
+                throw ControlError(
+                    "only an ended Google subscription is bought again so", status: 409)
+            }
+            return world.resubscribe(number, now)
+        }
     }
 }

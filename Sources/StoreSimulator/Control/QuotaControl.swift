@@ -41,23 +41,15 @@ struct QuotaControl: Sendable {
 
     private func list() -> Reply {
         let entries = world.withLock { $0.quotas.entries }
-        var json = JSONText()
-        json.raw("{\"quotas\":[")
-        for (index, entry) in entries.enumerated() {
-            if index > 0 { json.raw(",") }
-            json.raw("{\"id\":")
-            json.number(Int64(entry.id))
-            json.raw(",\"store\":")
-            json.plain(entry.quota.store.rawValue)
-            json.raw(",\"calls\":")
-            json.number(Int64(entry.quota.calls))
-            json.raw(",\"per\":")
-            json.plain(Period(milliseconds: entry.quota.windowMilliseconds).text)
-            json.raw(",\"refused\":")
-            json.number(Int64(entry.refused))
-            json.raw("}")
+        let answer = JSON.object { json in
+            json.objects("quotas", entries) { json, entry in
+                json.member("id", entry.id)
+                json.member("store", entry.quota.store.rawValue)
+                json.member("calls", entry.quota.calls)
+                json.member("per", Period(milliseconds: entry.quota.windowMilliseconds).text)
+                json.member("refused", entry.refused)
+            }
         }
-        json.raw("]}")
-        return Reply(200, json)
+        return Reply(200, answer)
     }
 }

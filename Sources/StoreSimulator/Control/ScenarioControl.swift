@@ -39,21 +39,18 @@ struct ScenarioControl: Sendable {
     }
 
     private func list() throws(ControlError) -> Reply {
-        var json = JSONText()
-        json.raw("{\"scenarios\":[")
-        for (index, name) in ScenarioLibrary.names.enumerated() {
-            let scenario = try Self.scenario(name)
-            if index > 0 { json.raw(",") }
-            json.raw("{\"name\":")
-            json.string(name)
-            json.raw(",\"stores\":\"")
-            json.ready(Array(scenario.stores.map(\.rawValue).joined(separator: " ").utf8))
-            json.raw("\",\"title\":")
-            json.string(scenario.title)
-            json.raw("}")
+        let scenarios = try ScenarioLibrary.names.map { name throws(ControlError) in
+            (name, try Self.scenario(name))
         }
-        json.raw("]}")
-        return Reply(200, json)
+        let answer = JSON.object { json in
+            json.objects("scenarios", scenarios) { json, entry in
+                let (name, scenario) = entry
+                json.member("name", name)
+                json.member("stores", scenario.stores.map(\.rawValue).joined(separator: " "))
+                json.member("title", scenario.title)
+            }
+        }
+        return Reply(200, answer)
     }
 
     private func show(_ request: Request) throws(ControlError) -> Reply {
@@ -61,13 +58,11 @@ struct ScenarioControl: Sendable {
         guard let text = ScenarioLibrary.texts[name] else {
             throw ControlError("there is no such scenario", status: 404)
         }
-        var json = JSONText()
-        json.raw("{\"name\":")
-        json.string(name)
-        json.raw(",\"text\":")
-        json.string(text)
-        json.raw("}")
-        return Reply(200, json)
+        let answer = JSON.object { json in
+            json.member("name", name)
+            json.member("text", text)
+        }
+        return Reply(200, answer)
     }
 
     private static func scenario(_ name: String) throws(ControlError) -> Scenario {
@@ -129,9 +124,8 @@ struct ScenarioControl: Sendable {
                 return .failure(ControlError("the scenario cannot be lived", status: 409))
             }
         }
-        var json = JSONText(capacity: 4000)
-        json.describe(try result.get())
-        return Reply(200, json)
+        let planted = try result.get()
+        return Reply(200, .object(capacity: 4000) { $0.describe(planted) })
     }
 
     private func addFleet(_ request: Request) throws(ControlError) -> Reply {
@@ -149,50 +143,30 @@ struct ScenarioControl: Sendable {
         let first = world.withLock { world in
             members.map { world.add($0.buyer, $0.timeline).number }.first ?? 0
         }
-        var json = JSONText()
-        json.raw("{\"first\":")
-        json.number(Int64(first))
-        json.raw(",\"count\":")
-        json.number(Int64(count))
-        for store in StoreName.allCases {
-            json.raw(",")
-            json.plain(store.rawValue)
-            json.raw(":")
-            json.number(Int64(members.count { $0.timeline.store == store }))
+        let answer = JSON.object { json in
+            json.member("first", first)
+            json.member("count", count)
+            for store in StoreName.allCases {
+                json.member(store.rawValue, members.count { $0.timeline.store == store })
+            }
         }
-        json.raw("}")
-        return Reply(200, json)
+        return Reply(200, answer)
     }
 }
 
-extension JSONText {
+extension JSONWriter {
     fileprivate mutating func describe(_ scenarios: [PlantedScenario]) {
-        raw("{\"purchases\":[")
-        for (index, purchase) in scenarios.flatMap(\.purchases).enumerated() {
-            if index > 0 { raw(",") }
-            raw("{")
-            names(of: purchase)
-            raw(",\"start\":")
-            time(purchase.timeline.start)
-            raw("}")
+        objects("purchases", scenarios.flatMap(\.purchases)) { json, purchase in
+            json.names(of: purchase)
+            json.member("start", purchase.timeline.start)
         }
-        raw("],\"ends\":")
-        if let end = scenarios.map(\.end).max() { time(end) } else { raw("null") }
-        raw(",\"expectations\":[")
-        for (index, check) in scenarios.flatMap(\.checks).enumerated() {
-            if index > 0 { raw(",") }
-            raw("{\"line\":")
-            number(Int64(check.line))
-            raw(",\"at\":")
-            time(check.at)
-            raw(",\"expected\":")
-            string(check.expected)
-            raw(",\"found\":")
-            string(check.found)
-            raw(",\"met\":")
-            boolean(check.isMet)
-            raw("}")
+        member("ends", orNull: scenarios.map(\.end).max())
+        objects("expectations", scenarios.flatMap(\.checks)) { json, check in
+            json.member("line", check.line)
+            json.member("at", check.at)
+            json.member("expected", check.expected)
+            json.member("found", check.found)
+            json.member("met", check.isMet)
         }
-        raw("]}")
     }
 }

@@ -14,67 +14,48 @@ struct TruthControl: Sendable {
         let machine = SimulatedClock.machineNow
         let (purchases, now) = world.withLock { ($0.purchases, $0.now(machine)) }
         let instant = at ?? now
-        var json = JSONText(capacity: purchases.count * 300 + 100)
-        json.raw("{\"at\":")
-        json.time(instant)
-        json.raw(",\"purchases\":[")
-        for (index, purchase) in purchases.enumerated() {
-            if index > 0 { json.raw(",") }
-            let life = purchase.timeline.life(at: instant)
-            json.raw("{")
-            json.names(of: purchase)
-            json.raw(",\"state\":")
-            json.plain(life.phase.word)
-            json.raw(",\"entitled\":")
-            json.boolean(instant >= purchase.timeline.start && life.isEntitled)
-            json.products(of: purchase, life, at: instant)
-            json.raw("}")
+        let answer = JSON.object(capacity: purchases.count * 300 + 100) { json in
+            json.member("at", instant)
+            json.objects("purchases", purchases) { json, purchase in
+                json.names(of: purchase)
+                json.access(of: purchase, purchase.timeline.life(at: instant), at: instant)
+            }
         }
-        json.raw("]}")
-        return Reply(200, json)
+        return Reply(200, answer)
     }
 
     /// How many purchases of each store are in each state, and how many give access.
     private func summarize(_ request: Request) throws(ControlError) -> Reply {
         let at = try ControlReader.instant(request.query("at"), "at")
         let machine = SimulatedClock.machineNow
-        var json = JSONText()
-        world.withLock { world in
+        let answer = world.withLock { world in
             let now = world.now(machine)
             let instant = at ?? now
-            var states: [String: Int64] = [:]
-            var entitled: [StoreName: Int64] = [:]
-            var bought: Int64 = 0
+            var states: [String: Int] = [:]
+            var entitled: [StoreName: Int] = [:]
             for number in 1..<(world.purchases.count + 1) {
                 let timeline = world.purchase(number).timeline
                 guard timeline.start <= instant else { continue }
                 let life = world.life(number, at: instant, isPresent: instant == now)
-                bought += 1
                 states[life.phase.word, default: 0] += 1
                 if life.isEntitled { entitled[timeline.store, default: 0] += 1 }
             }
-            json.raw("{\"at\":")
-            json.time(instant)
-            json.raw(",\"purchases\":")
-            json.number(bought)
-            json.raw(",\"entitled\":{")
-            json.members(StoreName.allCases.map { ($0.rawValue, entitled[$0] ?? 0) })
-            json.raw("},\"states\":{")
-            json.members(states.sorted { $0.key < $1.key })
-            json.raw("}}")
+            return JSON.object { json in
+                json.member("at", instant)
+                json.member("purchases", states.values.reduce(0, +))
+                json.object("entitled") { json in
+                    for store in StoreName.allCases {
+                        json.member(store.rawValue, entitled[store] ?? 0)
+                    }
+                }
+                json.object("states") { json in
+                    for (word, count) in states.sorted(by: { $0.key < $1.key }) {
+                        json.member(word, count)
+                    }
+                }
+            }
         }
-        return Reply(200, json)
-    }
-}
-
-extension JSONText {
-    fileprivate mutating func members(_ members: [(String, Int64)]) {
-        for (index, (name, value)) in members.enumerated() {
-            if index > 0 { raw(",") }
-            plain(name)
-            raw(":")
-            number(value)
-        }
+        return Reply(200, answer)
     }
 }
 

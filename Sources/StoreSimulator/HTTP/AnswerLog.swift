@@ -30,7 +30,7 @@ final class AnswerLog: Sendable {
         count.withLock { count in
             count += 1
             let line = Self.line(count, request, reply, now)
-            line.bytes.withUnsafeBytes { bytes in
+            line.withUnsafeBytes { bytes in
                 var rest = bytes[...]
                 while !rest.isEmpty {
                     let written = write(
@@ -45,61 +45,34 @@ final class AnswerLog: Sendable {
 
     private static func line(
         _ count: Int64, _ request: Request, _ reply: Reply, _ now: Instant
-    ) -> JSONText {
-        var json = JSONText(capacity: reply.body.readableBytes + 600)
-        json.raw("{\"answer\":")
-        json.number(count)
-        json.raw(",\"at\":")
-        json.time(reply.note?.now ?? now)
-        json.raw(",\"host\":")
-        json.plain(request.host.rawValue)
-        json.raw(",\"endpoint\":")
-        json.plain(request.endpoint.rawValue)
-        json.raw(",\"method\":")
-        json.string(request.method)
-        json.raw(",\"target\":")
-        json.string(request.target)
-        if let note = reply.note { json.append(note) }
-        json.raw(",\"status\":")
-        json.number(Int64(reply.status))
-        json.raw(",\"type\":")
-        json.string(reply.contentType)
-        for (name, value) in reply.headers {
-            json.raw(",")
-            json.string(name)
-            json.raw(":")
-            json.string(value)
+    ) -> [UInt8] {
+        var json = JSONWriter(capacity: reply.body.readableBytes + 600)
+        json.object { json in
+            json.member("answer", count)
+            json.member("at", reply.note?.now ?? now)
+            json.member("host", request.host.rawValue)
+            json.member("endpoint", request.endpoint.rawValue)
+            json.member("method", request.method)
+            json.member("target", request.target)
+            if let note = reply.note {
+                json.member("store", note.store.rawValue)
+                json.member("purchase", orNull: note.purchase)
+                json.member("fault", orNull: note.fault?.rawValue)
+                json.array("faults", note.faults)
+            }
+            json.member("status", reply.status)
+            json.member("type", reply.contentType)
+            for (name, value) in reply.headers { json.member(name, value) }
+            json.member("delay_ms", reply.delayMilliseconds)
+            json.member("delivery", "\(reply.delivery)")
+            let body = Array((reply.unspoiled ?? reply.body).readableBytesView)
+            if reply.contentType == "application/json", body.first == UInt8(ascii: "{") {
+                json.member("body", JSON(bytes: withoutSignatures(body)))
+            } else {
+                json.member("body", String(decoding: body, as: UTF8.self))
+            }
         }
-        json.raw(",\"delay_ms\":")
-        json.number(reply.delayMilliseconds)
-        json.raw(",\"delivery\":")
-        json.plain("\(reply.delivery)")
-        json.raw(",\"body\":")
-        let body = Array((reply.unspoiled ?? reply.body).readableBytesView)
-        if reply.contentType == "application/json", body.first == UInt8(ascii: "{") {
-            json.ready(withoutSignatures(body))
-        } else {
-            json.string(String(decoding: body, as: UTF8.self))
-        }
-        json.raw("}\n")
-        return json
-    }
-}
-
-extension JSONText {
-    fileprivate mutating func append(_ note: Reply.Note) {
-        raw(",\"store\":")
-        plain(note.store.rawValue)
-        raw(",\"purchase\":")
-        numberOrNull(note.purchase)
-        raw(",\"fault\":")
-        if let fault = note.fault { plain(fault.rawValue) } else { raw("null") }
-        raw(",\"faults\":[")
-        for (index, id) in note.faults.enumerated() {
-            if index > 0 { raw(",") }
-            number(Int64(id))
-        }
-        raw("]")
+        return json.bytes + [UInt8(ascii: "\n")]
     }
 }
 

@@ -100,10 +100,6 @@ struct Reply {
         self.body = body
     }
 
-    init(_ status: Int, _ json: JSONText) {
-        self.init(status, ByteBuffer(bytes: json.bytes))
-    }
-
     init(_ status: Int, _ json: JSON) {
         self.init(status, ByteBuffer(bytes: json.bytes))
     }

@@ -99,17 +99,17 @@ struct ClientFiles {
     }
 
     private var serviceAccountText: String {
-        var json = JSONText(capacity: 3000)
-        json.raw("{\"type\":\"service_account\",\"project_id\":\"storesim\",\"private_key_id\":")
-        json.string(credentials.googleKeyID)
-        json.raw(",\"private_key\":")
-        json.string(credentials.googleKey.pkcs8PEMRepresentation + "\n")
-        json.raw(",\"client_email\":")
-        json.string(credentials.serviceAccount)
-        json.raw(",\"client_id\":\"100200300400500600700\",\"token_uri\":")
-        json.string(origin + "/token")
-        json.raw(",\"universe_domain\":\"googleapis.com\"}")
-        return json.text
+        let account = JSON.object(capacity: 3000) { json in
+            json.member("type", "service_account")
+            json.member("project_id", "storesim")
+            json.member("private_key_id", credentials.googleKeyID)
+            json.member("private_key", credentials.googleKey.pkcs8PEMRepresentation + "\n")
+            json.member("client_email", credentials.serviceAccount)
+            json.member("client_id", "100200300400500600700")
+            json.member("token_uri", origin + "/token")
+            json.member("universe_domain", "googleapis.com")
+        }
+        return account.text
     }
 
     /// A configuration of renewald, as a fragment.
