@@ -11,7 +11,7 @@ package struct AppleAppKeys: KeyGroup {
     package let id = Key<AppID>.ofApp
     let issuerID = Key(
         "issuer_id", .text, or: keyPart, example: "57246542-96fe-1a63-e053-0824d011072a", .live,
-        "App Store Connect, Users and Access, Integrations, In-App Purchase.")
+        "From App Store Connect, Users and Access, Integrations, In-App Purchase.")
     let keyID = Key(
         "key_id", .text, or: keyPart, example: "2X9R4HXF34", .live,
         "The id of the In-App Purchase key.")
@@ -22,7 +22,7 @@ package struct AppleAppKeys: KeyGroup {
         "shared_secret", .secret, or: "none", example: "credential:apple-shared-secret", .live,
         """
         The app's shared secret. Only legacy receipts need it: those that hold no
-        transaction id, or all of them where there is no key.
+        transaction id, or all of them when no private_key is set.
         """)
 
     private static let keyPart = "none, with a shared_secret only; required otherwise"
@@ -44,8 +44,8 @@ package struct GoogleAppKeys: KeyGroup {
         "pubsub_subscription", .text, or: "none",
         example: "projects/my-project/subscriptions/play-renewald", .live,
         """
-        The Pub/Sub subscription to pull the developer notifications from; its name
-        alone is of the service account's project. Give it to renewald alone.
+        The Pub/Sub subscription to pull developer notifications from. A bare name means
+        the service account's project. No other program may pull from it.
         """)
 }
 
@@ -73,26 +73,27 @@ package struct ProductKeys: KeyGroup {
     package static let section = ConfigurationSection(
         "product", repeats: true,
         """
-        A product, only where the default does not fit: an auto-renewable subscription that grants
-        an entitlement of its own name.
+        A product. List only those that the default does not fit: an auto-renewable subscription
+        that grants an entitlement of its own name.
         """)
 
     let id = Key<ProductID>(
-        "id", .name, required: "com.example.pass30", .live, "As the store names it.")
+        "id", .name, required: "com.example.pass30", .live, "The store's product id.")
     let kind = Key<ProductKind?>(
-        "kind", .choice, or: "by its store", example: "non_renewing", .live,
+        "kind", .choice, or: "the store's", example: "non_renewing", .live,
         """
-        How it is sold, where what the store itself says does not do. A consumable never
-        grants an entitlement.
+        The kind of product, where the store's answers do not say it or say it wrong. A
+        consumable never grants an entitlement.
         """)
     let duration = Key(
         "duration", .duration(.seconds(1) ... .days(3660)), or: "for ever", example: "P30D", .live,
         """
-        How long it is in force after its purchase. Required for non_renewing, allowed for
-        non_consumable (a free trial sold at zero), refused for the other kinds.
+        How long it lasts after the purchase. Required for non_renewing, allowed for
+        non_consumable (a free trial sold at zero), an error for the other kinds.
         """)
     let entitlements = Key(
-        "entitlements", .list, or: "its own id", example: .list(["pro"]), .live, "What it grants.")
+        "entitlements", .list, or: "its own id", example: .list(["pro"]), .live,
+        "The entitlements that it grants.")
 }
 
 extension Key where Value == Store {

@@ -5,7 +5,7 @@ extension ConfigurationSection {
     package static func commentedFile() -> String {
         let head = """
             # The configuration of renewald: every key with its default, or an example.
-            # Take away the # before a key (and before its [[table]]) to change it.
+            # Remove the # before a key (and before its [[table]]) to change it.
             # Durations are ISO 8601: PT0.5S, PT10M, PT1H, P30D, P4W.
             # A secret is "credential:NAME" (systemd's LoadCredential=), "file:/path" or "env:NAME".
             """

@@ -138,7 +138,7 @@ enum WebAddress {
         }
         let rest = text.dropFirst(scheme.count)
         guard rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            return "must not contain spaces or letters beyond ASCII"
+            return "must not contain spaces or non-ASCII letters"
         }
         let authority = rest.prefix { !"/?#".contains($0) }
         let path = rest.dropFirst(authority.count)

@@ -5,23 +5,23 @@ package struct PolicyKeys: KeyGroup {
     package init() {}
 
     package static let section = ConfigurationSection(
-        "policy", "What the operator decides about access.")
+        "policy", "Your choices about access.")
 
     let grace = PolicyKey(
-        "grace", .choice, \.grace, "Access while payment has failed and the store gives grace.")
+        "grace", .choice, \.grace, "Access while a payment has failed and the store grants grace.")
     let paymentPending = PolicyKey(
         "payment_pending", .choice, \.paymentPending,
-        "Access while Google says that payment is pending and still extends.")
+        "Access while Google reports a pending payment and still extends the expiry.")
     let leniency = PolicyKey(
         "leniency", .duration(.zero ... .days(30)), \.leniency,
         "Extra time before `expired` or `cancelled` revokes.")
     let sandbox = PolicyKey(
         "sandbox", .choice, \.sandbox,
-        "Whether sandbox purchases (app review and testers use them) grant.")
+        "Whether sandbox purchases (app review and testers use them) grant access.")
     let offers = PolicyKey(
         "offers", .onOff, \.keepsOffers,
         """
-        Whether renewald.offers is kept. For Apple this costs one history read for each new
+        Whether to maintain renewald.offers. For Apple this costs one more call for each new
         subscription.
         """)
     let refund = PolicyKey(
@@ -40,13 +40,13 @@ package struct SafetyKeys: KeyGroup {
     package init() {}
 
     package static let section = ConfigurationSection(
-        "safety", "What keeps a wrong answer from taking access away.")
+        "safety", "Protection against wrong answers.")
 
     let confirmAfter = PolicyKey(
         "confirm_after", .duration(.seconds(1) ... .days(7)), \.confirmAfter,
         """
-        Least time before the second opinion on ambiguous bad news; ten minutes at most for
-        what never was granted.
+        The least time between ambiguous bad news and the second answer that confirms it. At
+        most ten minutes for a purchase that was never granted.
         """)
     let successorWait = PolicyKey(
         "successor_wait", .duration(.zero ... .days(7)), \.successorWait,
@@ -57,14 +57,15 @@ package struct SafetyKeys: KeyGroup {
     let maxStaleness = PolicyKey(
         "max_staleness", .duration(.minutes(1) ... .days(3650)), \.maxStaleness,
         """
-        When the store was asked in vain for this long, and the paid time is over, access
-        ends. The time in which nobody asked does not count.
+        Access ends when the paid time is over and the store has given no verdict for this
+        long. Time in which nobody asked does not count.
         """)
     package let breaker = Key(
         "breaker", .onOff, default: true, .restart,
         """
-        Whether an avalanche of revocations is held until a person lets it go. It has no
-        effect yet: nothing is held, and the start of the daemon and doctor say so.
+        Whether to hold an avalanche of revocations until a person releases it. It has no
+        effect yet: nothing is held. The daemon warns about that when it starts, and so does
+        doctor.
         """)
 }
 

@@ -17,7 +17,7 @@ package enum Reload {
         }
         names += changes(of: "app", by: ["store", "id"], from: old, to: new)
         names += changes(of: "product", by: ["id"], from: old, to: new)
-        guard !names.isEmpty else { return "nothing in it has changed" }
+        guard !names.isEmpty else { return "no setting has changed" }
         let more = names.count - namedLimit
         return "changed: " + names.prefix(namedLimit).joined(separator: ", ")
             + (more > 0 ? " and \(more) more" : "")

@@ -39,7 +39,7 @@ package struct SecretSource: Hashable, Sendable {
             }
             // The units hand on an empty one where the file is not there.
             throw place.fault(
-                "the credential \(name) is empty: is the file that LoadCredential= names there?")
+                "the credential \(name) is empty: does the file that LoadCredential= names exist?")
         }
         return SecretBytes(bytes: bytes)
     }
@@ -79,8 +79,8 @@ package struct SecretSource: Hashable, Sendable {
     ) throws(ConfigurationFault) -> [UInt8] {
         guard isRoot else {
             throw place.fault(
-                "there is no $CREDENTIALS_DIRECTORY to read the credential \(name) from: run it by "
-                    + "its unit with LoadCredential=\(name):/path, or as root, who reads "
+                "there is no $CREDENTIALS_DIRECTORY to read the credential \(name) from: start "
+                    + "the unit, with LoadCredential=\(name):/path, or run it as root, who reads "
                     + "\(folder), or write file:/path here")
         }
         do throws(ConfigurationFault) {

@@ -5,14 +5,14 @@ package struct DatabaseKeys: KeyGroup {
     package init() {}
 
     package static let section = ConfigurationSection(
-        "database", "Where purchases, entitlements and events are.")
+        "database", "The database that holds purchases, entitlements and events.")
 
     package let url = Key(
         "url", .connection, default: "postgresql:///renewald", .restart,
         """
         Any libpq connection string; several hosts are allowed. What it leaves out comes
-        from the PG* environment variables. With a password in it, keep it elsewhere:
-        "credential:database-url".
+        from the PG* environment variables. If it holds a password, keep it in a
+        credential: "credential:database-url".
         """)
 }
 
@@ -20,34 +20,34 @@ package struct DatabaseKeys: KeyGroup {
 package struct EngineKeys: KeyGroup {
     package init() {}
 
-    package static let section = ConfigurationSection("engine", "How the work is done.")
+    package static let section = ConfigurationSection("engine", "How checks are run.")
 
     package let inFlight = Key(
-        "in_flight", .integer(1...10_000), default: 200, .live, "Checks under way at once.")
+        "in_flight", .integer(1...10_000), default: 200, .live, "The most checks in flight.")
     package let poll = Key(
         "poll", .duration(.milliseconds(50) ... .minutes(5)), default: .seconds(1), .live,
-        "How often idle shards are looked at. NOTIFY only makes it sooner.")
+        "How often to look for due purchases. NOTIFY wakes the daemon earlier.")
     package let notify = Key(
         "notify", .onOff, default: true, .restart,
         """
-        Whether LISTEN and NOTIFY are used. Switch it off for a database or pooler that
-        lacks them.
+        Whether to use LISTEN and NOTIFY. Set "off" for a database that lacks them. Behind a
+        connection pooler nothing needs to be set.
         """)
     package let lease = Key(
         "lease", .duration(.seconds(15) ... .minutes(10)), default: .seconds(30), .live,
         """
-        How long a silent worker keeps its shards: three times the longest wait for the
-        database (5 s) at least. Another worker takes over after that time.
+        How long a worker that stops renewing its leases keeps its shards; then another one
+        takes over. At least three times the longest wait for the database (5 s).
         """)
     package let batch = Key(
-        "batch", .integer(1...500), default: 200, .restart, "Checks committed together, at most.")
+        "batch", .integer(1...500), default: 200, .restart, "The most checks in one commit.")
     package let batchAge = Key(
         "batch_age", .duration(.milliseconds(1) ... .seconds(5)), default: .milliseconds(50),
         .restart,
-        "How long a finished check waits for others to be committed with.")
+        "How long a finished check waits for others to share its commit.")
     package let stopLimit = Key(
         "stop_limit", .duration(.seconds(1) ... .minutes(10)), default: .seconds(25), .live,
-        "How long SIGTERM lets the checks in hand finish before they are cancelled.")
+        "How long checks in flight may take to finish after SIGTERM; then they are cancelled.")
 }
 
 /// `[evidence]`.
@@ -57,8 +57,8 @@ package struct EvidenceKeys: KeyGroup {
     package static let section = ConfigurationSection(
         "evidence",
         """
-        What is kept of the checks that mattered, for renewald explain: what was asked, what the
-        store said, the rule that was applied.
+        The record of each check that told something new, for renewald explain: the
+        calls, what the store said and the rule that was applied.
         """)
 
     package let keep = Key(
@@ -70,8 +70,8 @@ package struct EvidenceKeys: KeyGroup {
     package let keepsRaw = Key(
         "raw", .onOff, default: false, .restart,
         """
-        Whether the stores' answers are kept whole. They may hold receipts and names: who
-        reads the database reads them then.
+        Whether to keep the stores' whole answers. They may contain receipts and names, which
+        everybody who reads the database can then read.
         """)
 }
 
@@ -81,26 +81,26 @@ package struct MetricsKeys: KeyGroup {
 
     package static let section = ConfigurationSection(
         "metrics",
-        "Figures for Prometheus, and whether the daemon is well: /metrics, /healthz, /readyz.")
+        "Metrics for Prometheus, and health checks: /metrics, /healthz, /readyz.")
 
     package let listen = Key(
         "listen", .listen, or: "off", example: "127.0.0.1:9464", .restart,
-        "Where to answer, in plain HTTP. The figures name apps and stores, never users.")
+        "The address to listen on, in plain HTTP. Metrics name apps and stores, never users.")
     package let goesBeyondLoopback = Key(
         "beyond_loopback", .boolean, default: false, .restart,
-        "Whether an address that other machines can reach may be listened on.")
+        "Whether it may listen on an address that other machines can reach.")
 }
 
 /// `[log]`.
 package struct LogKeys: KeyGroup {
     package init() {}
 
-    package static let section = ConfigurationSection("log", "What the log says.")
+    package static let section = ConfigurationSection("log", "Log lines.")
 
     package let userNames = Key(
         "user_ids", .choice, default: UserNames.plain, .restart,
         """
-        How users are named: by their id, or by the first 16 digits of its SHA-256:
+        How to name users: by their id, or by the first 16 digits of its SHA-256:
         printf %s USER | sha256sum | cut -c -16
         """)
 }

@@ -5,7 +5,7 @@ package struct AppleKeys: KeyGroup {
     package init() {}
 
     package static let section = ConfigurationSection(
-        "store.apple", store: .apple, "Where Apple is asked, and how often.")
+        "store.apple", store: .apple, "The addresses of Apple's APIs, and the rate of calls.")
 
     package let baseURL = Key(
         "base_url", .origin, default: "https://api.storekit.apple.com", .live,
@@ -17,7 +17,7 @@ package struct AppleKeys: KeyGroup {
     package let verifyReceiptURL = Key(
         "verify_receipt_url", .address, default: "https://buy.itunes.apple.com/verifyReceipt",
         .live,
-        "Where legacy receipts are verified, whole.")
+        "verifyReceipt for legacy receipts: the whole address, with its path.")
     /// Whole, with its path.
     package let sandboxVerifyReceiptURL = Key(
         "sandbox_verify_receipt_url", .address,
@@ -26,7 +26,7 @@ package struct AppleKeys: KeyGroup {
     package let rootCertificate = Key(
         "root_certificate", .file, or: "Apple Root CA G3, built in",
         example: "file:/etc/renewald/root.pem", .live,
-        "The root that signed answers must lead to, PEM or DER.")
+        "The root certificate that Apple's signatures must chain to, PEM or DER.")
     package let tlsCA = Key<InputFile?>.authorities
     package let requestsPerSecond = Key<Double>.rate(40)
 }
@@ -38,8 +38,8 @@ package struct GoogleKeys: KeyGroup {
     package static let section = ConfigurationSection(
         "store.google", store: .google,
         """
-        Where Google is asked, and how often. The token endpoint is the token_uri of the
-        service-account file.
+        The addresses of Google's APIs, and the rate of calls. The token endpoint is the
+        token_uri of the service-account file.
         """)
 
     package let baseURL = Key(
@@ -50,15 +50,16 @@ package struct GoogleKeys: KeyGroup {
     package let api = Key(
         "api", .choice, default: GoogleAPI.v2, .live,
         """
-        Which version is asked about purchases; v1 is purchases.subscriptions and
+        The version of the API to ask about purchases; v1 is purchases.subscriptions and
         purchases.products, which Google switches off on 2027-08-31.
         """)
     package let acknowledges = Key(
         "acknowledge", .onOff, default: false, .live,
         """
-        Whether renewald acknowledges what the app has not. Google refunds a purchase that
-        nobody has acknowledged after three days. With off, a day old one is a notice, and
-        so is a consumable with on: only the app knows whether it has given what was bought.
+        Whether renewald acknowledges purchases that the app has not. Google refunds a
+        purchase that nobody acknowledges within three days. renewald leaves consumables
+        alone: only the app knows whether it has delivered them. A purchase that is still
+        unacknowledged after a day becomes a notice.
         """)
     package let tlsCA = Key<InputFile?>.authorities
     package let requestsPerSecond = Key<Double>.rate(40)
@@ -69,7 +70,7 @@ package struct AmazonKeys: KeyGroup {
     package init() {}
 
     package static let section = ConfigurationSection(
-        "store.amazon", store: .amazon, "Where Amazon is asked, and how often.")
+        "store.amazon", store: .amazon, "The addresses of Amazon's service, and the rate of calls.")
 
     package let baseURL = Key(
         "base_url", .origin, default: "https://appstore-sdk.amazon.com", .live,
@@ -97,8 +98,8 @@ extension Key where Value == Double {
         Key(
             "requests_per_second", .number(0.01...100_000), default: standard, .live,
             """
-            At most, for each app, all workers of the database together. Leave a share of the
-            store's quota to `renewald check`.
+            The most calls a second for each app, by all workers and commands together. Set it
+            lower when other programs use the same quota.
             """)
     }
 }

@@ -75,7 +75,7 @@ package final class CurlClient: Sendable {
             return .failure(.unreachable(reason: "this libcurl has no HTTP/2"))
         }
         guard features & CURL_VERSION_ASYNCHDNS != 0 else {
-            return .failure(.unreachable(reason: "this libcurl resolves names while all waits"))
+            return .failure(.unreachable(reason: "this libcurl resolves names synchronously"))
         }
         return .success(())
     }()
@@ -91,7 +91,7 @@ package final class CurlClient: Sendable {
         let loop = Loop(multi: multi, inbox: inbox, route: route, configuration: configuration)
         guard startThread(loop) else {
             inbox.end(freeing: multi)
-            throw .unreachable(reason: "no thread to be had")
+            throw .unreachable(reason: "cannot start a thread")
         }
         return inbox
     }

@@ -154,13 +154,14 @@ private struct RunService: Service {
             do throws(LedgerError) {
                 let schema = try await services.ledger.requireFittingSchema()
                 if attempts > 0 {
-                    log.notice("the database is there", metadata: LogField.topic(.databaseThere))
+                    log.notice(
+                        "the database answers; starting", metadata: LogField.topic(.databaseThere))
                 }
                 if schema.number != Migrator.version {
                     log.notice(
                         """
-                        the schema is version \(schema.number), that of this program is \
-                        \(Migrator.version): they work together
+                        the schema is version \(schema.number); this program is made for \
+                        \(Migrator.version) and works with it
                         """)
                 }
                 return true

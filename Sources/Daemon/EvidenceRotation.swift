@@ -32,7 +32,7 @@ package struct EvidenceRotation: Sendable {
             let dropped = try await ledger.rotateEvidence(keep: keep)
             if dropped > 0 { log.info("dropped \(dropped) months of evidence") }
         } catch {
-            log.debug("evidence is not rotated: \(error.sentence)")
+            log.debug("cannot rotate evidence: \(error.sentence)")
         }
     }
 }

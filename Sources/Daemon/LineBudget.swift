@@ -37,7 +37,7 @@ package struct LineBudget: Sendable {
         defer { left = [:] }
         let words = left.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             .map { "\($0.value) \($0.key)" }
-        return "\(left.values.reduce(0, +)) lines were left out: "
+        return "\(left.values.reduce(0, +)) lines were summarised: "
             + words.joined(separator: ", ")
     }
 }

@@ -9,7 +9,7 @@ extension Services {
     ) async -> OrderLookup {
         let asked = clients.apps.filter { $0.store == store }
             .compactMap { app in clients.lookUp(app).map { (app: app, door: $0) } }
-        guard !asked.isEmpty else { return .failed("nothing is configured to ask it with") }
+        guard !asked.isEmpty else { return .failed("no app of this store is configured") }
         for (app, door) in asked {
             _ = try? await UrgentCalls(configuration.stores, ledger).wait(for: app)
             do throws(StoreFailure) {

@@ -38,6 +38,6 @@ struct UrgentCalls: Sendable {
                 if row.take(at: .now) { return nil }
             }
         }
-        return .unreachable(reason: "the database is too slow to give the call a place")
+        return .unreachable(reason: "the database is too slow to reserve a call")
     }
 }

@@ -214,7 +214,7 @@ final class Committer: Sendable {
             log.error(
                 """
                 the database refuses to store the outcome of purchase \(claim.purchase.id): \
-                \(outcome.schedule.problem?.sentence ?? "it does not say why")
+                \(outcome.schedule.problem?.sentence ?? "it gives no reason")
                 """,
                 metadata: fields)
         }

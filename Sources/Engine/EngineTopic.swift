@@ -54,7 +54,7 @@ extension Logger {
         fields[LogField.problem] = "\(failure.problem.code.rawValue)"
         log(
             level: failure.circuitLevel,
-            "\(lane.title): \(failure.problem.sentence); asking rarely until it answers",
+            "\(lane.title): \(failure.problem.sentence); single probes until it recovers",
             metadata: fields)
     }
 

@@ -63,13 +63,13 @@ extension Heartbeat.Part {
     package var title: String {
         switch self {
         case .start: "the start"
-        case .queues: "the look for what is due"
+        case .queues: "the search for due purchases"
         case .queue(let app): "the queue of \(app.title)"
         case .checks(let app): "the checks of \(app.title)"
         case .leases: "the leases"
         case .commits: "the commits"
         case .suspects: "the checks that a crash left"
-        case .news: "the look for news"
+        case .news: "the search for news"
         case .hints(let source): "the hints of \(source)"
         case .acknowledgement(let purchase): "the acknowledgement of purchase \(purchase)"
         }

@@ -164,7 +164,7 @@ final class HintRunner: Sendable {
             try await store.forgetOldHints()
         } catch {
             faults.met(error, by: .hints)
-            log.debug("old hints are not forgotten: \(error.sentence)")
+            log.debug("cannot delete old hints: \(error.sentence)")
         }
     }
 

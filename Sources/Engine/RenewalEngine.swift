@@ -80,7 +80,7 @@ package final class RenewalEngine: Service {
             }
         } onGracefulShutdown: {
             self.log.info(
-                "stopping: finishing the checks in hand", metadata: LogField.topic(.stopping))
+                "stopping: finishing the checks in flight", metadata: LogField.topic(.stopping))
             stopper.yield()
         }
         self.supervisor.withLock { $0 = nil }

@@ -45,7 +45,7 @@ final class StandingFaults: Sendable {
         }
         if isMended {
             log.notice(
-                "the database lets the work go on", metadata: LogField.topic(.databaseRelents))
+                "the database accepts all work again", metadata: LogField.topic(.databaseRelents))
         }
     }
 

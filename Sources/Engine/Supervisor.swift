@@ -218,7 +218,7 @@ final class Supervisor: Sendable {
             return true
         } catch {
             faults.met(error, by: .look)
-            log.debug("cannot look for what is due: \(error.sentence)")
+            log.debug("cannot look for due purchases: \(error.sentence)")
             return false
         }
     }
@@ -235,7 +235,7 @@ final class Supervisor: Sendable {
             } catch {
                 // Only a convenience: the poll finds what is due as well.
                 attempts += 1
-                if attempts == 1 { log.debug("no news for now: \(error.sentence)") }
+                if attempts == 1 { log.debug("cannot listen for notifications: \(error.sentence)") }
                 try? await Task.sleep(
                     for: retryDelay(attempts: 1, jitter: .random(in: 0..<1)) / 5)
             }

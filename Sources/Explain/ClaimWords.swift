@@ -28,18 +28,18 @@ extension Explanation.Claimed {
     var title: String { "\(product), \(app.store.rawValue) \(app.id)" }
 
     /// Whose it is.
-    package var standing: String { "\(owner) handed it in first and has it" }
+    package var standing: String { "\(owner) submitted it first and has it" }
 
     /// What would give it to the one who asks.
     package var chances: String {
         if isTakenOver {
-            return "a newer purchase of its chain has taken over: it gives nobody anything"
+            return "a newer purchase of its chain has taken over: it grants nothing"
         }
         if isOwnersByName {
             return "it stays there: \(owner) is the account that the app named to the store"
         }
         return
-            "it changes hands if it gives \(owner) nothing any more and a new period is bought, if "
+            "it moves if it grants \(owner) nothing any more and a new period is bought, if "
             + "the app named the other user to the store at the purchase, or by [policy] shared"
     }
 }

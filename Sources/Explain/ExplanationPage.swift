@@ -240,7 +240,7 @@ struct TimelineLegend {
 
     private var checks: [Markup] {
         let names: KeyValuePairs = [
-            "verdict": "check", "doubt": "bad news, asked twice",
+            "verdict": "check", "doubt": "bad news, to be confirmed",
             "failure": "check without verdict",
         ]
         let present = Set(

@@ -30,14 +30,14 @@ struct HeldWords {
             lines.append("granted \(since.createdAt.reading)")
         }
         if entitlement.active, entitlement.inGrace {
-            lines.append("the payment failed, the store lets access go on")
+            lines.append("the payment failed; the store keeps access on")
         } else if entitlement.active, entitlement.expiresAt != nil,
             let renews = entitlement.willRenew
         {
             lines.append(renews ? "renews by itself" : "will not renew: renewal is turned off")
         }
         if !entitlement.active, let since = held.since, since.endedEarlier {
-            lines.append("by the store it ended \(since.effectiveAt.reading)")
+            lines.append("the store says that it ended \(since.effectiveAt.reading)")
         }
         if !entitlement.active, let check = held.check {
             lines.append(
@@ -106,17 +106,17 @@ struct PurchaseWords {
         switch facts.access {
         case .granted: facts.expiresAt.map { "access until \($0.reading)" } ?? "access"
         case .none: "no access"
-        case .held: "access, as its revoke is held back"
+        case .held: "access: its revoke is held"
         }
     }
 
     /// Where the chain begins, when that is not the first check.
     private var evidence: String? {
         guard purchase.beginsLate else {
-            return purchase.steps.isEmpty ? "none yet: it was not checked" : nil
+            return purchase.steps.isEmpty ? "none yet: never checked" : nil
         }
-        guard let since = purchase.evidenceSince else { return "no check of it is kept any more" }
-        return "begins \(since.reading); what was before is not kept any more"
+        guard let since = purchase.evidenceSince else { return "no check is kept any more" }
+        return "begins \(since.reading); earlier checks have been dropped"
     }
 }
 
@@ -131,7 +131,7 @@ extension [Explanation.Step] {
 extension Explanation.Transferred {
     /// Such as `monthly, google com.example.reader`.
     var title: String { "\(product), \(store) \(app)" }
-    static let standing = "it is another user's now"
+    static let standing = "it belongs to another user now"
 }
 
 /// What is said of a step of a chain.
@@ -161,7 +161,7 @@ struct StepWords {
             + Self.change(check.accessBefore, check.access)
         return switch check.evidence.kind {
         case .verdict: change
-        case .doubt: "bad news that is asked twice; \(change)"
+        case .doubt: "bad news, to be confirmed; \(change)"
         case .failure: "no verdict; \(change)"
         }
     }
@@ -187,7 +187,7 @@ struct StepWords {
         }
         rows += step.events.map { NamedRow(name: "event", text: text(of: $0)) }
         if let check = step.check {
-            let then = check.nextCheckAt.map { "asked again about \($0.reading)" }
+            let then = check.nextCheckAt.map { "asked again around \($0.reading)" }
             rows.append(NamedRow(name: "then", text: then ?? "not asked again", isAside: true))
         }
         return rows

@@ -21,22 +21,22 @@ package struct NextCheck: Hashable, Sendable {
     package var sentence: String {
         guard let at else { return "never, unless there is news of it: \(why)" }
         if isDue { return "due since \(at.reading): \(store.name) is asked as soon as possible" }
-        return "\(store.name) is asked about \(at.reading), \(why)"
+        return "\(store.name) is asked around \(at.reading), \(why)"
     }
 
     private static func why(_ claim: Claim, at now: Timestamp) -> String {
         let facts = claim.purchase.facts
         if claim.dueAt >= .never {
             return claim.crashes > 0 && facts.state != .superseded
-                ? "it is set aside, as checking it has ended the process"
+                ? "it is set aside: checking it has crashed the process"
                 : "its state, \(facts.state.rawValue), is not expected to change"
         }
         if facts.hasEnded { return why(facts, claim, at: now) }
         if facts.doubt != nil { return "for a second opinion" }
         if claim.attempts > 0 {
             return claim.attempts == 1
-                ? "as the last check got no verdict"
-                : "as the last \(claim.attempts) checks got no verdict"
+                ? "after a check without a verdict"
+                : "after \(claim.attempts) checks without a verdict"
         }
         return why(facts, claim, at: now)
     }
@@ -44,10 +44,10 @@ package struct NextCheck: Hashable, Sendable {
     private static func why(_ facts: Facts, _ claim: Claim, at now: Timestamp) -> String {
         switch facts.state {
         case .new: "for the first time"
-        case .pending: "to see whether it is paid"
+        case .pending: "to see whether it has been paid"
         case .active: whileActive(facts, claim, at: now)
         case .grace, .hold: "to see whether the store has been paid"
-        case .paused: "to see whether it is resumed"
+        case .paused: "to see whether it has resumed"
         case .expired, .refunded, .revoked: "in case it comes back"
         case .superseded, .invalid: "in case the store has changed its mind"
         }
@@ -59,9 +59,9 @@ package struct NextCheck: Hashable, Sendable {
     private static func whileActive(
         _ facts: Facts, _ claim: Claim, at now: Timestamp
     ) -> String {
-        let regular = "as everything in force is from time to time"
+        let regular = "in a regular check"
         guard let end = facts.expiresAt ?? facts.paidThrough else { return regular }
-        if end <= now { return "as the period is over and the store has not said what follows" }
+        if end <= now { return "as the period is over and the store has not said what came next" }
         if claim.dueAt >= end, claim.dueAt - end <= nearby.after {
             return "shortly after the period ends"
         }

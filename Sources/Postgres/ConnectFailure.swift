@@ -77,11 +77,11 @@ struct ConnectFailure {
         let parts = message.split(separator: "\"", omittingEmptySubsequences: false)
         let words = stride(from: 0, to: parts.count, by: 2).map { parts[$0] }.joined().lowercased()
         if words.contains("pg_hba.conf") {
-            return ("pg_hba.conf does not let this user in", .notAdmitted)
+            return ("pg_hba.conf does not admit this user", .notAdmitted)
         }
         if words.contains("peer") || words.contains("ident ") {
             return (
-                "the operating system's user is not the role that is asked for (peer or ident)",
+                "the operating system's user is not the requested role (peer or ident)",
                 .otherSystemUser
             )
         }
@@ -95,7 +95,7 @@ struct ConnectFailure {
         if words.contains("certificate") {
             return ("the client's certificate is missing or is not this user's", .notAdmitted)
         }
-        return ("pg_hba.conf does not let this user in, or not in this way", .notAdmitted)
+        return ("pg_hba.conf does not admit this user, or not in this way", .notAdmitted)
     }
 
     /// Words of libpq, of OpenSSL and of the C library, and what they mean. The first that is found
@@ -105,23 +105,23 @@ struct ConnectFailure {
         ("root certificate file", "the file of sslrootcert is missing or cannot be read"),
         (
             "certificate verify failed",
-            "the server's certificate is not by an authority of sslrootcert, or has expired"
+            "the server's certificate has expired, or no authority in sslrootcert signed it"
         ),
-        ("server does not support SSL", "the server does not offer TLS, which sslmode demands"),
+        ("server does not support SSL", "sslmode demands TLS, and the server does not offer it"),
         ("private key", "the client's certificate or key cannot be used (sslcert, sslkey)"),
         ("certificate file", "the client's certificate or key cannot be used (sslcert, sslkey)"),
-        (" alert ", "the server does not accept our side of TLS, such as the client's certificate"),
+        (" alert ", "the server rejects our side of TLS, such as the client's certificate"),
         ("SSL", "TLS with the server failed"),
-        ("no password supplied", "the server asks for a password and there is none"),
+        ("no password supplied", "the server asks for a password, and none is configured"),
         ("password retrieved from file", "the password is wrong"),
         ("could not translate host name", "the host name cannot be resolved"),
         ("Connection refused", "the connection is refused: no server listens there"),
         ("No such file or directory", "no server listens on the socket"),
-        ("No route to host", "there is no way to the host"),
-        ("Network is unreachable", "there is no way to the host"),
-        ("timed out", "no answer to connecting"),
-        ("timeout expired", "no answer to connecting"),
-        ("Permission denied", "the socket may not be used by this user"),
+        ("No route to host", "no route to the host"),
+        ("Network is unreachable", "no route to the host"),
+        ("timed out", "no answer to the connection attempt"),
+        ("timeout expired", "no answer to the connection attempt"),
+        ("Permission denied", "this user may not use the socket"),
         ("closed the connection", "the server closed the connection while connecting"),
         ("Connection reset", "the server closed the connection while connecting"),
     ]

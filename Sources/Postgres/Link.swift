@@ -77,7 +77,7 @@ final class Link {
                 switch error {
                 case .closed, .cancelled: throw .cancelled
                 case .lost: throw .unreachable(reason: "the connection failed")
-                case .timedOut: throw .unreachable(reason: "no answer to connecting")
+                case .timedOut: throw .unreachable(reason: "no answer to the connection attempt")
                 }
             }
             next = PQconnectPoll(handle)

@@ -58,7 +58,7 @@ package enum Doubt: String, Hashable, Sendable, CaseIterable {
     var problem: Problem {
         switch self {
         case .unproven:
-            Problem(.secondOpinion, "the answer does not prove its bad news to be of this purchase")
+            Problem(.secondOpinion, "the answer has bad news, perhaps about another purchase")
         case .notFound, .gone, .noLongerValid, .rejected, .replaced, .voided:
             Problem(.notFound, "the store does not know this purchase (\(rawValue))")
         }
@@ -145,7 +145,7 @@ extension StoreFailure {
         case .malformed(let field):
             Problem(.malformed, "the reply could not be read (\(field))")
         case .signature(let reason):
-            Problem(.signature, "the reply's signature does not hold (\(reason))")
+            Problem(.signature, "the reply's signature is not valid (\(reason))")
         case .mismatch(let what):
             Problem(.mismatch, "the reply is about another \(what)")
         case .rejected(let reason):

@@ -84,8 +84,8 @@ extension Answer {
         switch self {
         case .verdict(let observation): observation.words
         case .contested(let contested):
-            contested.observation.words + ", which its other half contradicts"
-        case .doubt(.unproven): "bad news that it does not prove to be of this purchase"
+            contested.observation.words + ", but another part of the answer contradicts it"
+        case .doubt(.unproven): "bad news, perhaps about another purchase"
         case .doubt(let doubt): "does not know it (\(doubt.rawValue))"
         case .failure(let failure): failure.problem.sentence
         }

@@ -61,7 +61,7 @@ extension LedgerError {
         case .unavailable(let reason, _):
             "the database is not available: \(reason)"
         case .noLongerValid(let what):
-            "another was faster: \(what)"
+            "another session was faster: \(what)"
         case .cancelled:
             "the database is not available: cancelled"
         case .schemaMissing:
@@ -81,7 +81,7 @@ extension LedgerError {
                 + "postgresql:///NAME`, or let the user do it: "
                 + "GRANT CREATE ON DATABASE name TO user"
         case .forbidden(let message, .daily):
-            "the database refuses: \(message): the user needs the rights of renewald_worker: "
+            "the database refuses: \(message): the user needs the privileges of renewald_worker: "
                 + "GRANT renewald_worker TO user"
         case .refused(let state, let message):
             "the database refuses: \(message) (SQLSTATE \(state))"

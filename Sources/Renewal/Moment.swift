@@ -82,7 +82,7 @@ extension Moment {
         return Problem(
             .clock,
             witness == nil
-                ? "the store's time is years off, so it proves no end"
+                ? "the store's time is years off and proves no end"
                 : "the database's time is \(minutes) min \(side) the store's; the earlier counts")
     }
 }

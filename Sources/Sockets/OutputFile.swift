@@ -60,7 +60,7 @@ package struct OutputFile: Sendable {
             case S_IFREG: return .plain(path, status)
             case S_IFCHR, S_IFIFO: return .special(path)
             case S_IFDIR: throw WriteFailure(EISDIR)
-            default: throw .failed(reason: "it is a disk or a socket, which no page belongs in")
+            default: throw .failed(reason: "it is a disk or a socket")
             }
         }
         throw WriteFailure(ELOOP)
@@ -76,7 +76,7 @@ package struct OutputFile: Sendable {
             return
         }
         throw .failed(
-            reason: "\(path) belongs to another user, in a folder where everybody may write")
+            reason: "\(path) belongs to another user, in a folder that everybody may write to")
     }
 
     /// A link is followed when it is root's or ours, or belongs to whom its target belongs: others
@@ -91,7 +91,7 @@ package struct OutputFile: Sendable {
         var named = stat()
         let isThere = lstat(target, &named) == 0 || stat(Self.folder(of: target), &named) == 0
         guard isThere, named.st_uid == link.st_uid else {
-            throw .failed(reason: "\(path) is another user's link to what is not theirs")
+            throw .failed(reason: "\(path) is another user's link to a file that is not theirs")
         }
         return target
     }
@@ -119,7 +119,7 @@ package struct OutputFile: Sendable {
         // It may have been replaced since it was looked at.
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT != S_IFBLK else {
             Glibc.close(file)
-            throw .failed(reason: "it was changed meanwhile")
+            throw .failed(reason: "another program replaced it meanwhile")
         }
         do throws(WriteFailure) {
             try Descriptor(file).write(bytes)

@@ -68,14 +68,14 @@ package enum WriteFailure: Error, Hashable, Sendable {
     private static func words(for code: Int32) -> String {
         switch code {
         case ENOENT: "its folder does not exist"
-        case ENOTDIR: "what should be its folder is a file"
+        case ENOTDIR: "a part of its path is a file"
         case EISDIR: "it is a folder"
         case EACCES, EPERM, EROFS: "this user may not write there"
         case ENOSPC, EDQUOT: "no space is left there"
-        case EFBIG: "no file may be so large"
+        case EFBIG: "the file would be too large"
         case EBADF: "it is closed, or open for reading only"
-        case ELOOP: "its links lead round in a circle"
-        case ENXIO: "nobody is at its other end"
+        case ELOOP: "its links form a circle"
+        case ENXIO: "nobody reads its other end"
         default: String(cString: strerror(code))
         }
     }

@@ -11,7 +11,7 @@ struct PathSegment: Sendable {
     /// - Throws: `.rejected` when it is empty, `.`, `..` or over `limitBytes` long.
     init(_ raw: String, what: StaticString) throws(StoreFailure) {
         guard !raw.isEmpty else { throw .rejected(reason: "the \(what) is empty") }
-        guard raw != ".", raw != ".." else { throw .rejected(reason: "the \(what) is dots only") }
+        guard raw != ".", raw != ".." else { throw .rejected(reason: "the \(what) has only dots") }
         guard raw.utf8.count <= PathSegment.limitBytes else {
             throw .rejected(reason: "the \(what) is over \(PathSegment.limitBytes) bytes long")
         }

@@ -9,17 +9,17 @@ struct CheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Re-validates one user's purchases now and shows what changed and why.",
         discussion: """
-            Works beside a running daemon. With --dry-run nothing is written.
+            Safe beside a running daemon.
 
             Example: renewald check user-17 --dry-run
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The user id, as it was given to renewald.submit.")
+    @Argument(help: "The user id, as your backend gave it to renewald.submit.")
     var user: String
-    @Flag(help: "Ask and judge, but write nothing.")
+    @Flag(help: "Ask the stores and decide, but write nothing.")
     var dryRun = false
-    @Flag(help: "End with 66 when there is no such user.")
+    @Flag(help: "Exit with 66 when there is no such user.")
     var require = false
     @Flag(help: "Print JSON.")
     var json = false

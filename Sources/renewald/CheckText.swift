@@ -50,7 +50,7 @@ struct CheckText {
                     "event",
                     [event.kind.name, event.entitlement?.text, event.kind.reason]
                         .compactMap { $0 }.joined(separator: " ")
-                        + (event.userID == user ? "" : ", told to \(event.userID)")))
+                        + (event.userID == user ? "" : ", for \(event.userID)")))
         }
         let schedule = one.outcome.schedule
         if let problem = schedule.problem { lines.append(row("problem", problem.description)) }

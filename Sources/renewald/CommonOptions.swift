@@ -16,7 +16,7 @@ struct CommonOptions: ParsableArguments {
             valueName: "file"))
     var namedConfig: String?
 
-    @Flag(help: "Say more on standard error.")
+    @Flag(help: "Log more on standard error.")
     var verbose = false
 
     func logger(_ quietLevel: Logger.Level) -> Logger {

@@ -6,19 +6,19 @@ import Sockets
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Looks whether all is well, and says what to do where it is not.",
+        abstract: "Tests the setup, and says what to do about each fault.",
         discussion: """
-            Reads the configuration, the credentials, the database and the unit files, compares \
-            the clocks, and makes a live call for each app. Changes nothing. Each line is ok, \
-            note, wrong or skipped. Ends with 78 when something is to be mended (a refused \
-            credential too), 69 when the database is not there, 75 when a store cannot be asked \
-            now, and 0 when nothing is wrong.
+            Checks the configuration, the credentials, the database, the clocks and the unit \
+            files, and makes live calls for each app. Changes nothing. Each line is ok, note, \
+            wrong or skipped. Exits with 78 when a person has to fix something (a refused \
+            credential too), 69 when the database is not available, 75 when a store does not \
+            answer now, and 0 when nothing is wrong.
 
             Example: renewald doctor --config /etc/renewald/renewald.toml
             """)
 
     @OptionGroup var common: CommonOptions
-    @Option(help: "Where to look for the unit files, for an image that is not running.")
+    @Option(help: "The root folder to look for unit files in, for an image that is not running.")
     var root = ""
     @Flag(help: "Print JSON.")
     var json = false

@@ -23,7 +23,7 @@ struct EventReader {
     mutating func readOn() async throws {
         while true {
             let events = try await ledger.events(after: last, limit: Self.pageLimit)
-            if failures > 0 { Console.complain("the database is there again") }
+            if failures > 0 { Console.complain("the database answers again") }
             failures = 0
             for event in events {
                 try give(event)
@@ -42,7 +42,7 @@ struct EventReader {
             } catch let error as LedgerError {
                 guard case .unavailable = error else { throw error }
                 if failures == 0 {
-                    Console.complain("\(error.sentence); going on after event \(last) then")
+                    Console.complain("\(error.sentence); will continue after event \(last)")
                 }
                 failures += 1
                 try await Task.sleep(for: min(Self.pause * failures / 5, Self.longestPause))

@@ -7,15 +7,17 @@ import Renewal
 struct EventsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
-        abstract: "Prints or follows events.",
+        abstract: "Prints events, or follows them.",
         discussion: """
+            Oldest first, one line each.
+
             Example: renewald events --follow --after 4711 --json
             """)
 
     @OptionGroup var common: CommonOptions
-    @Flag(help: "Go on with events as they are written.")
+    @Flag(help: "Keep printing events as they are written.")
     var follow = false
-    @Option(help: "Only events after this id; default is from the first, with --follow from now.")
+    @Option(help: "Only events after this id. Default: all; with --follow, only new ones.")
     var after: Int64?
     @Flag(help: "Print JSON lines.")
     var json = false

@@ -13,26 +13,26 @@ struct ExplainCommand: AsyncParsableCommand {
         commandName: "explain",
         abstract: "Shows why a user has access or not: each answer, rule and event.",
         discussion: """
-            Takes a user id or the id of an order, as customers find it in their mails: a Google \
-            order id (a recurring one as well), an Apple order, transaction or web order line \
-            item id, an Amazon receipt id. Nothing is checked or changed; a store is asked only \
-            about an order that is not known here.
+            Takes a user id, or an order id from a customer's mail: a Google order id (also that \
+            of a renewal), an Apple order, transaction or web order line item id, an Amazon \
+            receipt id. It reads the database only, and changes nothing; it asks a store only to \
+            find the purchase of an order that the database does not know.
 
             Example: renewald explain GPA.3301-7742-9918-40211..5 --html ada.html
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The user id, as it was given to renewald.submit, or an order id.")
+    @Argument(help: "The user id, as your backend gave it to renewald.submit, or an order id.")
     var id: String
     @Flag(help: "Never ask a store.")
     var offline = false
-    @Flag(help: "End with 66 when nothing is found.")
+    @Flag(help: "Exit with 66 when nothing is found.")
     var require = false
     @Flag(help: "Print JSON.")
     var json = false
     @Option(
         help: ArgumentHelp(
-            "Write a page with a timeline to this file (- is standard output), instead of text.",
+            "Write an HTML page with a timeline to this file; - is standard output.",
             valueName: "file"))
     var html: String?
 

@@ -10,8 +10,8 @@ struct MigrateCommand: AsyncParsableCommand {
         commandName: "migrate",
         abstract: "Brings the schema up to date.",
         discussion: """
-            Needs a user of the database that may create a schema and roles; the daemon itself \
-            needs only the role renewald_worker. Several at the same time are safe.
+            Needs a database user that may create a schema and roles; the daemon itself \
+            needs only the role renewald_worker. Safe to run twice at once.
 
             Example: sudo -u postgres renewald migrate --database postgresql:///app
             """)

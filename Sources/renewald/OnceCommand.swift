@@ -10,10 +10,10 @@ extension Store: ExpressibleByArgument {}
 struct OnceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "once",
-        abstract: "One pass over all that is due, then exits.",
+        abstract: "Makes one pass over all due purchases, then exits.",
         discussion: """
-            For a timer. What a running daemon holds is left to it. Ends with 75 when some \
-            purchases could not be checked: they are asked about again later.
+            For a timer. Skips shards that a running daemon holds. Exits with 75 when some \
+            purchases could not be checked: a later pass retries them.
 
             Example: renewald once --store google --limit 1000
             """)
@@ -21,7 +21,7 @@ struct OnceCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
     @Option(help: "Only this store: apple, google or amazon.")
     var store: Store?
-    @Option(help: "Most checks of this pass.")
+    @Option(help: "The most checks of this pass.")
     var limit: Int?
     @Flag(help: "Print JSON.")
     var json = false
@@ -72,12 +72,12 @@ struct OnceCommand: AsyncParsableCommand {
         try Console.say("\(checked) checked, \(count(report.events, "event")) written.")
         if report.unjudged > 0 {
             let unjudged = count(report.unjudged, "purchase")
-            try Console.say("\(unjudged) not judged, to be asked about again: see renewald status.")
+            try Console.say("\(unjudged) could not be checked: see renewald status.")
         }
         if report.shardsLeftToOthers > 0 {
             let shards = report.shardsLeftToOthers
             try Console.say(
-                "\(shards) of 256 shards are held by another worker and were left to it.")
+                "Skipped \(shards) of 256 shards, which another worker holds.")
         }
     }
 }

@@ -6,19 +6,19 @@ import Sockets
 struct RenewaldCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "renewald",
-        abstract: "Keeps app subscriptions true: re-validates each with the store that sold it.",
+        abstract: "Re-validates app subscriptions with the stores that sold them.",
         discussion: """
-            A backend stores receipts and purchase tokens with the SQL function \
-            renewald.submit; renewald asks Apple, Google Play and Amazon about them when it \
-            matters and writes grant and revoke events.
+            A backend submits receipts and purchase tokens with the SQL function \
+            renewald.submit. renewald checks them with Apple, Google Play and Amazon when it \
+            matters, and writes grant and revoke events.
 
             First steps:
-              renewald migrate                make the schema
-              renewald doctor                 whether all is well, and what to do
-              renewald once                   one pass over all that is due
+              renewald migrate                create the schema
+              renewald doctor                 test the setup; says what to do
+              renewald once                   one pass over all due purchases
               renewald run                    the daemon
-              renewald check user-17          one user, now
-              renewald explain user-17        why she has access, or has not
+              renewald check user-17          re-validate one user now
+              renewald explain user-17        why they have access, or not
             """,
         version: CommandLine.arguments.contains("--verbose")
             ? Build.this.verboseText : Build.this.text,

@@ -5,10 +5,10 @@ import Logging
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "The daemon.",
+        abstract: "Runs the daemon.",
         discussion: """
-            SIGTERM stops it in steps: no new checks, those in hand are finished and committed, \
-            the shards are given back. SIGHUP reads the configuration again.
+            SIGTERM and SIGINT stop it in steps: it starts no new check, finishes and commits \
+            those in flight, and releases its shards. SIGHUP reloads the configuration.
 
             Example: renewald run --config /etc/renewald/renewald.toml
             """)

@@ -10,7 +10,7 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status",
         abstract: "Queue, lag, quota and problems, per store.",
         discussion: """
-            The share of the quota is that of the last second, so the answer takes one.
+            Takes a second, in which it measures the use of the quota.
 
             Example: renewald status --watch
             """)
@@ -61,7 +61,7 @@ private struct StatusText {
     var lines: [String] {
         var lines = ["as of \(status.now.text)"]
         if status.workers.isEmpty {
-            lines.append("no worker is at work: start renewald run, or renewald once by a timer")
+            lines.append("no worker is running: start renewald run, or renewald once by a timer")
         }
         for worker in status.workers {
             let since = worker.startedAt.text
@@ -97,14 +97,14 @@ private struct StatusText {
             "  circuit       \(circuit(of: app.key))",
         ]
         if let blocked = report.blockedUntil(app.key) {
-            lines.append("  blocked       until \(blocked.text): the store has asked for it")
+            lines.append("  blocked       until \(blocked.text), as the store asked")
         }
         for (code, purchases) in app.namedProblems.sorted(by: { $0.key < $1.key }) {
             lines.append("  problem       \(code): \(count(purchases, "purchase"))")
         }
         if app.setAside > 0 {
             lines.append(
-                "  set aside     \(count(app.setAside, "purchase")): see their problem")
+                "  set aside     \(count(app.setAside, "purchase")): their problem says why")
         }
         return lines
     }
@@ -115,7 +115,7 @@ private struct StatusText {
     }
 
     private func lag(of app: QueueStatus.App) -> String {
-        guard let lag = app.lag else { return "no access has ended within a day" }
+        guard let lag = app.lag else { return "no revoke within a day" }
         return "p50 \(seconds(lag.p50)), p99 \(seconds(lag.p99)) "
             + "(\(count(lag.revokes, "revoke")) within a day)"
     }
@@ -147,6 +147,6 @@ private struct StatusText {
 
     private func circuit(of app: AppKey) -> String {
         report.hasOpenCircuit(app)
-            ? "open: the store does not answer, and is asked rarely" : "closed"
+            ? "open: the store fails; single probes until it recovers" : "closed"
     }
 }

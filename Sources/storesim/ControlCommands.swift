@@ -237,7 +237,7 @@ struct FaultCommand: AsyncParsableCommand {
 
 struct TruthCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "truth", abstract: "Tells who is entitled to what.",
+        commandName: "truth", abstract: "Shows who is entitled to what.",
         discussion: "Example: storesim truth --directory /tmp/stores --at 2026-03-01T00:00:00Z")
 
     @OptionGroup var simulated: Simulated
@@ -269,7 +269,7 @@ struct ShowCommand: AsyncParsableCommand {
 
 struct CallsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "calls", abstract: "Counts what the stores were asked.",
+        commandName: "calls", abstract: "Counts the calls to the stores.",
         discussion: "Example: storesim calls --directory /tmp/stores")
 
     @OptionGroup var simulated: Simulated

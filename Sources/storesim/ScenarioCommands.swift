@@ -4,7 +4,7 @@ import StoreSimulator
 
 struct ScenarioCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "scenario", abstract: "Lives told in lines of text.",
+        commandName: "scenario", abstract: "Plays scenarios: lives of purchases, as lines of text.",
         discussion:
             "Example: storesim scenario run --directory /tmp/stores cancels-and-changes-mind",
         subcommands: [List.self, Show.self, Run.self])
@@ -44,11 +44,11 @@ struct ScenarioCommand: AsyncParsableCommand {
 
     struct Run: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Plants a scenario: what it buys and does happens as the clock goes on.",
+            abstract: "Schedules a scenario: its steps happen as the clock advances.",
             discussion: """
                 Example: storesim scenario run --directory /tmp/stores pauses-and-resumes
 
-                Ends with 1 when something that the scenario expects will not be so.
+                Exits with 1 when an expectation of the scenario will not be met.
                 """)
 
         @OptionGroup var simulated: Simulated

@@ -11,7 +11,7 @@ struct ServeCommand: AsyncParsableCommand {
         discussion: """
             Example: storesim serve --directory /tmp/stores --demo
 
-            When it is ready it prints "storesim: listening on ORIGIN", then what a client sets, \
+            When it is ready it prints "storesim: listening on ORIGIN", the settings for a client \
             and a configuration for renewald. With --demo, `curl -K /tmp/stores/apple.curl` gets \
             a first signed answer.
             """)
@@ -37,7 +37,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Flag(help: "A purchase in each store, and apple.curl, google.curl, amazon.curl for curl -K.")
     var demo = false
 
-    @Flag(help: "What a client sets, as one line of JSON.")
+    @Flag(help: "Prints the settings for a client as one line of JSON.")
     var json = false
 
     @Flag(help: "http instead of https.")

@@ -4,7 +4,7 @@ import ArgumentParser
 struct StoresimCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "storesim",
-        abstract: "Plays Apple's, Google's and Amazon's subscription APIs on loopback.",
+        abstract: "Simulates Apple's, Google's and Amazon's subscription APIs on loopback.",
         discussion: """
             Example: storesim serve --directory /tmp/stores --demo
 

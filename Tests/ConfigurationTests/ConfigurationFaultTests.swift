@@ -98,7 +98,7 @@ import Testing
         sandbox_url = "https://exa mple.com"
         requests_per_second = nan
         => 2: store.amazon.base_url: must name a host
-        => 3: store.amazon.sandbox_url: must not contain spaces or letters beyond ASCII
+        => 3: store.amazon.sandbox_url: must not contain spaces or non-ASCII letters
         => 4: store.amazon.requests_per_second: must be between 0.01 and 100000, is nan
         ---
         [store.appel]

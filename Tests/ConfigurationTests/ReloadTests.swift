@@ -53,7 +53,7 @@ import Testing
     @Test func aDefaultThatIsWrittenOutIsNoChange() throws {
         let old = try configuration(Self.apps)
         let new = try configuration("# the same\n" + Self.apps + "\n[engine]\nin_flight = 200")
-        #expect(Reload.changes(from: old, to: new) == "nothing in it has changed")
+        #expect(Reload.changes(from: old, to: new) == "no setting has changed")
     }
 
     @Test func manyAreCounted() throws {

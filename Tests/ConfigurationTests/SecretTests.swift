@@ -93,7 +93,7 @@ import Testing
             }
         }
         #expect(read() == "fhunter2")
-        #expect(read(isRoot: false).contains("or as root, who reads \(folder)"))
+        #expect(read(isRoot: false).contains("or run it as root, who reads \(folder)"))
         chmod(path, 0o620)
         #expect(read().contains("\(path) can be changed by others than root"))
         chmod(path, 0o600)

@@ -87,26 +87,26 @@ import Testing
 
         # Store by store
 
-        The same rules from the other side: what each store answers, what is seen in it, and what comes of
-        it. `Tests/ConformanceTests` plays every row through the whole code, from the bytes of the answer
-        to the events; only the network is a fake, and Apple's answers are really signed. The
+        The same rules, beginning with the bytes: what each store answers, what renewald reads in it, and
+        what it decides. `Tests/ConformanceTests` plays every row through the whole code, from the bytes of
+        the answer to the events; only the network is a fake, and Apple's answers are really signed. The
         tables are the texts in `Tests/ConformanceTests/Tables`.
 
         How to read it:
 
-        - **Source** is a row of the list of what a store can say,
+        - **Source** is a row of the list of everything that a store can say,
           `Tests/ConformanceTests/Tables/sources.txt`. Every row there has a case, or a reason below.
-        - **Known** are the answers that were heard before, each with its day; `new` has never been
-          checked. What follows may be set otherwise for the case: `v1` is Google's old
+        - **Known** are the earlier answers, each with its day; `new` has never been
+          checked. Settings of the case follow: `v1` is Google's old
           interface, `no_key` is an Apple app without a key, `token=` is what was submitted, `product=` its
-          product where it is not `plus`, `B=` the product of a second purchase of the same user.
-        - **Answer** is short for the bytes. Amazon: `renews 30` is the end of the term, `off` no renewal.
+          product if it is not `plus`, `B=` the product of a second purchase of the same user.
+        - **Answer** stands for the bytes. Amazon: `renews 30` is the end of the term, `off` no renewal.
           Google: state, end and orders (`1..0` is the first renewal of order 1), further items after `+`.
           Apple: `1:30` is status 1 with `expiresDate` on day 30; `info`, `history`, `refunds` and `verify`
           are the other endpoints, `sandbox` the other host. `B:` is an answer about the second purchase.
-        - **Seen** is what the answer says in the words that all stores share; `to 33` is the end of access,
-          `paid 30` the end of what is paid where that is another. A `doubt` is bad news that is asked twice,
-          `no answer` changes nothing.
+        - **Seen** is the answer in the words that all stores share; `to 33` is the end of access,
+          `paid 30` the end of the paid time if that differs. A `doubt` is bad news that needs a second
+          answer; `no answer` changes nothing.
 
         """
 }

@@ -29,7 +29,7 @@ import Testing
         let ill = DoctorReport([
             .wrong("a", "b", do: "c"), .skipped("d", because: "e"), .note("f", "g"), .ok("h", "i"),
         ])
-        #expect(ill.summary == "4 checks: 1 wrong, 1 not looked at, 1 to note.")
+        #expect(ill.summary == "4 checks: 1 wrong, 1 skipped, 1 to note.")
     }
 
     @Test func aLineAndWhatToDo() {
@@ -54,10 +54,10 @@ import Testing
     private static let newsAges = rows(
         """
         read   failures  level  says
-        60     0         ok     all of it was read 60 s ago or later
+        60     0         ok     every source was read within the last 60 s
         -      0         -      -
         4000   0         note   was last read 66 min ago
-        60     2         ok     60 s ago
+        60     2         ok     last 60 s
         60     3         wrong  3 failures in a row: unreachable
         4000   3         wrong  3 failures in a row: unreachable
         """)
@@ -189,7 +189,7 @@ import Testing
         #expect(unfit.advice?.contains("migrate`") == false)
         let newer = DatabaseFindings.schema(SchemaVersion(own + 1, serves: own))
         #expect(newer.level == .note && newer.advice == "install the newer renewald")
-        #expect(newer.sentence.contains("version \(own + 1), that of this program is \(own)"))
+        #expect(newer.sentence.contains("version \(own + 1); this program is made for \(own) "))
     }
 
     @Test func tellsTheFirstMissingRightAndHowManyMore() {
@@ -200,7 +200,7 @@ import Testing
         rights.ownsSchema = true
         let findings = DatabaseFindings.rights(rights)
         #expect(findings.map(\.level) == [.wrong, .wrong, .note])
-        #expect(findings[1].sentence == "renewald lacks SELECT on app and 2 other rights")
+        #expect(findings[1].sentence == "renewald lacks SELECT on app and 2 other privileges")
     }
 
     @Test func saysHowToBringAnIndexBack() {

@@ -12,7 +12,7 @@ import Testing
         #expect(admitted == LineBudget.limit)
         #expect(!budget.isEmpty)
         let said = [budget.summary(), budget.summary()]
-        #expect(said == ["9800 lines were left out: 7350 grants, 2450 notices", nil])
+        #expect(said == ["9800 lines were summarised: 7350 grants, 2450 notices", nil])
     }
 
     @Test func aNewSpanHasRoomAgain() {
@@ -25,7 +25,7 @@ import Testing
         let admitted = times.map { budget.admits("grants", at: $0) }
         #expect(admitted.suffix(3) == [true, false, true])
         let said = budget.summary()
-        #expect(said == "1 lines were left out: 1 grants")
+        #expect(said == "1 lines were summarised: 1 grants")
     }
 
     @Test func aQuietDayLosesNothing() {

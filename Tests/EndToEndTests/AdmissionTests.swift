@@ -53,8 +53,11 @@ struct AdmissionTests {
                 """)
             for (user, words, advice) in [
                 ("nobody_here", "the role does not exist", "CREATE ROLE name LOGIN IN ROLE"),
-                ("other_user", "the operating system's user is not the role", "sudo -u renewald"),
-                ("kept_out", "pg_hba.conf does not let this user in", "by pg_hba.conf, and reload"),
+                (
+                    "other_user", "the operating system's user is not the requested role",
+                    "sudo -u renewald"
+                ),
+                ("kept_out", "pg_hba.conf does not admit this user", "in pg_hba.conf and reload"),
                 ("'no pg_hba.conf peer'", "this role may not log in", "ALTER ROLE name LOGIN"),
             ] {
                 try stage.configure()

@@ -116,7 +116,7 @@ struct CommandTests {
             try await buyAndSubmitThree(stage)
             let status = try await stage.renewald("status")
             #expect(status.exit == .code(0))
-            #expect(status.standardOutput.contains("no worker is at work"))
+            #expect(status.standardOutput.contains("no worker is running"))
             #expect(status.standardOutput.contains("1 due now"))
             #expect(try await stage.renewald("status", "--json").exit == .code(0))
         }

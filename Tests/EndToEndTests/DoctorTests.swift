@@ -84,7 +84,7 @@ struct DoctorTests {
             ended.expect("note", "credentials", "every user of this machine can read")
             ended.expect("skipped", "google", "its credentials cannot be used")
             ended.expect("skipped", "apple", "its credentials cannot be used")
-            ended.expect("ok", "amazon", "takes the key")
+            ended.expect("ok", "amazon", "accepts the key")
         }
     }
 
@@ -128,10 +128,10 @@ struct DoctorTests {
             try await stage.fault(
                 #"{"endpoint":"pubsub","kind":"status","status":403,"count":1}"#)
             let subscriber = try await stage.renewald("doctor")
-            subscriber.expect("ok", "google", "notifications may be pulled")
+            subscriber.expect("ok", "google", "the key may pull notifications")
             try await stage.fault(#"{"endpoint":"pubsub","kind":"status","status":403}"#)
             let nobody = try await stage.renewald("doctor")
-            nobody.expect("note", "google", "whether notifications may be pulled cannot")
+            nobody.expect("note", "google", "whether the key may pull notifications is not known")
             try await stage.clearFaults()
             try stage.editConfiguration { $0.replacing("\"play\"", with: "\"nonsense\"") }
             let missing = try await stage.renewald("doctor")
@@ -174,7 +174,7 @@ struct DoctorTests {
         try await onStage { stage in
             try stage.useDatabase(pooler.conninfo(stage.conninfo))
             let ended = try await stage.renewald("doctor")
-            ended.expect("note", "database", "a connection pooler is in between")
+            ended.expect("note", "database", "connection pooler detected")
             ended.expect("ok", "indexes")
             ended.expect("ok", "plans")
             // Nothing is to be configured for it.
@@ -189,7 +189,7 @@ struct DoctorTests {
             let ended = try await stage.renewald("doctor")
             #expect(ended.exit == .code(69))
             ended.expect("wrong", "database", "the database is not available")
-            ended.expect("skipped", "schema", "there is no database")
+            ended.expect("skipped", "schema", "the database is not available")
             for store in ["apple", "google", "amazon"] { ended.expect("ok", store) }
             // What a person has to mend comes before.
             try await stage.fault(#"{"store":"amazon","kind":"unauthorized"}"#)

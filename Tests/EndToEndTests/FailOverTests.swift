@@ -85,7 +85,7 @@ struct FailOverTests {
             #expect(try await stage.questions() == 0)
             try primary.kill()
             try await standby.promote()
-            _ = try await daemon.line { $0.contains("the database is there") }
+            _ = try await daemon.line { $0.contains("the database answers") }
             let follower = try stage.start(["events", "--follow", "--after", "0"])
             _ = try await follower.line { $0.hasPrefix("3 ") }
             daemon.send(SIGTERM)

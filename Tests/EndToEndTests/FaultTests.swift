@@ -54,7 +54,7 @@ struct FaultTests {
             try await stage.submit(many, "google") { "g-\($0)" }
             try await stage.fault(#"{"store":"google","kind":"status","status":503}"#)
             let daemon = try stage.daemon()
-            _ = try await daemon.line { $0.contains("asking rarely") }
+            _ = try await daemon.line { $0.contains("single probes until it recovers") }
             let apple = try await stage.buy("apple")[0]
             try await stage.submit(apple, "apple", for: "ann")
             try await stage.expect(["grant monthly purchased"], of: "ann")

@@ -14,14 +14,14 @@ struct FollowTests {
             try await grant(stage, "ann")
             _ = try await follower.line { $0.contains(#""user_id":"ann""#) }
             try await stage.restartDatabase()
-            _ = try await follower.line { $0.contains("going on after event 1 then") }
+            _ = try await follower.line { $0.contains("will continue after event 1") }
             try await grant(stage, "eve")
             _ = try await follower.line { $0.contains(#""user_id":"eve""#) }
             follower.send(SIGKILL)
             _ = try await follower.exit()
             let lines = follower.standardOutput.split(separator: "\n")
             #expect(lines.count == 2 && Set(lines).count == 2)
-            #expect(follower.standardError.contains("the database is there again"))
+            #expect(follower.standardError.contains("the database answers again"))
         }
     }
 

@@ -28,8 +28,8 @@ struct SharedTests {
                 told.standardOutput,
                 [
                     "ben: 0 purchases, as of ", "purchase \(id): monthly, google ",
-                    "now        una handed it in first and has it",
-                    "next       it changes hands if ",
+                    "now        una submitted it first and has it",
+                    "next       it moves if ",
                 ])
             let json = try await stage.renewald("explain", "ben", "--json")
             #expect(json.standardOutput.replacing(" ", with: "").contains(#""owner":"una""#))
@@ -37,7 +37,7 @@ struct SharedTests {
             #expect(try await stage.renewald("explain", "ben", "--html", page).exit == .code(0))
             #expect(
                 try String(contentsOfFile: page, encoding: .utf8)
-                    .contains("una handed it in first and has it; "))
+                    .contains("una submitted it first and has it; "))
             // A check of ben asks about it, says whose it is, and gives him nothing.
             let calls = try await stage.calls("google")
             let checked = try await stage.renewald("check", "ben", "--require")
@@ -46,7 +46,7 @@ struct SharedTests {
             expectInOrder(
                 checked.standardOutput,
                 [
-                    "ben: 1 purchase", "purchase \(id): monthly", "of       una handed it in first",
+                    "ben: 1 purchase", "purchase \(id): monthly", "of       una submitted it first",
                     "asked    purchases.subscriptionsv2.get: 200", "access   granted",
                 ])
             let machine = try await stage.renewald("check", "ben", "--json")

@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized)
 struct UnreadableRowTests {
     private static let problem =
-        "set_aside: its row cannot be read (column lapse): mend the row, then submit the purchase "
+        "set_aside: its row cannot be read (column lapse): fix the row, then submit the purchase "
         + "again"
 
     @Test func checkNamesItAndEndsWith75() async throws {
@@ -76,7 +76,7 @@ struct UnreadableRowTests {
             #expect(try await daemon.exit() == .code(0))
             let lines = daemon.lines.filter { $0.contains("purchase \(bad): set_aside: ") }
             #expect(lines.count == 1, "\(lines)")
-            #expect(lines.first?.contains("mend the row, then submit") == true)
+            #expect(lines.first?.contains("fix the row, then submit") == true)
             #expect(lines.first?.contains(" err ") == true, "\(lines)")
         }
     }

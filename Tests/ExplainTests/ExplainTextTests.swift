@@ -10,7 +10,7 @@ struct ExplainTextTests {
             ada: 1 purchase, as of 2026-11-21 10:45:00 UTC
               does not hold pro, since 2026-11-21 10:31:05 UTC
                 cancelled: it ran out after the user had turned renewal off; by purchase 1, monthly
-                by the store it ended 2026-11-21 10:31:00 UTC
+                the store says that it ended 2026-11-21 10:31:00 UTC
                 Google Play said then: SUBSCRIPTION_STATE_EXPIRED, expiryTime 2026-11-21T10:31:00Z,
                 autoRenewEnabled false, canceled by user
 
@@ -26,7 +26,7 @@ struct ExplainTextTests {
                 until      2026-10-21 10:31:00 UTC
                 order      GPA.3301-7742-9918-40211..1
                 event      grant pro purchased: bought for the first time (#10)
-                then       asked again about 2026-09-28 10:31:02 UTC
+                then       asked again around 2026-09-28 10:31:02 UTC
 
               2026-10-21 10:31:09 UTC  active, access granted
                 asked      purchases.subscriptionsv2.get: 200, 812 bytes, sha256 9f86d081884c…
@@ -34,14 +34,14 @@ struct ExplainTextTests {
                 rule       in force and paid
                 until      2026-11-21 10:31:00 UTC
                 event      notice renewed: a new period was paid (#4320010)
-                then       asked again about 2026-10-28 10:31:09 UTC
+                then       asked again around 2026-10-28 10:31:09 UTC
 
               2026-11-04 10:31:00 UTC  no verdict; active, access granted
                 asked      purchases.subscriptionsv2.get: 503, 812 bytes, sha256 9f86d081884c…
                 heard      the store gave no usable reply
                 rule       no verdict, no change
                 until      2026-11-21 10:31:00 UTC
-                then       asked again about 2026-11-11 10:31:00 UTC
+                then       asked again around 2026-11-11 10:31:00 UTC
 
               2026-11-04 10:31:40 UTC  active, access granted
                 asked      purchases.subscriptionsv2.get: 200, 812 bytes, sha256 9f86d081884c…
@@ -50,7 +50,7 @@ struct ExplainTextTests {
                 rule       in force and paid
                 until      2026-11-21 10:31:00 UTC
                 event      notice auto_renew_off: the user has turned renewal off (#6336010)
-                then       asked again about 2026-11-11 10:31:40 UTC
+                then       asked again around 2026-11-11 10:31:40 UTC
 
               2026-11-21 10:31:05 UTC  active -> expired, access granted -> none
                 asked      purchases.subscriptionsv2.get: 200, 812 bytes, sha256 9f86d081884c…
@@ -59,9 +59,9 @@ struct ExplainTextTests {
                 rule       the store says that it is over
                 event      revoke pro cancelled: it ran out after the user had turned renewal off; ended
                            2026-11-21 10:31:00 UTC (#8784010)
-                then       asked again about 2026-11-28 10:31:05 UTC
+                then       asked again around 2026-11-28 10:31:05 UTC
 
-              next       Google Play is asked about 2026-11-22 10:31:00 UTC, in case it comes back
+              next       Google Play is asked around 2026-11-22 10:31:00 UTC, in case it comes back
             """
         #expect(printed([Sample.lapsed]) == told)
     }
@@ -89,13 +89,13 @@ struct ExplainTextTests {
         let text = printed([history])
         for line in [
             "  holds pro until 2026-11-21 10:31:00 UTC",
-            "    the payment failed, the store lets access go on",
+            "    the payment failed; the store keeps access on",
             "  now        grace (the payment failed, access goes on), access until "
                 + "2026-11-21 10:31:00 UTC,",
             "  problem    unreachable: the store gave no usable reply",
-            "  evidence   begins 2026-10-30 10:31:00 UTC; what was before is not kept any more",
-            "  next       Google Play is asked about 2026-10-31 10:41:00 UTC, as the last 2 checks got "
-                + "no verdict",
+            "  evidence   begins 2026-10-30 10:31:00 UTC; earlier checks have been dropped",
+            "  next       Google Play is asked around 2026-10-31 10:41:00 UTC, after 2 checks without a "
+                + "verdict",
         ] {
             #expect(text.split(separator: "\n").contains { $0 == line }, "\(line) in \(text)")
         }
@@ -132,7 +132,7 @@ struct ExplainTextTests {
             events: purchase.events)
         let text = printed([Sample.history([purchase])])
         #expect(text.contains("  2026-09-21 10:31:02 UTC  the check is not kept\n    event"))
-        #expect(text.contains("  evidence   begins 2026-10-21 10:31:09 UTC; what was before"))
+        #expect(text.contains("  evidence   begins 2026-10-21 10:31:09 UTC; earlier checks"))
     }
 
     @Test func saysWhoseItWas() {

@@ -47,8 +47,8 @@ import Testing
                 SELECT problem || ' ' || (next_check_at IS NULL) FROM renewald.purchases
                 WHERE user_id = 'ann'
                 """) == [
-                    "set_aside: the process ended again and again while it was checked alone "
-                        + "true"
+                    "set_aside: the process crashed again and again while checking this purchase "
+                        + "alone true"
                 ])
         let status = try await stage.ledger.status()
         #expect(status.apps.first?.setAside == 1)

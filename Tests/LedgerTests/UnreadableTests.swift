@@ -59,7 +59,7 @@ import Testing
         #expect(
             try await stage.list("SELECT problem FROM renewald.purchases WHERE id = \(bad)")
                 == [
-                    "set_aside: its row cannot be read (column lapse): mend the row, then submit "
+                    "set_aside: its row cannot be read (column lapse): fix the row, then submit "
                         + "the purchase again"
                 ])
         try await stage.beside.script("UPDATE renewald.purchase SET lapse = NULL WHERE id = \(bad)")

@@ -89,31 +89,32 @@ import Testing
     private static let preface = """
         # Decisions
 
-        What renewald makes of each answer of a store: first in the words that all stores share, then
-        store by store. `Tests/RenewalTests` plays every row of the first part; this page is written from
+        What renewald decides about each answer of a store: first in the words that all stores share, then
+        store by store. `Tests/RenewalTests` plays every row of the first part; this page is generated from
         the same tables (`RENEWALD_WRITE_DOCS=1 swift test --no-parallel --filter Document`), and a test
         fails when they differ.
 
         How to read it:
 
-        - A case begins with what is **known** of purchase A; `″` means as the row above has left it.
-          Where there is a second purchase, it is B: the same user's, or bob's (`bobs`). `claimed` is by
-          bob, another user, on the day `claim=`, else on the first. `new` has never been checked. A
-          number is the day to which it is paid, `until=` the end of access where that is another. `vain=29 asked=58`:
-          its store has been asked in vain since day 29, and was last on day 58. `void=1 heard=10`: news
-          of the refund of order 1 came on day 10. `addon=` is another product of the purchase.
+        - A case begins with what is **known** about purchase A; `″` means the state after the row above.
+          A second purchase is B: the same user's, or bob's (`bobs`). `claimed` means that bob, another
+          user, submitted A too, on the day `claim=`, else on the first. `new` has never been checked. A
+          number is the day to which A is paid, `until=` the end of access if that differs.
+          `vain=29 asked=58`: checks have failed since day 29, the last one on day 58.
+          `void=1 heard=10`: news of the refund of order 1 came on day 10. `addon=` is another product of
+          the purchase.
         - **Day** is the time of the check on the test calendar: `30+10m` is ten minutes into day 30.
         - **Heard** is the store's answer in the words that all three stores share: `active 60` is in
-          force and paid to day 60, `grace 33` is unpaid with access to day 33 (`own`: the store names it
-          as grace and has not moved the expiry), `ended`, `cancelled`, `unpaid`, `price_declined` and
-          `unavailable` are over, for that cause. `off` is auto-renew off. `after-A` continues A;
-          `next=` is what the store is asked with from now on, `account=` the user whom the app has named
+          force and paid to day 60; `grace 33` is unpaid with access to day 33 (`own`: the store calls it
+          grace and has not moved the expiry); `ended`, `cancelled`, `unpaid`, `price_declined` and
+          `unavailable` are over, for that cause. `off` is auto-renew off. `after-A` continues A.
+          `next=` is the identifier to ask with from now on, `account=` the user whom the app has named
           to the store, `bought=` the day of the purchase, `part=` why a part
-          of it is over, `foreign` an answer of another environment.
+          of it is over, `foreign` an answer from another environment.
         - **Told** are the events of that step, in order. Grants and revokes are about the entitlement
-          `pro` unless another is named; a problem is what `renewald.purchases.problem` shows.
-        - **Holds** are the user's active entitlements after it, with their end.
-        - **Next check** is the time from this one to the next, with a middling jitter.
+          `pro` unless another is named; a problem is the one that `renewald.purchases.problem` shows.
+        - **Holds** are the user's active entitlements after the step, with their end.
+        - **Next check** is the time from this check to the next, with a medium jitter.
         - The products: `pro_month`, the usual one, `pro_year`, `lifetime`, `pass30` (thirty days) and
           `free_week` grant `pro`; `gold_month` grants `gold`, `bundle` both; `coins` is a consumable.
 

@@ -20,8 +20,8 @@ struct ServiceTests {
             try await site.wait {
                 let status = try await site.machine.succeed("systemctl", "status", "renewald")
                 return status.contains(
-                    "Status: \"Looking after 3 apps: 3 purchases checked, 3 events written, "
-                        + "0 in hand.\"")
+                    "Status: \"Serving 3 apps: 3 purchases checked, 3 events written, "
+                        + "0 in flight.\"")
             }
             // The service never sees the folder that they come from.
             let credentials = try await site.machine.succeed(
@@ -173,7 +173,7 @@ struct ServiceTests {
                 try await site.machine.property("StatusText")
                     .hasPrefix("Waiting for the database: "))
             try await site.cluster.start()
-            try await site.machine.waitForLine { $0.contains("the database is there") }
+            try await site.machine.waitForLine { $0.contains("the database answers") }
             try await site.buy("google", count: 1)
             try await site.wait { try await site.events() == 1 }
             #expect(try await site.machine.property("NRestarts") == "0")

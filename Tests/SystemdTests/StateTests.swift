@@ -19,8 +19,8 @@ struct StateTests {
     @Test func readsLikeASentence() {
         #expect(
             state(.working).sentence
-                == "Looking after 3 apps: 1204 purchases checked, 1 event written, 12 in hand.")
-        #expect(state(.stopping).sentence == "Stopping: finishing 12 checks in hand.")
+                == "Serving 3 apps: 1204 purchases checked, 1 event written, 12 in flight.")
+        #expect(state(.stopping).sentence == "Stopping: finishing 12 checks in flight.")
         #expect(
             state(.waiting("it cannot be reached")).sentence
                 == "Waiting for the database: it cannot be reached.")
@@ -33,8 +33,8 @@ struct StateTests {
         state.waitingForRestart = ["database.url"]
         #expect(
             state.sentence.hasSuffix(
-                "12 in hand. Stuck: the leases. The changed configuration was refused for 2 "
-                    + "faults; the old one is in force. A restart is needed for database.url."))
+                "12 in flight. Stuck: the leases. The changed configuration has 2 "
+                    + "faults; the old one stays in force. A restart is needed for database.url."))
     }
 
     @Test func aPartThatIsLateIsOverdueUntilItMovesOrRests() {

@@ -20,8 +20,8 @@ enum ClockCheck {
         let side = skew < .zero ? "ahead of" : "behind"
         let sentence = "this machine is \(apart.roughly) \(side) \(other)"
         let advice =
-            "see that both follow a time server: `timedatectl` shows it, and chrony or "
-            + "systemd-timesyncd keep it"
+            "let both follow a time server, with chrony or systemd-timesyncd; `timedatectl` "
+            + "shows whether they do"
         return apart > harmful
             ? .wrong("clock", sentence, do: advice) : .note("clock", sentence, do: advice)
     }
@@ -34,10 +34,10 @@ enum ClockCheck {
         let apps = met.map { "\($0.app.store.rawValue) \($0.app.id): \($0.purchases)" }
         return .note(
             "clock",
-            "purchases with the problem `clock`: \(apps.joined(separator: ", ")): when they were "
-                + "last asked about, the database's time was more than a minute off the store's, "
-                + "so that what ends waits for both clocks",
-            do: "set the clock of the database's machine right (`timedatectl` shows it there); the "
-                + "number falls as they are asked about again")
+            "purchases with the problem `clock`: \(apps.joined(separator: ", ")): at their "
+                + "last check the database's time and the store's differed by more than a minute; "
+                + "access ends when both clocks have passed its end",
+            do: "correct the clock of the database's machine (`timedatectl` shows it there); the "
+                + "number falls with the next checks")
     }
 }

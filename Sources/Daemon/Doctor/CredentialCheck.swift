@@ -50,10 +50,10 @@ struct CredentialCheck {
         switch form {
         case .credential(let name):
             "put the file into \(SecretSource.folderOfUnits) and name it in LoadCredential= of the "
-                + "unit (\(name)); outside of a unit run it as root, or as the daemon's user: "
+                + "unit (\(name)); outside a unit run it as root, or as the daemon's user: "
                 + "`systemd-run --pipe --wait --uid=renewald \(loads) renewald doctor`"
         case .file(let path):
-            "put there what the store's console gave you, readable for the daemon's user alone: "
+            "put the file from the store's console there, readable by the daemon's user alone: "
                 + "`install -m 0600 -o renewald FILE \(path)`"
         case .environment(let name): "set \(name) to what the store's console gave you"
         }
@@ -100,7 +100,7 @@ struct CredentialCheck {
             findings.append(
                 .wrong(
                     Self.subject, error.description,
-                    do: "put a certificate in PEM there, or take the key away to use the usual one")
+                    do: "put a PEM certificate there, or remove the key to use the default")
             )
             return false
         }
@@ -112,16 +112,16 @@ struct CredentialCheck {
     static func judge(_ ends: [Timestamp], _ name: String, _ now: Timestamp) -> Finding {
         let last = ends.max() ?? now
         let expired = ends.count { $0 <= now }
-        let advice = "get the certificate that follows it, and name that file"
+        let advice = "get its successor and name that file"
         if expired == ends.count {
             return .wrong(subject, "\(name): expired at \(last.text)", do: advice)
         }
         if last - now < warningTime {
-            return .note(subject, "\(name): ends at \(last.text)", do: advice)
+            return .note(subject, "\(name): expires at \(last.text)", do: advice)
         }
         if expired > 0 {
             return .note(subject, "\(name): \(expired) of \(ends.count) certificates have expired")
         }
-        return .ok(subject, "\(name): good until \(last.text)")
+        return .ok(subject, "\(name): valid until \(last.text)")
     }
 }

@@ -21,7 +21,7 @@ struct DatabaseCheck {
         case .failure(let error):
             tell(DatabaseFindings.failed("database", error))
             for subject in ["clock", "schema", "roles", "indexes", "plans", "autovacuum"] {
-                tell(.skipped(subject, because: "there is no database"))
+                tell(.skipped(subject, because: "the database is not available"))
             }
         case .success(let server):
             let findings = DatabaseFindings.server(server, notifies: notifies)

@@ -19,7 +19,7 @@ enum DatabaseFindings {
         return .wrong(
             "database", error.sentence,
             do: obstacle.map(advice)
-                ?? "see that the server runs, and that [database] url names its host, port and "
+                ?? "check that the server runs, and that [database] url names its host, port and "
                 + "user",
             .unavailable)
     }
@@ -27,17 +27,17 @@ enum DatabaseFindings {
     private static func advice(_ obstacle: LedgerError.Obstacle) -> String {
         let name = "or name the right one in [database] url"
         return switch obstacle {
-        case .wrongPassword: "mend the password in [database] url, or in the file that it names"
+        case .wrongPassword: "correct the password in [database] url, or in the file that it names"
         case .roleMissing:
             "after `renewald migrate`, as a superuser: CREATE ROLE name LOGIN IN ROLE "
                 + "renewald_worker, \(name)"
         case .roleMayNotLogIn: "as a superuser: ALTER ROLE name LOGIN, \(name)"
         case .otherSystemUser:
-            "run it as the operating system's user of that name, as the service does "
+            "run it as the operating system user of that name, as the service does "
                 + "(`sudo -u renewald renewald doctor`), \(name), or map one to the other in "
                 + "pg_ident.conf"
-        case .notAdmitted: "let the user in by pg_hba.conf, and reload the server, \(name)"
-        case .databaseMissing: "make the database with `createdb`, \(name)"
+        case .notAdmitted: "admit the user in pg_hba.conf and reload the server, \(name)"
+        case .databaseMissing: "create the database with `createdb`, \(name)"
         case .notReady: "wait until the server has started, and try again"
         case .tooManyConnections:
             "raise max_connections of the server, or end clients that are not needed"
@@ -51,7 +51,7 @@ enum DatabaseFindings {
             .unreadableUser:
             .wrong(
                 subject, error.sentence,
-                do: "mend that and run `renewald doctor` again: this could not be looked at")
+                do: "fix that and run `renewald doctor` again: this could not be checked")
         }
     }
 
@@ -75,7 +75,7 @@ enum DatabaseFindings {
             findings.append(
                 .note(
                     "database",
-                    "a connection pooler is in between: LISTEN is not used"
+                    "connection pooler detected: LISTEN is not used"
                         + (notifies ? ", new purchases are found within [engine] poll" : "")))
         }
         findings += durability(server)
@@ -117,7 +117,7 @@ enum DatabaseFindings {
         ] where !isOn {
             findings.append(
                 .wrong(
-                    "durability", "\(name) is off: a crash of the machine can ruin the database",
+                    "durability", "\(name) is off: a crash of the machine can corrupt the database",
                     do: "set \(name) = on in postgresql.conf, and reload it"))
         }
         if server.synchronousCommit == "off" || server.isolation != "read committed" {
@@ -126,10 +126,10 @@ enum DatabaseFindings {
                 server.isolation != "read committed" ? "isolation \(server.isolation)" : nil,
             ].compactMap { $0 }.joined(separator: " and ")
             findings.append(
-                .note("durability", "the default is \(set): sessions of renewald set their own"))
+                .note("durability", "the default is \(set): renewald's sessions set their own"))
         }
         if findings.isEmpty {
-            findings.append(.ok("durability", "what is committed survives a crash"))
+            findings.append(.ok("durability", "commits survive a crash"))
         }
         return findings
     }
@@ -149,7 +149,7 @@ enum DatabaseFindings {
             "schema", error.sentence,
             do: isNewer
                 ? "install the renewald that has migrated it"
-                : "run `renewald migrate` as a user who may make schemas and roles")
+                : "run `renewald migrate` as a user who may create schemas and roles")
     }
 
     /// A schema that this program works with.
@@ -157,9 +157,10 @@ enum DatabaseFindings {
         if number == Migrator.version { return .ok("schema", "version \(number), as needed") }
         return .note(
             "schema",
-            "version \(number), that of this program is \(Migrator.version): they work together",
+            "version \(number); this program is made for \(Migrator.version) and works with it",
             do: number < Migrator.version
-                ? "run `renewald migrate`: the older workers go on" : "install the newer renewald")
+                ? "run `renewald migrate`: older workers keep running"
+                : "install the newer renewald")
     }
 
     static func rights(_ rights: Rights) -> [Finding] {
@@ -175,7 +176,7 @@ enum DatabaseFindings {
                 .wrong(
                     "roles",
                     "\(rights.user) lacks \(first)"
-                        + (others > 0 ? " and \(others) other rights" : ""),
+                        + (others > 0 ? " and \(others) other privileges" : ""),
                     do: "GRANT renewald_worker TO \(rights.user)"))
         }
         let advice =
@@ -192,11 +193,12 @@ enum DatabaseFindings {
                     do: advice + "renewald_worker"))
         }
         return findings.isEmpty
-            ? [.ok("roles", "\(rights.user) may do what the daemon does, and no more")] : findings
+            ? [.ok("roles", "\(rights.user) has the privileges that the daemon needs, and no more")]
+            : findings
     }
 
     static func indexes(_ faults: [IndexFault]) -> [Finding] {
-        guard !faults.isEmpty else { return [.ok("indexes", "all are there and valid")] }
+        guard !faults.isEmpty else { return [.ok("indexes", "all exist and are valid")] }
         return faults.map { fault in
             let aside = fault.isPartitioned ? "" : " CONCURRENTLY"
             let remedy =
@@ -215,12 +217,12 @@ enum DatabaseFindings {
 
     static func plans(_ wholeTableReads: [String]) -> Finding {
         guard !wholeTableReads.isEmpty else {
-            return .ok("plans", "each statement of a check goes by an index")
+            return .ok("plans", "each statement of a check uses an index")
         }
         return .wrong(
             "plans",
-            "whole tables are read by \(Set(wholeTableReads).sorted().joined(separator: ", "))",
-            do: "bring back the index that is missing, and ANALYZE the tables")
+            "sequential scans by \(Set(wholeTableReads).sorted().joined(separator: ", "))",
+            do: "create the missing index, and ANALYZE the tables")
     }
 
     // MARK: Dead rows
@@ -239,7 +241,7 @@ enum DatabaseFindings {
                 .note(
                     "autovacuum",
                     "\(table.name) has \(table.dead) dead rows for \(table.live) live, \(last)",
-                    do: "VACUUM renewald.\(table.name), and see what holds autovacuum up: a long "
+                    do: "VACUUM renewald.\(table.name), and find what delays autovacuum: a long "
                         + "transaction, too few workers, a large autovacuum_vacuum_cost_delay"))
         }
         guard findings.isEmpty else { return findings }
@@ -260,8 +262,8 @@ enum DatabaseFindings {
                     "transactions",
                     seesAll
                         ? "none is older than \(limit)"
-                        : "none of ours is older than \(limit), none of others' is of "
-                            + "\(manyTransactions) transactions ago")
+                        : "none of renewald's is older than \(limit), none of others' "
+                            + "\(manyTransactions) transactions old")
             ]
         }
         return holders.map { holder in
@@ -270,12 +272,14 @@ enum DatabaseFindings {
                 ?? "\(holder.transactions) transactions old"
             let pid = holder.pid.map { ", pid \($0)" } ?? ""
             let name = holder.name.isEmpty ? "" : " of \(holder.name)"
-            let keeps = "keeps dead rows from being removed"
+            let keeps = "prevents the removal of dead rows"
             switch holder.kind {
             case .transaction:
                 return .note(
                     "transactions", "a transaction\(name)\(pid), is \(age) and \(keeps)",
-                    do: "end it, or that client: SELECT pg_terminate_backend(\(holder.pid ?? 0))")
+                    do:
+                        "end it, or its client: SELECT pg_terminate_backend(\(holder.pid ?? 0))"
+                )
             case .prepared:
                 return .note(
                     "transactions",

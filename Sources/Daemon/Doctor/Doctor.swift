@@ -44,8 +44,8 @@ package struct Doctor: Sendable {
                 tell(
                     .note(
                         "safety", warning,
-                        do: "leave it on for the version that obeys it; until then "
-                            + "RenewaldRevokesSurge of etc/prometheus tells of an avalanche"))
+                        do: "leave it on for a version that has the breaker; until then the alert "
+                            + "RenewaldRevokesSurge of etc/prometheus reports an avalanche"))
             }
             if let warning = configuration.stores.google.warning {
                 tell(.note("google", warning, do: "set api = \"v2\", or leave the line out"))
@@ -56,7 +56,7 @@ package struct Doctor: Sendable {
                 tell(
                     .wrong(
                         "configuration", fault.description,
-                        do: "mend it; etc/renewald.toml of the sources lists every key"))
+                        do: "fix it; renewald.toml(5) describes every key"))
             }
             for subject in ["credentials", "database", "clock", "stores"] {
                 tell(.skipped(subject, because: "the configuration cannot be used"))
@@ -68,7 +68,7 @@ package struct Doctor: Sendable {
     private static func found(_ configuration: Settings) -> Finding {
         guard !configuration.apps.isEmpty else {
             return .note(
-                "configuration", "it names no app, so that nothing can be asked",
+                "configuration", "no app is configured, so nothing can be checked",
                 do: "add an [[app]] for each app in each store")
         }
         return .ok("configuration", configuration.apps.map(\.key).summary)
@@ -142,7 +142,7 @@ package struct Doctor: Sendable {
         do throws(LedgerError) {
             let apps = try await ledger.appsBeside(configured)
             guard !apps.isEmpty else {
-                return tell(.ok("apps", "every app that was submitted for is configured"))
+                return tell(.ok("apps", "every app with purchases is configured"))
             }
             for (app, purchases) in apps.prefix(UnknownApp.namedLimit) {
                 let unknown = UnknownApp(
@@ -150,11 +150,11 @@ package struct Doctor: Sendable {
                 tell(
                     .note(
                         "apps", unknown.sentence,
-                        do: "add an [[app]] for it, or mend the name in what calls submit"))
+                        do: "add an [[app]] for it, or fix the name that your backend submits"))
             }
             if apps.count > UnknownApp.namedLimit {
                 let others = apps.count - UnknownApp.namedLimit
-                tell(.note("apps", "\(others) more apps or more are not configured"))
+                tell(.note("apps", "at least \(others) more apps are not configured"))
             }
         } catch {
             tell(DatabaseFindings.failed("apps", error))

@@ -35,7 +35,7 @@ package struct Finding: Hashable, Sendable {
     }
 
     static func skipped(_ subject: String, because reason: String) -> Finding {
-        Finding(.skipped, subject, "not looked at: \(reason)", nil, .done)
+        Finding(.skipped, subject, "not checked: \(reason)", nil, .done)
     }
 
     private init(
@@ -68,7 +68,7 @@ package struct DoctorReport: Hashable, Sendable {
     package var summary: String {
         var parts = [String]()
         for (level, words) in [
-            (Finding.Level.wrong, "wrong"), (.skipped, "not looked at"), (.note, "to note"),
+            (Finding.Level.wrong, "wrong"), (.skipped, "skipped"), (.note, "to note"),
         ] where count(level) > 0 {
             parts.append("\(count(level)) \(words)")
         }

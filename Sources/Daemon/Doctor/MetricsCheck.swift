@@ -19,8 +19,8 @@ struct MetricsCheck {
                 String(decoding: response.body, as: UTF8.self), status: response.status, address)
         } catch {
             return .note(
-                Self.subject, "nobody answers on \(address)",
-                do: "see that the daemon runs, and that it was restarted since metrics.listen was "
+                Self.subject, "no answer on \(address)",
+                do: "check that the daemon runs, and was restarted since metrics.listen was "
                     + "changed: `systemctl status renewald`")
         }
     }
@@ -40,12 +40,12 @@ struct MetricsCheck {
             let line = body.split(separator: "\n").first(where: { $0.hasPrefix(mark) })
         else {
             return .wrong(
-                subject, "another program than renewald answers on \(address)",
-                do: "find it with `ss -ltnp`, or name another address in metrics.listen")
+                subject, "a program other than renewald answers on \(address)",
+                do: "find it with `ss -ltnp`, or set another address in metrics.listen")
         }
         guard line.contains("\"\(Version.text)\"") else {
             return .note(
-                subject, "the daemon on \(address) is of another version than this program",
+                subject, "the daemon on \(address) has another version than this program",
                 do: "`systemctl restart renewald`")
         }
         return .ok(subject, "the daemon answers on \(address)")

@@ -17,19 +17,19 @@ package enum NewsCheck {
                 findings.append(
                     .wrong(
                         "news", "\(source.name): \(source.failures) failures in a row: \(problem)",
-                        do: "see below what the store answers; `renewald status` shows when it is "
-                            + "read again", .temporary))
+                        do: "the store's own lines below say more; `renewald status` shows when "
+                            + "the source was last read", .temporary))
             } else if let readAt = source.readAt, now - readAt > staleness {
                 findings.append(
                     .note(
                         "news", "\(source.name) was last read \((now - readAt).roughly) ago",
-                        do: "see that a daemon runs, or `renewald once` by a timer; a source that "
-                            + "is not configured any more is of no account"))
+                        do: "check that a daemon runs, or `renewald once` by a timer; ignore a "
+                            + "source that is not configured any more"))
             }
         }
         guard findings.isEmpty, let oldest = sources.compactMap(\.readAt).min() else {
             return findings
         }
-        return [.ok("news", "all of it was read \((now - oldest).roughly) ago or later")]
+        return [.ok("news", "every source was read within the last \((now - oldest).roughly)")]
     }
 }

@@ -33,7 +33,7 @@ struct StoreCheck {
             tell(
                 .wrong(
                     app.key.store.rawValue, error.description,
-                    do: "mend that key of the configuration"))
+                    do: "fix that key of the configuration"))
         }
         if let skew = clock.skew {
             tell(ClockCheck.finding(app.key.store.traits.vendor, skew: skew))
@@ -65,30 +65,30 @@ struct StoreCheck {
         case .refused(_, .serviceAccount):
             .wrong(
                 store, sentence,
-                do: "see in Google Cloud, Service accounts, that the account and its key are there "
-                    + "and enabled, and that the clock of this machine is right")
+                do: "check in Google Cloud, Service accounts, that the account and its key exist "
+                    + "and are enabled, and that the clock of this machine is right")
         case .refused: .wrong(store, sentence, do: advice)
         case .throttled:
             .wrong(
-                store, sentence, do: "try again later; lower requests_per_second if it stays so",
+                store, sentence, do: "try again later; lower requests_per_second if it lasts",
                 .temporary)
         case .unreachable(_, .certificate):
             .wrong(
                 store, sentence,
-                do: "see that no proxy is in between, and that ca-certificates or tls_ca is right",
+                do: "check that no proxy intercepts TLS, and check ca-certificates or tls_ca",
                 .temporary)
         case .unreachable:
             .wrong(
                 store, sentence,
                 do:
-                    "see that this machine reaches the store: network, DNS, firewall; or wait for "
-                    + "the end of an outage", .temporary)
+                    "check that this machine reaches the store: network, DNS, firewall; in an "
+                    + "outage of the store, wait", .temporary)
         case .malformed, .signature, .mismatch, .rejected:
             .wrong(
                 store, sentence,
-                do: "see that base_url names the store itself, and no proxy or web page",
+                do: "check that base_url names the store itself, not a proxy or a web page",
                 .temporary)
-        case .unsupported: .wrong(store, sentence, do: "mend the configuration of the app")
+        case .unsupported: .wrong(store, sentence, do: "fix the configuration of the app")
         }
     }
 }

@@ -46,7 +46,7 @@ struct UnitCheck {
     private func judge(_ unit: String, _ place: String?) -> Finding {
         let install =
             "install those of this version (`make install` or the package), run `systemctl "
-            + "daemon-reload`, and keep own settings in a drop-in: `systemctl edit \(unit)`"
+            + "daemon-reload`, and keep your settings in a drop-in: `systemctl edit \(unit)`"
         guard let place else {
             return .note(Self.subject, "\(unit) is not installed", do: install)
         }

@@ -2,14 +2,14 @@
 enum UnitDigests {
     static let all: [String: String] = [
         "renewald-alert@.service":
-            "321d94bdb720ee37e7880b7a0edcb76c8aef6e1e15cd45e0aa306c08ae1d65b5",
+            "711c58622b548468f0389050df0b5e3ed3a64ab760e4230e2a5fe979c05b88c5",
         "renewald-check@.service":
-            "62b0bb04658803c90a5239c4088125ca8e4022c54074e60de26d011c2cc64505",
+            "1a2d48b4c8a8976ef16c2b533016fed233a107a736fa40d97ff1ea4f1fcbb47c",
         "renewald-once.service":
-            "a61d447201cd76a3c02f1f1cbf1b2276479c88ad9cb092b168fe34436177c6e0",
+            "ee3b6624162f388ad21a88fb4eed4d3a38f722cb3a8736f48e7c2a987ff04cc1",
         "renewald-once.timer":
-            "e449845833da103eb2f4fabbd59cdfd0d5b5afa0c80a28931f04ddedc128fc57",
+            "bbc10e2471f3b9c4fff64fae934f85631a71daa8f9dfeef3847adf9169cde022",
         "renewald.service":
-            "5d32bf97a079117a15c211e42901593073547d478fda87084f6300c5a6d150f5",
+            "4782e18ecaf9443d73666ab5ab2812550e90ce90b320e1d9f3f8e093ad04d150",
     ]
 }

@@ -16,12 +16,12 @@ extension CatalogMessage {
         uses the quota.
         == credentials_refused 62f646d6a67753d7282f375c87420296
         @RENEWALD_STORE@ refuses the credentials of @RENEWALD_APP@
-        Nothing of this app can be checked. Access of all its users stays as it is; refunds and
-        expiries go unseen until this is mended.
+        No purchase of this app can be checked. All its users keep the access they have; refunds
+        and expiries go unseen until this is fixed.
 
         Run "renewald doctor". Renew the key in the store's console, put it where the
         configuration says, and restart the service: LoadCredential= hands credentials over at the
-        start alone. A secret that is configured as file:/path is read again by a reload.
+        start only. A reload reads a secret that is configured as file:/path again.
         == circuit_closed 7d0bf18fbdb73baf0d6e0f8f94850fdb
         @RENEWALD_STORE@ answers again for @RENEWALD_APP@
         Checks continue at full speed.
@@ -119,7 +119,7 @@ extension CatalogMessage {
         No action needed, unless it happens often: then the machine is overloaded.
         == hints_skipped d756b2188b738babd096efd243459940
         Some news of @RENEWALD_STORE@ for @RENEWALD_APP@ is not understood
-        It cannot be read, its signature does not hold, or it is about another app. It is
+        It cannot be read, its signature is not valid, or it is about another app. It is
         skipped; the regular checks do without it. Told once for as long as it lasts.
 
         Check whether the topic or the key belongs to another app.

@@ -14,7 +14,7 @@ extension CatalogMessage {
 
         No action needed.
         == grant_recovered 7bb3e75fd6a10c6e922ba2b8f706d3ea
-        @RENEWALD_USER@ has @RENEWALD_ENTITLEMENT@ again: payment arrived
+        @RENEWALD_USER@ has @RENEWALD_ENTITLEMENT@ again: the payment has arrived
         The payment that had failed has arrived, after access was taken away.
 
         No action needed.
@@ -30,8 +30,9 @@ extension CatalogMessage {
         No action needed.
         == grant_transferred 847e5412a9cfa36ae0237b9c830c6db9
         @RENEWALD_USER@ has @RENEWALD_ENTITLEMENT@ now: moved from another user
-        The same purchase was submitted for another user, and [policy] shared = "move" gives it
-        to the latest. The former user has lost it in the same transaction.
+        A purchase that another user had belongs to this one now: the app named them to the
+        store, they continued or renewed it, or [policy] shared = "move" gave it to them. The
+        other user has lost it in the same transaction.
 
         If this happens often, look for users who share a store account.
         == grant_manual b94a54c9485994c8d258e4588665c513
@@ -46,10 +47,10 @@ extension CatalogMessage {
 
         No action needed.
         == grant_restored 63cac2fdca924ae796d0edaa892c1777
-        @RENEWALD_USER@ has @RENEWALD_ENTITLEMENT@ again: the store knows the purchase after all
+        @RENEWALD_USER@ has @RENEWALD_ENTITLEMENT@ again: the store accepts the purchase again
         Access had ended because the store did not know the purchase or could not be asked for
         too long. It answers again, and the purchase is in force.
 
-        If many come at once, the store has had an outage: tell the users if they asked.
+        Many at once mean that the store has had an outage: tell users who asked.
         """)
 }

@@ -9,14 +9,13 @@ extension CatalogMessage {
         No action needed.
         == notice_payment_pending 5e40014fe1aa9fc06cac8ab7757fa606
         A payment of @RENEWALD_USER@ has failed; access goes on
-        @RENEWALD_STORE@ gives grace while it tries to collect. This is told once for each
-        trouble.
+        @RENEWALD_STORE@ keeps access on while it tries to collect. There is one such notice for
+        each failed payment.
 
-        No action needed. A friendly word in the app may help: the means of payment needs
-        mending.
+        No action needed. The app may remind the user to update their payment method.
         == notice_payment_recovered 461947a148526bf0d1108e91df236cc4
         A payment of @RENEWALD_USER@ has arrived late
-        The trouble is over; access was never lost.
+        The user never lost access.
 
         No action needed.
         == notice_auto_renew_off d38161530771a6398fb7821fdf04b2b2
@@ -60,28 +59,29 @@ extension CatalogMessage {
 
         No action needed.
         == notice_refunded e0ce7262560b572ce925b2583323e480
-        A purchase of @RENEWALD_USER@ was refunded that gives no access
+        A refund for @RENEWALD_USER@ ends no access
         It was a consumable, or its access had ended before.
 
-        If the app has given coins or the like for it, take them back.
+        If the app has delivered coins or the like for it, take them back.
         == notice_unacknowledged f08d0e57d3e9b4daaaf61038d68b64c3
         A purchase of @RENEWALD_USER@ is not acknowledged
         Google refunds a purchase that the app's backend has not acknowledged within three days.
 
-        Look whether the backend acknowledges purchases: this one is a day old.
+        Check that the backend acknowledges purchases: this one is a day old.
         == notice_shared_receipt 9f29605fce7b4481191ff9f9e03430ac
         A purchase of @RENEWALD_USER@ was submitted for another user too
-        [policy] shared says who has it: keep, move or allow.
+        The app's own account token, or else [policy] shared (keep, move or allow), says who has
+        it.
 
         No action needed unless it happens often.
         == notice_environment_changed a9a26701997bbef569698f62e2c28d4f
         The store answers for a purchase of @RENEWALD_USER@ from another environment
-        A production purchase was answered from the sandbox. Such an answer changes no access.
+        The store answered for a production purchase from the sandbox, or the other way round.
+        Such an answer changes no access.
 
-        Look at what the backend submits: a token of a tester may have been submitted for a
-        customer.
+        Check what the backend submits: it may have submitted a tester's token for a customer.
         == notice_token_ending c54b8f8683e7f6fd1923c74e62a76b78
-        The token of a purchase of @RENEWALD_USER@ will not be answered much longer
+        Google will soon forget the token of a purchase of @RENEWALD_USER@
         Google forgets a token sixty days after its end.
 
         No action needed.
@@ -92,8 +92,8 @@ extension CatalogMessage {
         No action needed.
         == notice_rejected 021ab98080a2de24ae5cb860764bae23
         The store does not accept a token of @RENEWALD_USER@
-        @RENEWALD_STORE@ has said twice that it does not know this token. It never gave access.
+        @RENEWALD_STORE@ has refused this token twice. It never gave access.
 
-        Look at what the backend submits: a token of another app, a shortened one, or a forged one.
+        Check what the backend submits: the token may be another app's, truncated or forged.
         """)
 }

@@ -18,7 +18,7 @@ extension CatalogMessage {
         @RENEWALD_STORE@ could not collect the payment. The store goes on trying for a while;
         access is given back when the payment arrives.
 
-        No action needed. A user who asks must mend the means of payment in the store.
+        No action needed. Tell users who ask to update their payment method in the store.
         == revoke_payment_pending 41336ecb6e1cf9f9ba70283fe7b051c9
         @RENEWALD_USER@ has lost @RENEWALD_ENTITLEMENT@: payment is pending
         Payment has failed, and [policy] grace or payment_pending is "revoke", so access does
@@ -32,7 +32,7 @@ extension CatalogMessage {
         No action needed. Many refunds at once deserve a look at the store's console.
         == revoke_family_removed 44edacd82c33e455d0e53ea766390018
         @RENEWALD_USER@ has lost @RENEWALD_ENTITLEMENT@: no longer shared by the family
-        The purchase was shared with the user by a family, and is no more.
+        A family shared the purchase with the user, and no longer does.
 
         No action needed.
         == revoke_paused 68164fe6a859e5d9a93d43b0d93a062b
@@ -54,12 +54,12 @@ extension CatalogMessage {
         @RENEWALD_USER@ has lost @RENEWALD_ENTITLEMENT@: another product
         The subscription was changed to a product that does not grant it.
 
-        If the new product should grant it, add the entitlement to its [[product]] and check the
-        user.
+        If the new product should grant it, add the entitlement to its [[product]], reload and
+        run "renewald check" for the user.
         == revoke_transferred f39ba3b297998cce463f8d2ffce95b8c
         @RENEWALD_USER@ has lost @RENEWALD_ENTITLEMENT@: moved to another user
-        The same purchase was submitted for another user, and [policy] shared = "move" gives it
-        to the latest.
+        The purchase belongs to another user now: the app named that user to the store, they
+        continued or renewed it, or [policy] shared = "move" gave it to them.
 
         If this happens often, look for users who share a store account.
         == revoke_manual ccd8c20baadc929d7ecc9b7bf71027c0
@@ -70,17 +70,17 @@ extension CatalogMessage {
         == revoke_invalid 2b9a6151312c53a5b7b7559dd412b9dc
         @RENEWALD_USER@ has lost @RENEWALD_ENTITLEMENT@: the store does not know the purchase
         @RENEWALD_STORE@ has said twice, [safety] confirm_after apart, that there is no such
-        purchase. It is asked again daily for a week, and access comes back if the store changes
-        its mind.
+        purchase. renewald asks again daily for a week, and gives access back if the store
+        accepts it again.
 
-        One is a forged or foreign receipt. Many at once point to wrong credentials or a wrong
-        app id: run "renewald doctor".
+        A single one is a forged or foreign receipt. Many at once point to wrong credentials or
+        a wrong app id: run "renewald doctor".
         == revoke_unverifiable 03acb999d758c402af9fed1199c8372d
         @RENEWALD_USER@ has lost @RENEWALD_ENTITLEMENT@: no answer for too long
         The paid time is over, and the store has given no verdict for longer than [safety]
         max_staleness.
 
-        Find out why the store is not asked with success: "renewald status" shows the problems
-        by code. Access comes back with the next good answer.
+        Find out why the checks fail: "renewald status" shows the problems by code. Access comes
+        back with the next good answer.
         """)
 }

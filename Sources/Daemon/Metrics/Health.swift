@@ -39,7 +39,7 @@ package final class Health: Sendable {
     package func complaint(at now: ContinuousClock.Instant = .now) -> String? {
         let silence = now - state.withLock(\.pulseAt)
         return silence > Self.pulseLimit
-            ? "no sign of life for \(silence.components.seconds) s" : nil
+            ? "no progress for \(silence.components.seconds) s" : nil
     }
 
     /// Why no purchase is checked now; nil when they are.

@@ -40,43 +40,43 @@ package struct MetricFamily: Hashable, Sendable {
     static let buildInfo = gauge("renewald_build_info", "The version that runs; always 1.")
     static let startTime = gauge(
         "renewald_start_time_seconds", "When the process began, in seconds since 1970.")
-    static let checks = counter("renewald_checks", "Answers of stores, by what they came to.")
+    static let checks = counter("renewald_checks", "Answers of stores, by result.")
     static let checkDuration = MetricFamily(
         name: "renewald_check_duration_seconds", kind: .histogram(workSeconds),
-        help: "How long a store took for the answer about one purchase.")
+        help: "How long a store took to answer about one purchase.")
     static let storeCalls = counter("renewald_store_calls", "HTTP requests to stores.")
     static let quota = gauge(
         "renewald_quota_calls_per_second",
-        "Calls that the configuration allows for what is due, all workers together.")
-    static let inFlight = gauge("renewald_checks_in_flight", "Checks under way.")
+        "Calls that the configuration allows, all workers together.")
+    static let inFlight = gauge("renewald_checks_in_flight", "Checks in flight.")
     static let due = gauge(
         "renewald_due",
-        "Purchases that are due now, whoever checks them; counted up to 2.56 million.")
+        "Purchases that are due now, for all workers; counted up to 2.56 million.")
     static let oldestDue = gauge(
-        "renewald_oldest_due_seconds", "For how long the oldest due purchase has waited.")
+        "renewald_oldest_due_seconds", "How long the oldest due purchase has waited.")
     static let queueReadTime = gauge(
         "renewald_queue_read_time_seconds",
-        "When what is due was last read from the database, in seconds since 1970.")
+        "When the queue was last read from the database, in seconds since 1970.")
     static let circuit = gauge(
-        "renewald_circuit_state", "1 for the state that the circuit of the app is in, else 0.")
+        "renewald_circuit_state", "1 for the state of the app's circuit, else 0.")
     static let commits = counter("renewald_commits", "Batches that were committed, or failed.")
     static let commitDuration = MetricFamily(
         name: "renewald_commit_duration_seconds", kind: .histogram(workSeconds),
         help: "How long the commit of a batch took.")
     static let outcomes = counter(
         "renewald_outcomes",
-        "Checks in those batches: committed, dropped because another was faster, or refused.")
+        "Checks in those batches: committed, dropped (another session was faster) or refused.")
     static let databaseErrors = counter(
-        "renewald_database_errors", "Statements that the database did not carry out.")
+        "renewald_database_errors", "Database statements that failed.")
     static let leaseLosses = counter(
         "renewald_lease_losses", "Shards that another worker has taken over.")
     static let shards = gauge("renewald_shards", "Shards that this worker holds, of 256.")
     static let events = counter("renewald_events", "Events that were committed.")
     static let detectionLag = MetricFamily(
         name: "renewald_detection_lag_seconds", kind: .histogram(lagSeconds),
-        help: "From the time at which a store ended access to the commit of the revoke.")
+        help: "From the end of access at the store to the commit of the revoke.")
 
-    static let hints = counter("renewald_hints", "News of stores that was not heard before.")
+    static let hints = counter("renewald_hints", "News of stores, duplicates left out.")
     static let hintsSkipped = counter(
         "renewald_hints_skipped", "News of stores that cannot be read or is about another app.")
     static let hintsReadTime = gauge(

@@ -31,7 +31,7 @@ struct AmazonStoreApp: StoreApp {
         tell(
             await check.finding(
                 AppKey(store: .amazon, id: app.id),
-                "the Receipt Verification Service takes the key",
+                "the Receipt Verification Service accepts the key",
                 "compare shared_secret with the Amazon Developer Console, Settings, Shared Key"
             ) { now throws(StoreFailure) in try await store.probe(at: now) })
     }

@@ -67,8 +67,8 @@ struct AppleStoreApp: StoreApp {
         if app.apiKey != nil {
             tell(
                 await check.finding(
-                    key, "the App Store Server API takes the key",
-                    "see in App Store Connect, Users and Access, Integrations, In-App Purchase, "
+                    key, "the App Store Server API accepts the key",
+                    "check in App Store Connect, Users and Access, Integrations, In-App Purchase, "
                         + "that the key is not revoked, and that issuer_id, key_id and the "
                         + "bundle id belong to it"
                 ) { now throws(StoreFailure) in try await store.probeKey(at: now) })
@@ -77,7 +77,7 @@ struct AppleStoreApp: StoreApp {
             tell(
                 await check.finding(
                     key,
-                    "verifyReceipt answers; whether the secret is right shows only with a receipt",
+                    "verifyReceipt answers; only a receipt can show whether the secret is right",
                     "compare shared_secret with App Store Connect, App Information"
                 ) { now throws(StoreFailure) in try await store.probeReceipts(at: now) })
         }

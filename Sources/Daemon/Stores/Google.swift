@@ -81,13 +81,13 @@ struct GoogleStoreApp: StoreApp {
             "invite \(account) in Play Console, Users and permissions, with "
             + "\"View financial data\" and \"Manage orders and subscriptions\"; it can take a day"
         let purchases = await check.finding(
-            key, "the Play Developer API tells of purchases", advice
+            key, "the Play Developer API answers about purchases", advice
         ) { now throws(StoreFailure) in try await store.probePurchases(at: now) }
         tell(purchases)
         // What does not answer about purchases need not be asked about refunds.
         if purchases.level == .ok {
             tell(
-                await check.finding(key, "the Play Developer API tells of refunds", advice) {
+                await check.finding(key, "the Play Developer API answers about refunds", advice) {
                     now throws(StoreFailure) in try await store.probeVoided(at: now)
                 })
         }
@@ -104,16 +104,16 @@ struct GoogleStoreApp: StoreApp {
         do throws(StoreFailure) {
             switch try await pubsub.probe(at: WallClock.now()) {
             case .mayBePulled:
-                return .ok("google", "\(app.id): notifications may be pulled")
+                return .ok("google", "\(app.id): the key may pull notifications")
             case .hidden:
                 return .note(
-                    "google", "\(app.id): whether notifications may be pulled cannot be looked up",
-                    do: "see that renewald status shows no problem; if it does, \(advice)")
+                    "google", "\(app.id): whether the key may pull notifications is not known",
+                    do: "check `renewald status`; if it shows a problem, \(advice)")
             }
         } catch .rejected {
             return .wrong(
                 "google", "\(app.id): there is no such subscription",
-                do: "mend pubsub_subscription: projects/PROJECT/subscriptions/NAME; Google deletes "
+                do: "fix pubsub_subscription: projects/PROJECT/subscriptions/NAME; Google deletes "
                     + "one that was not pulled for 31 days")
         } catch {
             return StoreCheck.judge(error, key, advice)

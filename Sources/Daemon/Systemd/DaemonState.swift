@@ -31,12 +31,12 @@ package struct DaemonState: Hashable, Sendable {
         switch phase {
         case .starting: "Starting."
         case .waiting(let reason): "Waiting for the database: \(Self.end(reason))"
-        case .stopping where inFlight == 0: "Stopping: nothing is in hand."
-        case .stopping: "Stopping: finishing \(Self.count(inFlight, "check")) in hand."
+        case .stopping where inFlight == 0: "Stopping: no check is in flight."
+        case .stopping: "Stopping: finishing \(Self.count(inFlight, "check")) in flight."
         case .working:
-            "Looking after \(Self.count(apps, "app")): "
+            "Serving \(Self.count(apps, "app")): "
                 + "\(Self.count(report.checked, "purchase")) checked, "
-                + "\(Self.count(report.events, "event")) written, \(inFlight) in hand."
+                + "\(Self.count(report.events, "event")) written, \(inFlight) in flight."
         }
     }
 
@@ -45,8 +45,8 @@ package struct DaemonState: Hashable, Sendable {
         if !stuck.isEmpty { remarks.append("Stuck: \(stuck.joined(separator: ", ")).") }
         if refusedFaults > 0 {
             remarks.append(
-                "The changed configuration was refused for \(Self.count(refusedFaults, "fault")); "
-                    + "the old one is in force.")
+                "The changed configuration has \(Self.count(refusedFaults, "fault")); "
+                    + "the old one stays in force.")
         }
         if !waitingForRestart.isEmpty {
             remarks.append("A restart is needed for \(waitingForRestart.joined(separator: ", ")).")

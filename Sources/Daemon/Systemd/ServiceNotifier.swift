@@ -79,7 +79,7 @@ package final class ServiceNotifier: Sendable {
     /// - Parameter work: gives the state that follows from it.
     package func reload(_ work: (inout DaemonState) async -> Void) async {
         await manager.tell(
-            ServiceManager.reloadingNow(), .status("Reading the configuration again."))
+            ServiceManager.reloadingNow(), .status("Reloading the configuration."))
         var state = present
         await work(&state)
         let (apps, refused) = (state.apps, state.refusedFaults)
@@ -108,7 +108,7 @@ package final class ServiceNotifier: Sendable {
         guard isNew else { return }
         if stuck.isEmpty {
             log.warning(
-                "the work advances again", metadata: LogField.topic(.workAdvances))
+                "progress again", metadata: LogField.topic(.workAdvances))
         } else {
             log.critical(
                 "no progress in: \(stuck.joined(separator: ", "))",

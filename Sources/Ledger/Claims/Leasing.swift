@@ -32,7 +32,7 @@ extension PostgresLedger {
     ) async throws(LedgerError) -> [TakenShard] {
         try await attempt {
             let problem = Problem(
-                .setAside, "the process ended again and again while it was checked alone")
+                .setAside, "the process crashed again and again while checking this purchase alone")
             let statement = SQL.takeShards(
                 .uuid(worker.uuid), .int64(lease.microseconds), .int32(Int32(limit)),
                 .int16(Int16(Self.crashLimit)), .text(problem.description))

@@ -17,7 +17,7 @@ package struct UnreadablePurchase: Hashable, Sendable {
     package var problem: Problem {
         Problem(
             .setAside,
-            "its row cannot be read (column \(column)): mend the row, then submit the purchase "
+            "its row cannot be read (column \(column)): fix the row, then submit the purchase "
                 + "again")
     }
 

@@ -23,7 +23,7 @@ extension PostgresLedger {
         var pending = outcomes.sorted {
             ($0.claim.shard, $0.claim.purchase.id) < ($1.claim.shard, $1.claim.purchase.id)
         }
-        var lost = LedgerError.unavailable(reason: "the batch kept changing under our hands")
+        var lost = LedgerError.unavailable(reason: "other sessions kept changing the batch")
         for round in 0..<Self.commitRounds {
             if round > 0 || !isHeld(pending, by: lease) {
                 pending = try await standing(pending, under: lease, dropping: &report)

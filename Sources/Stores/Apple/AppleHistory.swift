@@ -135,7 +135,7 @@ extension AppleEnquiry {
         for _ in 0..<Self.pageLimit {
             let reply = try await calls.reply(to: request(revision), from: reader.environment)
             guard let body = try Self.body(of: reply) else {
-                throw .unreachable(reason: "the history is not there")
+                throw .unreachable(reason: "the history is missing")
             }
             let page = try await reader.page(body)
             if let found = page.transactions.first(where: isMeant) { return found }

@@ -157,7 +157,7 @@ extension AppleStore {
             return try await verifier.read(
                 AppleTransaction.self, from: text, calling: "token", at: now)
         } catch {
-            throw .rejected(reason: "the signed transaction does not hold")
+            throw .rejected(reason: "the signed transaction's signature is not valid")
         }
     }
 

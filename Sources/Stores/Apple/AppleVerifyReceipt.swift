@@ -55,7 +55,7 @@ struct AppleVerifyReceipt: Sendable {
                 time: AppleTime(now: now, told: date))
             return try reader.answer(response)
         case .misdirected:
-            throw .unreachable(reason: "each environment says that it is the other's")
+            throw .unreachable(reason: "production and sandbox each name the other")
         case .unauthentic(status: 21_004): throw Self.secretRefused
         case .unauthentic(let status): throw .rejected(reason: "status \(status)")
         case .noAccount: return .doubt(.notFound)
