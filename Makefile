@@ -67,7 +67,7 @@ pictures: deps-pictures ## Plays the demo, and takes the picture of its page for
 	@$(MAKE) --no-print-directory demo
 	@scripts/picture .build/demo/gil.html docs/explanation.png
 
-conformance: deps-conformance ## Asks the simulator with the vendors' own clients, from PyPI
+conformance: deps-conformance ## Tests the simulator with the vendors' own clients, from PyPI
 	$(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product storesim
 	@RENEWALD_BIN="$$($(SWIFT) build -c $(CONFIGURATION) --show-bin-path)" scripts/conformance
 

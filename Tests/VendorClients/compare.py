@@ -1,6 +1,6 @@
 """Asks the simulator with other people's clients and compares with its ground truth.
 
-usage: conformance.py STORESIM DIRECTORY
+usage: compare.py STORESIM DIRECTORY
 """
 
 import sys
