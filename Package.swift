@@ -115,7 +115,7 @@ let package = Package(
 
         // One test target for each room.
         .target(
-            name: "TestSupport", dependencies: ["Postgres"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["Postgres", "Renewal"], path: "Tests/TestSupport",
             swiftSettings: house),
         .target(
             name: "StoreFixtures", dependencies: [crypto, x509, asn1],

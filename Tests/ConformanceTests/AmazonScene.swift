@@ -2,6 +2,7 @@ import Curl
 import Foundation
 import Renewal
 import Stores
+import TestSupport
 
 /// Amazon's Receipt Verification Service.
 ///

@@ -1,5 +1,6 @@
 import Curl
 import Renewal
+import TestSupport
 
 /// verifyReceipt: the status, then the transactions, each after a plus sign, and what is said of
 /// the renewal: `0 + 30 + 60 trial + pending off`. With `ios6` there is one transaction, in the

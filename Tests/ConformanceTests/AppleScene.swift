@@ -3,6 +3,7 @@ import Curl
 import Renewal
 import StoreFixtures
 import Stores
+import TestSupport
 
 /// The App Store: the App Store Server API of both environments and verifyReceipt.
 ///

@@ -1,6 +1,7 @@
 import Foundation
 import Renewal
 import StoreFixtures
+import TestSupport
 
 /// What may be in the token column of an Apple purchase, by the name that a case gives it.
 enum AppleTokens {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The second part of `docs/decisions.md`: each store's answers, made from the tables that are
@@ -6,13 +7,12 @@ import Testing
 @Suite struct ConformanceDocument {
     private static let file = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../docs/decisions.md").standardizedFileURL
-    private static let mark = "<!-- From here on written by ConformanceTests. -->\n"
 
     /// `RENEWALD_WRITE_DOCS=1` writes the part anew.
     @Test func showsTheTablesThatArePlayed() throws {
         let written = try String(contentsOf: Self.file, encoding: .utf8)
-        let first = written.components(separatedBy: Self.mark)[0]
-        let page = first + Self.mark + Self.part
+        let first = written.components(separatedBy: DecisionPage.mark)[0]
+        let page = first + DecisionPage.mark + Self.part
         if ProcessInfo.processInfo.environment["RENEWALD_WRITE_DOCS"] == "1" {
             try page.write(to: Self.file, atomically: false, encoding: .utf8)
         }
@@ -47,41 +47,27 @@ import Testing
         var rows = ""
         for (index, step) in item.steps.enumerated() {
             let isFirst = index == 0
-            let stands = step.expected[1].split(separator: " ").map { code($0) }
+            let stands = step.expected[1].split(separator: " ").map { DecisionPage.code($0) }
             var cells =
                 isFirst
                 ? [item.sources.joined(separator: ", "), item.title, known(item)] : ["", "", "″"]
-            cells += [step.day, code(step.wire), step.expected[0]] + stands
-            cells += [told(step.expected[2]), step.expected[3]]
-            rows += "| " + cells.joined(separator: " | ") + " |\n"
+            cells += [step.day, DecisionPage.code(step.wire), step.expected[0]] + stands
+            cells += [DecisionPage.told(step.expected[2]), step.expected[3]]
+            rows += DecisionPage.row(cells)
         }
         return rows
     }
 
     private static func known(_ item: ConformanceCase) -> String {
-        var words = item.known.map { code($0.wire) + " on \($0.day)" }
+        var words = item.known.map { DecisionPage.code($0.wire) + " on \($0.day)" }
         if words.isEmpty { words = ["`new`"] }
         let options =
-            item.options.plain.map { code($0) }
-            + item.options.values.sorted { $0.key < $1.key }.map { code("\($0.key)=\($0.value)") }
+            item.options.plain.map { DecisionPage.code($0) }
+            + item.options.values.sorted { $0.key < $1.key }.map {
+                DecisionPage.code("\($0.key)=\($0.value)")
+            }
         return (words + options).joined(separator: "; ")
     }
-
-    private static func told(_ cell: String) -> String {
-        guard cell != "-" else { return cell }
-        return cell.split(separator: " ").map { word in
-            let rest = word.dropFirst().split(separator: ":").map { code($0) }
-                .joined(separator: " of ")
-            return switch word.first {
-            case "+": "**grant** " + rest
-            case "-": "**revoke** " + rest
-            case "!": "problem " + rest
-            default: "notice " + code(word)
-            }
-        }.joined(separator: ", ")
-    }
-
-    private static func code(_ cell: some StringProtocol) -> String { "`\(cell)`" }
 
     private static let preface = """
 

@@ -3,6 +3,7 @@ import CryptoExtras
 import Curl
 import Renewal
 import Stores
+import TestSupport
 
 /// Google Play: subscriptions and products of either version, and the orders behind them.
 struct GoogleScene: StoreScene {

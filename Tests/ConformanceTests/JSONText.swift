@@ -1,5 +1,6 @@
 import Foundation
 import Renewal
+import TestSupport
 
 /// JSON of the vendor's shape, built member by member.
 struct JSONText {

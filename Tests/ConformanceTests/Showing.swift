@@ -1,4 +1,5 @@
 import Renewal
+import TestSupport
 
 // What happened, in the words of the tables.
 extension Stage.Heard {

@@ -3,6 +3,7 @@ import Renewal
 import StoreFixtures
 import Stores
 import Synchronization
+import TestSupport
 
 /// A store with a fake of the wire: it is given the bytes of an answer, and asked.
 protocol StoreScene: Sendable {

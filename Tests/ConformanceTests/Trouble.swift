@@ -1,4 +1,5 @@
 import Curl
+import TestSupport
 
 /// What every store may do instead of answering: `500`, `429 retry=120`, `timeout`, `html`,
 /// `truncated`, `empty`, `redirect`.

@@ -1,4 +1,5 @@
 import Renewal
+import TestSupport
 import Testing
 
 /// Whom the app has named to the store at the purchase.

@@ -1,4 +1,5 @@
 import Renewal
+import TestSupport
 import Testing
 
 /// An outage costs a few calls, not a storm.

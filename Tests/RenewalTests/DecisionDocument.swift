@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `docs/decisions.md`: the decision table for readers, made from the one that is tested.
@@ -9,7 +10,7 @@ import Testing
     /// `RENEWALD_WRITE_DOCS=1` writes the page anew.
     @Test func showsTheTableThatIsTested() throws {
         let old = try String(contentsOf: Self.file, encoding: .utf8)
-        let rest = old.range(of: Self.mark).map { old[$0.lowerBound...] } ?? ""
+        let rest = old.range(of: DecisionPage.mark).map { old[$0.lowerBound...] } ?? ""
         let page = Self.page + rest
         if ProcessInfo.processInfo.environment["RENEWALD_WRITE_DOCS"] == "1" {
             try page.write(to: Self.file, atomically: false, encoding: .utf8)
@@ -23,9 +24,6 @@ import Testing
         let isSame = written == page
         #expect(isSame, "docs/decisions.md is old: run the tests with RENEWALD_WRITE_DOCS=1")
     }
-
-    /// The part below it is made by `ConformanceTests`.
-    private static let mark = "<!-- From here on written by ConformanceTests. -->\n"
 
     private static var page: String {
         var page = preface
@@ -44,47 +42,21 @@ import Testing
             let isFirst = index == 0
             var cells = [
                 isFirst ? story.title : "",
-                isFirst ? known(story) : "″", step.time, code(step.heard),
+                isFirst ? known(story) : "″", step.time, DecisionPage.code(step.heard),
             ]
-            cells += step.expected[..<2].map(code)
-            cells += [told(step.expected[2]), step.expected[3], step.expected[4]]
-            rows += "| " + cells.joined(separator: " | ") + " |\n"
+            cells += step.expected[..<2].map(DecisionPage.code)
+            cells += [DecisionPage.told(step.expected[2]), step.expected[3], step.expected[4]]
+            rows += DecisionPage.row(cells)
         }
         return rows
     }
 
     private static func known(_ story: Story) -> String {
-        var words = [code(story.known)]
-        if let second = story.secondKnown { words.append("B: " + code(second)) }
-        if !story.policy.isEmpty { words.append("policy " + code(story.policy)) }
+        var words = [DecisionPage.code(story.known)]
+        if let second = story.secondKnown { words.append("B: " + DecisionPage.code(second)) }
+        if !story.policy.isEmpty { words.append("policy " + DecisionPage.code(story.policy)) }
         return words.joined(separator: "; ")
     }
-
-    private static func told(_ cell: String) -> String {
-        guard cell != "-" else { return cell }
-        return cell.split(separator: " ").map { told in
-            let isBobs = told.hasPrefix("bob")
-            let word = told.dropFirst(isBobs ? 3 : 0)
-            return (isBobs ? "to bob: " : "") + one(word)
-        }.joined(separator: ", ")
-    }
-
-    private static func one(_ word: Substring) -> String {
-        switch word.first {
-        case "+": "**grant** " + reason(word.dropFirst())
-        case "-": "**revoke** " + reason(word.dropFirst())
-        case "!": "problem " + code(word.dropFirst())
-        default: "notice " + code(word)
-        }
-    }
-
-    /// `purchased:gold` is a grant of gold.
-    private static func reason(_ word: Substring) -> String {
-        let halves = word.split(separator: ":")
-        return halves.map(code).joined(separator: " of ")
-    }
-
-    private static func code(_ cell: some StringProtocol) -> String { "`\(cell)`" }
 
     private static let preface = """
         # Decisions

@@ -1,4 +1,5 @@
 import Renewal
+import TestSupport
 import Testing
 
 /// What an event says beside its reason.

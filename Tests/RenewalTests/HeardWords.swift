@@ -1,4 +1,5 @@
 import Renewal
+import TestSupport
 
 /// Reads what a store says: `active 60 off`, `refunded 10`, `not_found`, `throttled`.
 ///

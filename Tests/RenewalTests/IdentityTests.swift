@@ -1,4 +1,5 @@
 import Renewal
+import TestSupport
 import Testing
 
 /// What identifies is compared by its bytes, as PostgreSQL does, and a secret is never shown.

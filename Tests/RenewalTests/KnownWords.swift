@@ -1,4 +1,5 @@
 import Renewal
+import TestSupport
 
 /// Products of the test shop. Everything else grants its own id.
 let shop = Catalog([

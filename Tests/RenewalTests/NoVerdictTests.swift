@@ -1,4 +1,5 @@
 import Renewal
+import TestSupport
 import Testing
 
 /// Rule 1, tried with every failure and every state.

@@ -1,4 +1,5 @@
 import Renewal
+import TestSupport
 import Testing
 
 /// Design section 5: no purchase waits longer than its bound.

@@ -1,4 +1,5 @@
 import Renewal
+import TestSupport
 
 /// A user's purchases on the way through a story: hears one answer after another, keeps what the
 /// core says shall be kept.

@@ -2,6 +2,7 @@ import Curl
 import Foundation
 import Renewal
 import StoreFixtures
+import TestSupport
 
 @testable import Stores
 

@@ -1,4 +1,5 @@
 import Renewal
+import TestSupport
 
 /// What a store answers about a link when it tells the truth: a cell as the tables have it, which
 /// the scenes make the bytes of.
