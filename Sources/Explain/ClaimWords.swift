@@ -28,7 +28,7 @@ extension Explanation.Claimed {
     var title: String { "\(product), \(app.store.rawValue) \(app.id)" }
 
     /// Whose it is.
-    package var standing: String { "\(owner) submitted it first and has it" }
+    package var situation: String { "\(owner) submitted it first and has it" }
 
     /// What would give it to the one who asks.
     package var chances: String {

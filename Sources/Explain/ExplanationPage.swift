@@ -98,7 +98,7 @@ package struct ExplanationPage: Sendable {
             "section",
             [
                 .element("h2", text: "Purchase \(claimed.id): \(claimed.title)"),
-                .element("p", text: "\(claimed.standing); \(claimed.chances)."),
+                .element("p", text: "\(claimed.situation); \(claimed.chances)."),
             ])
     }
 
@@ -181,7 +181,7 @@ package struct ExplanationPage: Sendable {
             "section", ["class": "purchase"],
             [
                 .element("h2", text: "Purchase \(parted.id): \(parted.title)"),
-                PageStep.list([NamedRow(name: "now", text: Explanation.Transferred.standing)]),
+                PageStep.list([NamedRow(name: "now", text: Explanation.Transferred.situation)]),
                 chain(parted.steps, by: user),
             ])
     }

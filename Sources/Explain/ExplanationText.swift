@@ -73,14 +73,14 @@ package struct ExplanationText {
     private func rows(of parted: Explanation.Transferred, from user: UserID) -> [TextLine] {
         [
             TextLine("", "purchase \(parted.id): \(parted.title)", tone: .title),
-            TextLine(lead("now", indent: 2), Explanation.Transferred.standing),
+            TextLine(lead("now", indent: 2), Explanation.Transferred.situation),
         ] + rows(of: parted.steps, by: user)
     }
 
     private func rows(of claimed: Explanation.Claimed) -> [TextLine] {
         [
             TextLine("", "purchase \(claimed.id): \(claimed.title)", tone: .title),
-            TextLine(lead("now", indent: 2), claimed.standing),
+            TextLine(lead("now", indent: 2), claimed.situation),
             TextLine(lead("next", indent: 2), claimed.chances),
         ]
     }

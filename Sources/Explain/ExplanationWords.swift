@@ -75,7 +75,7 @@ struct PurchaseWords {
     }
 
     var rows: [NamedRow] {
-        var rows = [NamedRow(name: "now", text: standing)]
+        var rows = [NamedRow(name: "now", text: situation)]
         if let order = facts.orderID {
             let original = facts.originalID.flatMap { $0 == order ? nil : " (original \($0))" }
             rows.append(NamedRow(name: "order", text: order.text + (original ?? "")))
@@ -90,7 +90,7 @@ struct PurchaseWords {
         return rows
     }
 
-    private var standing: String {
+    private var situation: String {
         let meaning = facts.state.meaning.map { " (\($0))" } ?? ""
         var words = [facts.state.rawValue + meaning, access]
         if let paid = facts.paidThrough, facts.access == .none || paid != facts.expiresAt {
@@ -131,7 +131,7 @@ extension [Explanation.Step] {
 extension Explanation.Transferred {
     /// Such as `monthly, google com.example.reader`.
     var title: String { "\(product), \(store) \(app)" }
-    static let standing = "it belongs to another user now"
+    static let situation = "it belongs to another user now"
 }
 
 /// What is said of a step of a chain.

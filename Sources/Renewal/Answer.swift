@@ -25,7 +25,7 @@ extension Observation {
     /// The answer, when something in it contradicts what was observed: good news is a verdict, and
     /// bad news counts when a second answer confirms it.
     package func asContested() -> Answer {
-        switch standing {
+        switch status {
         case .active, .grace: .verdict(self)
         case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced:
             .contested(Contested(self))

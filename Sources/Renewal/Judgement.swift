@@ -45,7 +45,7 @@ struct Judgement {
         }
         // What lasts for ever has no end that the watch after a refund could be counted from.
         if facts.state == .refunded || facts.state == .revoked, facts.expiresAt == nil,
-            observation.standing.endedAt == nil
+            observation.status.endedAt == nil
         {
             let seenBefore = known.state == facts.state ? known.expiresAt : nil
             facts.expiresAt = seenBefore ?? moment.now

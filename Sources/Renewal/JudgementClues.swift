@@ -18,7 +18,7 @@ extension Judgement {
     /// When a product that is sold once was taken back, by the word of the list of voided purchases
     /// alone: it was named there three days ago, and the product reads as bought to this day.
     var voidedAt: Timestamp? {
-        guard facts.kind != .autoRenewable, observation.standing == .active,
+        guard facts.kind != .autoRenewable, observation.status == .active,
             !observation.isSubstitute
         else { return nil }
         if let doubt = known.doubt, doubt.doubt == .voided, known.orderID == facts.orderID {

@@ -1,6 +1,6 @@
-// What the answer says beside the standing.
+// What the answer says beside the status.
 extension Judgement {
-    /// What the answer says beside the standing.
+    /// What the answer says beside the status.
     mutating func learn() {
         facts.environment = known.environment ?? observation.environment
         guard !observation.isSubstitute else { return learnFromSubstitute() }
@@ -28,7 +28,7 @@ extension Judgement {
     /// Whether the store ends it at this moment. Nobody has turned renewal off for later: when the
     /// end has passed by our clock too, its reason is told.
     private var isEnding: Bool {
-        guard observation.standing == .active, known.access == .granted, known.autoRenew == true,
+        guard observation.status == .active, known.access == .granted, known.autoRenew == true,
             observation.willRenew == false, let end = observation.expiresAt
         else { return false }
         return moment.isPassing(end)
@@ -38,7 +38,7 @@ extension Judgement {
     /// pause, stores do not say whether what was announced still holds.
     private var keptSignals: Set<Signal> {
         let always: Set<Signal> = [.environmentChanged, .pastPeriodRefunded, .sharedReceipt]
-        return switch observation.standing {
+        return switch observation.status {
         case .hold, .paused: always.union([.priceIncreasePending, .productChangeScheduled])
         case .pending, .active, .grace, .ended, .refunded, .removedFromFamily, .replaced: always
         }

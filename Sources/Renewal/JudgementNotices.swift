@@ -1,7 +1,7 @@
 // What is told beside a change of access.
 extension Judgement {
     var isReplaced: Bool {
-        if case .replaced = observation.standing { true } else { false }
+        if case .replaced = observation.status { true } else { false }
     }
 
     /// Conditions that have begun. What a newer link has replaced has no future of its own.
@@ -53,7 +53,7 @@ extension Judgement {
         return refunds
             + reasons.map { reason in
                 var own = detail
-                if reason == .paymentPending, case .grace(let moved) = observation.standing {
+                if reason == .paymentPending, case .grace(let moved) = observation.status {
                     own.falseRenewal = moved
                 }
                 if reason == .sharedReceipt { own.claimedBy = claim.purchase.claimant }

@@ -1,6 +1,6 @@
-// What the standing means for state and access.
+// What the status means for state and access.
 extension Judgement {
-    /// What the standing means.
+    /// What the status means.
     struct Verdict {
         var state: PurchaseState
         var givesAccess: Bool
@@ -31,7 +31,7 @@ extension Judgement {
             verdict.rule = "voided three days ago by the store's list, whatever the product reads"
             return verdict
         }
-        return switch observation.standing {
+        return switch observation.status {
         case .pending:
             Verdict(
                 state: .pending, givesAccess: false, loss: .paymentPending,
@@ -87,7 +87,7 @@ extension Judgement {
     /// off in grace. Payment shows itself by another period, or by a later end that nobody has
     /// turned off.
     var isStillUnpaid: Bool {
-        guard known.state == .grace, observation.standing == .active, !observation.isSubstitute,
+        guard known.state == .grace, observation.status == .active, !observation.isSubstitute,
             observation.kind == .autoRenewable
         else { return false }
         if let period = observation.period, let before = known.period, period != before {
@@ -109,7 +109,7 @@ extension Judgement {
     /// Rule 8: a replaced link is no link any more when its store says that it is in force itself,
     /// in another period than the one that was replaced.
     var isReopened: Bool {
-        guard observation.standing == .active, !observation.isSubstitute,
+        guard observation.status == .active, !observation.isSubstitute,
             let paid = observation.paidThrough, paid > moment.now
         else { return false }
         if let period = observation.period, let before = known.period { return period != before }

@@ -3,7 +3,7 @@ package struct Observation: Hashable, Sendable {
     package var environment: StoreEnvironment
     package var kind: ProductKind
     /// Where the purchase stands, and by whose record that is known.
-    package var observed: ObservedStanding
+    package var observed: ObservedStatus
     /// What is in force now, the main product first. A store with one product gives one item.
     package var items: [Item]
     /// Apple's original transaction id, Google's base order id, Amazon's receipt id.
@@ -66,7 +66,8 @@ package struct Observation: Hashable, Sendable {
     package var words: String
 
     package init(
-        environment: StoreEnvironment, kind: ProductKind = .autoRenewable, standing: Standing,
+        environment: StoreEnvironment, kind: ProductKind = .autoRenewable,
+        status: SubscriptionStatus,
         items: [Item], originalID: OrderID? = nil, orderID: OrderID? = nil, period: OrderID? = nil,
         paidThrough: Timestamp? = nil, expiresAt: Timestamp? = nil, willRenew: Bool? = nil,
         phase: Phase? = nil, purchasedAt: Timestamp? = nil, signals: Set<Signal> = [],
@@ -76,7 +77,7 @@ package struct Observation: Hashable, Sendable {
     ) {
         self.environment = environment
         self.kind = kind
-        observed = .own(standing)
+        observed = .own(status)
         self.items = items
         self.originalID = originalID
         self.orderID = orderID
@@ -99,7 +100,7 @@ package struct Observation: Hashable, Sendable {
 }
 
 extension Observation {
-    package var standing: Standing { observed.standing }
+    package var status: SubscriptionStatus { observed.status }
 
     /// Whether something else than the purchase's own record speaks.
     package var isSubstitute: Bool {
@@ -113,7 +114,7 @@ extension Observation {
     /// good news is a verdict, and all else at most a doubt.
     package func asSubstitute(otherwise doubt: Doubt = .unproven) -> Answer {
         let inForce: InForce
-        switch standing {
+        switch status {
         case .active: inForce = .active
         case .grace(let moved): inForce = .grace(expiryMovedUnpaid: moved)
         case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced:
@@ -127,16 +128,16 @@ extension Observation {
 
 /// Whose record an observation is made from (design rule 1): what a substitute says can be in
 /// force and nothing worse, so that its bad news never reaches the decision as a verdict.
-package enum ObservedStanding: Hashable, Sendable {
+package enum ObservedStatus: Hashable, Sendable {
     /// The record of the purchase itself, found by its own name. It may say anything.
-    case own(Standing)
+    case own(SubscriptionStatus)
     /// Something that stands in for it where the answer lacks the purchase's own record: another
     /// transaction of its group, a family member's copy, another list, an older receipt.
     case substitute(InForce)
 
-    package var standing: Standing {
+    package var status: SubscriptionStatus {
         switch self {
-        case .own(let standing): standing
+        case .own(let status): status
         case .substitute(.active): .active
         case .substitute(.grace(let moved)): .grace(expiryMovedUnpaid: moved)
         }
@@ -164,7 +165,7 @@ package struct Item: Hashable, Sendable {
 }
 
 /// Where a purchase stands with its store.
-package enum Standing: Hashable, Sendable {
+package enum SubscriptionStatus: Hashable, Sendable {
     /// The first payment is awaited.
     case pending
     /// In force and paid; also when it has been cancelled and still runs.
@@ -192,7 +193,7 @@ package enum Standing: Hashable, Sendable {
 
 extension Observation {
     package var givesAccess: Bool {
-        switch standing {
+        switch status {
         case .active, .grace: true
         case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: false
         }

@@ -63,7 +63,7 @@ extension Evidence {
     /// Without anything that the database may have refused.
     fileprivate var withoutWords: Evidence {
         Evidence(
-            .failure, heard: "what could not be stored",
+            .failure, heard: "an answer that could not be stored",
             calls: calls.map { call in
                 Call(name: call.name, status: call.status, bytes: call.bytes, digest: call.digest)
             })

@@ -58,7 +58,7 @@ func nextCheck(
         guard now - since < retryLimit else { return now + .days(7) * spread(moment) }
         return now + ((now - since) / 8).clamped(.minutes(1), .hours(12)) * spread(moment)
     case .paused:
-        guard case .paused(let until?) = observation.standing, until > now else {
+        guard case .paused(let until?) = observation.status, until > now else {
             return now + .hours(24) * spread(moment)
         }
         return min(until + .seconds(5 + 25 * moment.jitter), now + .days(7) * spread(moment))
@@ -66,7 +66,7 @@ func nextCheck(
         return now + ((now - createdAt) / 4).clamped(.minutes(1), .hours(24)) * spread(moment)
     case .expired, .refunded, .revoked:
         // It may come back: a late renewal, a reversed refund, a new purchase of the same chain.
-        let over = now - (end ?? observation.standing.endedAt ?? createdAt)
+        let over = now - (end ?? observation.status.endedAt ?? createdAt)
         // What has replaced it is not shown yet; it may be in some hours.
         if over < .zero, isReplaced(observation) { return now + .hours(3) * spread(moment) }
         guard over < watchLimit else {
@@ -81,7 +81,7 @@ func nextCheck(
 }
 
 private func isReplaced(_ observation: Observation) -> Bool {
-    if case .replaced = observation.standing { true } else { false }
+    if case .replaced = observation.status { true } else { false }
 }
 
 /// Whether the same name may be sold again at any time. Nothing that does closes for good.

@@ -41,7 +41,7 @@ extension Judgement {
         guard facts.kind == .autoRenewable, let end = facts.expiresAt, end <= moment.now,
             known.wasGranted
         else { return false }
-        switch observation.standing {
+        switch observation.status {
         case .active, .grace: return end <= known.expiresAt ?? known.paidThrough ?? end
         case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced:
             return false
@@ -104,7 +104,7 @@ struct Age {
 
     /// What was granted was paid.
     private var isUnpaidAgain: Bool {
-        observation.standing == .pending && facts.access == .granted
+        observation.status == .pending && facts.access == .granted
     }
 
     /// What had ended comes back by a period that still runs, or by a later one.
@@ -129,7 +129,7 @@ struct Age {
     }
 
     private var isInForce: Bool {
-        switch observation.standing {
+        switch observation.status {
         case .active, .grace: true
         case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: false
         }

@@ -66,7 +66,7 @@ struct CheckText {
         }
         guard purchase.userID != user else { return [] }
         let claimed = Explanation.Claimed(purchase)
-        return [row("of", claimed.standing), row("", claimed.chances)]
+        return [row("of", claimed.situation), row("", claimed.chances)]
     }
 
     private func row(_ name: String, _ text: String) -> String {

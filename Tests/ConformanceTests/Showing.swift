@@ -59,7 +59,7 @@ extension StoreFailure {
 
 extension Observation {
     fileprivate func summary(knownAs product: ProductID) -> String {
-        var words = [standing.summary + times]
+        var words = [status.summary + times]
         if let items = items(knownAs: product) { words.append(items) }
         if willRenew == true { words.append("renews") }
         if willRenew == false, kind == .autoRenewable { words.append("off") }
@@ -92,7 +92,7 @@ extension Observation {
     }
 }
 
-extension Standing {
+extension SubscriptionStatus {
     fileprivate var summary: String {
         func day(_ at: Timestamp?) -> String { at.map { " on " + TestCalendar.text($0) } ?? "" }
         return switch self {

@@ -85,7 +85,7 @@ import Testing
             let end = claim.claimedAt + .days(30)
             return Answer.verdict(
                 Observation(
-                    environment: .sandbox, standing: .active,
+                    environment: .sandbox, status: .active,
                     items: [Item(names: [claim.purchase.facts.product], expiresAt: end)],
                     period: "1", paidThrough: end, expiresAt: end, willRenew: true))
         }

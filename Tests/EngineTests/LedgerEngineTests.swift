@@ -55,7 +55,7 @@ import Testing
                 return AnsweredCall(
                     .verdict(
                         Observation(
-                            environment: .production, standing: .active,
+                            environment: .production, status: .active,
                             items: [Item(names: ["p\0o"], expiresAt: nil)])))
             }
         }

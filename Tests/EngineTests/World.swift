@@ -344,7 +344,7 @@ func inForce(_ claim: Claim) -> Answer {
     let end = claim.claimedAt + .days(30)
     return .verdict(
         Observation(
-            environment: .production, standing: .active,
+            environment: .production, status: .active,
             items: [Item(names: [claim.purchase.facts.product], expiresAt: end)], period: "1",
             paidThrough: end, expiresAt: end, willRenew: true))
 }

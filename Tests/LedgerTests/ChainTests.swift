@@ -207,7 +207,7 @@ import Testing
         try await stage.submit("bob", "later")
         let claim = try #require(try await stage.due(lease).first)
         var pending = Observation(
-            environment: .production, standing: .pending,
+            environment: .production, status: .pending,
             items: [Item(names: ["pro"], expiresAt: nil)])
         pending.predecessorToken = "first"
         _ = try await stage.ledger.commit(

@@ -174,7 +174,7 @@ final class Flag: Sendable {
 func inForce(_ claim: Claim, period: Int = 1, product: ProductID = "pro") -> Observation {
     let end = claim.purchase.createdAt + .days(30 * period)
     return Observation(
-        environment: .production, standing: .active,
+        environment: .production, status: .active,
         items: [Item(names: [product], expiresAt: end)], originalID: "order",
         orderID: "order..\(period)", period: "period \(period)", paidThrough: end, expiresAt: end,
         willRenew: true, words: "active")

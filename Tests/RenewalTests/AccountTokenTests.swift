@@ -20,7 +20,7 @@ struct AccountTokenTests {
     @Test(arguments: ["", "a\u{0}b", String(repeating: "x", count: 1025)])
     func whatCanBeNoUsersIDIsNone(_ token: String) {
         var observation = Observation(
-            environment: .production, standing: .active,
+            environment: .production, status: .active,
             items: [Item(names: ["pro_month"], expiresAt: nil)])
         for (told, kept) in [("ann", "ann"), (token, "ann")] as [(String, UserID?)] {
             observation.accountToken = UserID(told)

@@ -48,7 +48,7 @@ struct HeardWords {
             environment: words.has("sandbox") ? .sandbox : .production,
             kind: words["kind"].flatMap(ProductKind.init)
                 ?? shop.product(named: [product])?.kind ?? .autoRenewable,
-            standing: try standing(verb, day), items: items)
+            status: try status(verb, day), items: items)
         observation.signals = try signals(words["signals"])
         observation.statedAt = try words.time("stated")
         observation.purchasedAt = try words.time("bought")
@@ -58,7 +58,7 @@ struct HeardWords {
         observation.lossOfPart = words["part"].flatMap(RevokeReason.init(rawValue:))
         observation.nextToken = words["next"].map(StoreToken.init)
         observation.isMigrated = words.has("migrated")
-        switch observation.standing {
+        switch observation.status {
         case .active:
             observation.paidThrough = day
             observation.expiresAt = day
@@ -87,7 +87,7 @@ struct HeardWords {
         }
     }
 
-    private func standing(_ verb: String, _ day: Timestamp?) throws -> Standing {
+    private func status(_ verb: String, _ day: Timestamp?) throws -> SubscriptionStatus {
         switch verb {
         case "pending": .pending
         case "active": .active

@@ -56,7 +56,7 @@ import Testing
             purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1, attempts: 0,
             crashes: 0, checkedAt: nil, claimedAt: now)
         let answer = Observation(
-            environment: .production, standing: .active,
+            environment: .production, status: .active,
             items: [Item(names: ["one"], expiresAt: nil)], paidThrough: now + .days(30))
         let outcome = decide(
             claim, hearing: .verdict(answer), at: Moment(now: now, jitter: 0.5),

@@ -188,7 +188,7 @@ import Testing
     }
 
     private func isAnotherPeriod(_ answer: Answer, _ known: Facts, _ now: Timestamp) -> Bool {
-        guard case .verdict(let heard) = answer, heard.standing == .active,
+        guard case .verdict(let heard) = answer, heard.status == .active,
             let paid = heard.paidThrough, paid > now
         else { return false }
         guard let period = heard.period, let before = known.period else {
@@ -308,7 +308,7 @@ struct MayRevoke {
     ) -> Bool {
         let environment = facts.environment ?? heard.environment
         if environment == .sandbox, policy.sandbox == .ignore { return true }
-        return switch heard.standing {
+        return switch heard.status {
         // Only a product of a configured duration ends while the store says in force.
         case .active: ["free_week", "pass30"].contains(facts.product)
         case .grace(let moved):
@@ -321,7 +321,7 @@ struct MayRevoke {
     /// An answer of another environment; good news of production is heard all the same.
     private static func isForeign(_ heard: Observation, _ facts: Facts) -> Bool {
         guard let known = facts.environment, known != heard.environment else { return false }
-        return switch heard.standing {
+        return switch heard.status {
         case .active, .grace: known == .production
         case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: true
         }

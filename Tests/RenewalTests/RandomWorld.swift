@@ -147,13 +147,13 @@ struct RandomWorld {
     private func observation(
         of purchase: Purchase, _ chance: inout SeededGenerator
     ) -> Observation {
-        let standing = standing(of: purchase, &chance)
+        let status = status(of: purchase, &chance)
         let mayChange =
             !isOneTime.contains(purchase.id) && Int.random(in: 0..<6, using: &chance) == 0
         let product = mayChange ? Self.any(Self.subscriptions, &chance) : purchase.facts.product
         var observation = Observation(
             environment: Int.random(in: 0..<12, using: &chance) == 0 ? .sandbox : .production,
-            kind: shop.product(named: [product])?.kind ?? .autoRenewable, standing: standing,
+            kind: shop.product(named: [product])?.kind ?? .autoRenewable, status: status,
             items: [Item(names: [product], expiresAt: nil)])
         observation.statedAt = Self.any([nil, now, now - .days(1), now + .days(9)], &chance)
         observation.purchasedAt =
@@ -164,12 +164,12 @@ struct RandomWorld {
         observation.willRenew = Self.any([nil, true, false], &chance)
         observation.signals = Set(
             Signal.allCases.filter { _ in Int.random(in: 0..<20, using: &chance) == 0 })
-        if case .active = standing, !isOneTime.contains(purchase.id) {
+        if case .active = status, !isOneTime.contains(purchase.id) {
             let end = now + Self.any([.days(-1), .days(7), .days(30), .days(365)], &chance)
             observation.paidThrough = end
             observation.expiresAt = end
             observation.period = Self.any([nil, "p\(TestCalendar.text(end))"], &chance)
-        } else if case .grace = standing {
+        } else if case .grace = status {
             observation.expiresAt = now + .days(1)
         }
         if Int.random(in: 0..<8, using: &chance) == 0 {
@@ -180,12 +180,12 @@ struct RandomWorld {
         return observation
     }
 
-    private func standing(
+    private func status(
         of purchase: Purchase, _ chance: inout SeededGenerator
-    ) -> Standing {
+    ) -> SubscriptionStatus {
         let date = Self.any([nil, now, now - .days(2)], &chance)
-        let oneTime: [Standing] = [.active, .active, .refunded(at: date)]
-        let renewing: [Standing] = [
+        let oneTime: [SubscriptionStatus] = [.active, .active, .refunded(at: date)]
+        let renewing: [SubscriptionStatus] = [
             .active, .active, .active, .grace(expiryMovedUnpaid: true),
             .grace(expiryMovedUnpaid: false), .hold, .paused(until: date), .pending,
             .ended(.periodEnded, at: date), .ended(.userCancelled, at: date),

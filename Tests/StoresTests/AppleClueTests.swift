@@ -22,7 +22,7 @@ extension AppleEnquiryTests {
     @Test func keepsAClueUntilTheAnswerShowsTheRefund() async throws {
         let statuses = "/v1/subscriptions/\(Self.id)"
         let before = try await ask([statuses: AppleFixture.active()], heard: Self.current) { _ in }
-        #expect(before.standing == .active && before.settledClues.isEmpty)
+        #expect(before.status == .active && before.settledClues.isEmpty)
         let refunded = try AppleFixture.entry(
             5, #"{"revocationDate":1773819000000}"#, original: Self.id)
         let after = try await ask(

@@ -125,7 +125,7 @@ struct AppleEnquiryTests {
                 "/v1/transactions/\(Self.id)": try info(Self.oneTime("Non-Consumable")),
             ].filter { !$0.value.isEmpty })
         let found = try observation(await ask(world))
-        #expect(found.kind == .nonConsumable && found.standing == .active)
+        #expect(found.kind == .nonConsumable && found.status == .active)
         #expect(found.originalID == OrderID(Self.id))
         #expect(try found.purchasedAt == time("2026-02-20T13:00:00Z"))
         #expect(world.extraCalls == world.requests.count - 1)
@@ -321,7 +321,7 @@ struct AppleEnquiryTests {
             "/v2/refund/lookup/\(Self.id)": try AppleFixture.page([refund]),
         ])
         let found = try observation(await ask(world) { $0.autoRenew = renewed })
-        #expect(found.standing == .active)
+        #expect(found.status == .active)
         #expect(found.signals.contains(.pastPeriodRefunded) == isTold)
         #expect(found.pastRefunds == (isTold ? ["1"] : []))
         #expect(world.requests.count == calls)

@@ -35,7 +35,7 @@ extension AppleEnquiryTests {
         }
         let empty = AppleReceiptFixture.base64(AppleReceiptFixture.app([]))
         let found = try observation(await ask(world, token: empty, secret: "5e0c"))
-        #expect(found.standing == .active)
+        #expect(found.status == .active)
         #expect(found.nextToken == StoreToken(Self.id) && found.isMigrated)
         #expect(world.requests.map(\.url) == ["https://buy.example/v"])
         _ = try await ask(world, token: try #require(found.nextToken).text, secret: "5e0c")
@@ -74,7 +74,7 @@ extension AppleEnquiryTests {
         let token = AppleReceiptFixture.base64(AppleReceiptFixture.app())
         let found = try observation(await ask(world, token: token))
         #expect(found.items.map(\.names) == [["mini"]])
-        #expect(found.standing != .active)
+        #expect(found.status != .active)
     }
 
     /// The receipt does not hold the product, but the customer's history does.

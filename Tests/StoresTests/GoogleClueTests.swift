@@ -65,7 +65,7 @@ struct GoogleClueTests {
     func keepsAClueThatWasNotBorneOut(_ states: [String: String]) async throws {
         let heard = try await Self.ask(Self.world(states), [.refund(of: "GPA.1..1")])
         #expect(heard.pastRefunds.isEmpty && heard.settledClues.isEmpty)
-        #expect(heard.standing == .active)
+        #expect(heard.status == .active)
     }
 
     @Test func tellsNothingOfAnotherPurchase() async throws {
@@ -125,7 +125,7 @@ struct GoogleClueTests {
             Issue.record("\(summary(answer))")
             return
         }
-        #expect(heard.standing == .refunded(at: try time("2026-02-19T10:20:28Z")))
+        #expect(heard.status == .refunded(at: try time("2026-02-19T10:20:28Z")))
         #expect(heard.settledClues == [.refund(of: Self.current)])
     }
 
@@ -158,7 +158,7 @@ struct GoogleClueTests {
         let heard = try await Self.ask(world, [clue])
         #expect(heard.signals.contains(.pauseScheduled) == isTold)
         #expect(heard.settledClues == (isSettled ? [clue] : []))
-        #expect(heard.standing == .active)
+        #expect(heard.status == .active)
         #expect(world.calls.count == 2)
     }
 }

@@ -74,11 +74,11 @@ extension Observation {
             return
         }
         let last = bases.observations.max {
-            $0.standing.endedAt ?? .never < $1.standing.endedAt ?? .never
+            $0.status.endedAt ?? .never < $1.status.endedAt ?? .never
         }
         guard let last else { return }
-        observed = .own(last.standing)
-        if let ended = last.standing.endedAt {
+        observed = .own(last.status)
+        if let ended = last.status.endedAt {
             expiresAt = ended
             items = items.map { Item(names: $0.names, expiresAt: ended) }
         }

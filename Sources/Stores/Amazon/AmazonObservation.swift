@@ -56,18 +56,18 @@ struct AmazonObservation: Sendable {
     }
 
     var observation: Observation {
-        let standing = standing
-        let end = expiresAt(standing)
+        let status = status
+        let end = expiresAt(status)
         return Observation(
-            environment: environment, kind: kind, standing: standing,
+            environment: environment, kind: kind, status: status,
             items: [Item(names: names, expiresAt: end)], originalID: receiptID,
-            period: period(standing), paidThrough: paidThrough(standing),
+            period: period(status), paidThrough: paidThrough(status),
             expiresAt: end, willRenew: willRenew, phase: phase, purchasedAt: purchased,
-            signals: signals(standing), usedIntroductory: usedIntroductory,
+            signals: signals(status), usedIntroductory: usedIntroductory,
             askAgainBy: askAgainBy, words: words)
     }
 
-    private var standing: Standing {
+    private var status: SubscriptionStatus {
         guard let cancelled else {
             return isInGrace ? .grace(expiryMovedUnpaid: false) : .active
         }
@@ -98,14 +98,14 @@ struct AmazonObservation: Sendable {
         return facts.state == .grace && (isRenewalDue || renewal == nil)
     }
 
-    private func expiresAt(_ standing: Standing) -> Timestamp? {
+    private func expiresAt(_ status: SubscriptionStatus) -> Timestamp? {
         guard kind == .autoRenewable else { return nil }
         return cancelled ?? (isInGrace ? grace ?? renewal : renewal)
     }
 
     /// The end of the paid term; in grace only where it cannot be one that was moved unpaid.
-    private func paidThrough(_ standing: Standing) -> Timestamp? {
-        switch standing {
+    private func paidThrough(_ status: SubscriptionStatus) -> Timestamp? {
+        switch status {
         case .active: cancelled == nil ? renewal : nil
         case .grace: isRenewalDue ? renewal : nil
         case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: nil
@@ -113,8 +113,8 @@ struct AmazonObservation: Sendable {
     }
 
     /// A renewal has no number, but its date moves on.
-    private func period(_ standing: Standing) -> OrderID? {
-        if case .grace = standing, !isRenewalDue { return nil }
+    private func period(_ status: SubscriptionStatus) -> OrderID? {
+        if case .grace = status, !isRenewalDue { return nil }
         return receipt.renewalDate.map { OrderID(String($0)) }
     }
 
@@ -156,8 +156,8 @@ struct AmazonObservation: Sendable {
             .flatMap { $0 > now ? $0 : nil }
     }
 
-    private func signals(_ standing: Standing) -> Set<Signal> {
-        guard standing == .active || isInGrace, let next = receipt.deferredSku,
+    private func signals(_ status: SubscriptionStatus) -> Set<Signal> {
+        guard status == .active || isInGrace, let next = receipt.deferredSku,
             next != receipt.termSku
         else { return [] }
         return [.productChangeScheduled]

@@ -75,7 +75,7 @@ struct AppleEnquiry: Sendable {
         case .lostCopy(let copy, let own):
             reading = try own.reading(in: environment)
             let told = try copy.reading(in: environment).observation
-            reading.observation.observed = .own(told.standing)
+            reading.observation.observed = .own(told.status)
             name = own.transaction
         case .oneTime(let transaction):
             reading = AppleReading(observation: try transaction.oneTimeObservation(by: reader))

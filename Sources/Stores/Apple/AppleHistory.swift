@@ -33,7 +33,7 @@ extension AppleEnquiry {
         var heard = options.heardRefunds
         if let id = current.transactionId { heard.remove(id) }
         let isTurnedOff =
-            observation.standing == .active && facts.autoRenew == true
+            observation.status == .active && facts.autoRenew == true
             && observation.willRenew == false
         guard isTurnedOff || !heard.isEmpty,
             let found = await refunds(besides: current, atLeast: heard, reader)
@@ -44,7 +44,7 @@ extension AppleEnquiry {
             guard heard.contains(id) || isNews else { continue }
             if refund.mayPayWithOthers, refund.paysSamePeriod(as: current) {
                 observation.settledClues.insert(.refund(of: id))
-                observation.isRefundedInPart = observation.standing == .active
+                observation.isRefundedInPart = observation.status == .active
             } else if hasEndedAccess(refund, before: current) {
                 observation.settledClues.insert(.refund(of: id))
             } else {

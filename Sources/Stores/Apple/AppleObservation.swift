@@ -34,7 +34,7 @@ extension AppleSubscription {
         guard let dates = try? Dates(self, window: DateWindow(now: time.now)),
             let verdict = stands(dates), !verdict.isContested
         else { return false }
-        return switch verdict.standing {
+        return switch verdict.status {
         case .active, .grace: true
         case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: false
         }
@@ -76,17 +76,17 @@ extension AppleSubscription {
     /// - Throws: `.malformed` for a status that is not known and for what is no date.
     func reading(in environment: StoreEnvironment) throws(StoreFailure) -> AppleReading {
         let dates = try Dates(self, window: DateWindow(now: time.now))
-        guard let (standing, isContested) = stands(dates) else {
+        guard let (subscription, isContested) = stands(dates) else {
             throw .malformed(field: "status")
         }
         guard let product = transaction.productId, !product.isEmpty else {
             throw .malformed(field: "signedTransactionInfo.productId")
         }
         let end =
-            standing == .grace(expiryMovedUnpaid: false)
+            subscription == .grace(expiryMovedUnpaid: false)
             ? dates.grace ?? dates.expires : dates.expires
         var observation = Observation(
-            environment: environment, kind: try transaction.kind(), standing: standing,
+            environment: environment, kind: try transaction.kind(), status: subscription,
             items: transaction.items(of: product, until: end),
             originalID: transaction.originalTransactionId, orderID: transaction.transactionId,
             period: transaction.period,
@@ -106,7 +106,7 @@ extension AppleSubscription {
     /// Where it stands by its own record. The status is not signed, but the dates are: where they
     /// contradict it, in either direction, its bad news needs a second opinion (rule 2). Nil for a
     /// status that is not known.
-    private func stands(_ dates: Dates) -> (standing: Standing, isContested: Bool)? {
+    private func stands(_ dates: Dates) -> (status: SubscriptionStatus, isContested: Bool)? {
         // An upgrade takes the old period back as well.
         if isUpgraded { return (.replaced(at: nil), false) }
         if let revoked = dates.revoked, transaction.isTakenBack {
@@ -134,7 +134,7 @@ extension AppleSubscription {
     /// Active, and the signed period is over: for a while that is a renewal that is not shown yet.
     private func lateStands(
         _ dates: Dates, graceRuns: Bool
-    ) -> (standing: Standing, isContested: Bool) {
+    ) -> (status: SubscriptionStatus, isContested: Bool) {
         let isRetrying = renewal?.isInBillingRetryPeriod == true
         let isLate =
             time.isProven && dates.expires.map { $0 + Self.lateness < time.instant } ?? true
@@ -143,7 +143,7 @@ extension AppleSubscription {
         return (isRetrying ? .hold : .ended(endCause, at: dates.expires), true)
     }
 
-    private func takenBack(_ at: Timestamp?) -> Standing {
+    private func takenBack(_ at: Timestamp?) -> SubscriptionStatus {
         transaction.isFamilyRemoval ? .removedFromFamily(at: at) : .refunded(at: at)
     }
 

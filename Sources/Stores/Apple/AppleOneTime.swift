@@ -26,11 +26,11 @@ extension AppleTransaction {
             throw .malformed(field: "\(outer).productId")
         }
         guard type != nil else { throw .malformed(field: "\(outer).type") }
-        let standing: Standing =
+        let status: SubscriptionStatus =
             revoked == nil
             ? .active : isFamilyRemoval ? .removedFromFamily(at: revoked) : .refunded(at: revoked)
         var observation = Observation(
-            environment: reader.environment, kind: try kind(), standing: standing,
+            environment: reader.environment, kind: try kind(), status: status,
             items: items(of: product, until: nil), originalID: originalTransactionId,
             orderID: transactionId, period: oneTimePeriod, willRenew: false, phase: .regular,
             purchasedAt: purchased,

@@ -264,7 +264,7 @@ extension AppleReceiptTransaction {
 
 extension Observation {
     fileprivate var hasEnded: Bool {
-        switch standing {
+        switch status {
         case .active, .grace: false
         case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: true
         }

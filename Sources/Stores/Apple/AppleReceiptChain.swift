@@ -141,11 +141,11 @@ struct AppleReceiptChain: Sendable {
         guard let product = shown.wire.productID, !product.isEmpty else {
             throw .malformed(field: "product_id")
         }
-        let (standing, isContested) = try stands()
-        let end = standing == .grace(expiryMovedUnpaid: false) ? graceEnd : shown.expires
+        let (status, isContested) = try stands()
+        let end = status == .grace(expiryMovedUnpaid: false) ? graceEnd : shown.expires
         let refunds = pastRefunds
         var observation = Observation(
-            environment: environment, kind: kind, standing: standing,
+            environment: environment, kind: kind, status: status,
             items: [Item(names: [product], expiresAt: end)], originalID: id,
             orderID: shown.wire.transactionID,
             period: shown.wire.lineItem ?? shown.wire.transactionID, paidThrough: shown.expires,
@@ -164,7 +164,7 @@ struct AppleReceiptChain: Sendable {
     /// Where it stands, and whether its bad news needs a second opinion.
     ///
     /// - Throws: `.malformed` where it would have ended by our clock alone.
-    private func stands() throws(StoreFailure) -> (standing: Standing, isContested: Bool) {
+    private func stands() throws(StoreFailure) -> (status: SubscriptionStatus, isContested: Bool) {
         // An end that is still to come contradicts 21006.
         if isRunning {
             return scene.hasExpired ? (.ended(endCause, at: nil), true) : (.active, false)

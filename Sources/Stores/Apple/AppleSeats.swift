@@ -100,7 +100,7 @@ extension AppleEnquiry {
 
     /// Some seats more were refunded than when it was last asked about.
     func noteSeats(_ observation: inout Observation) {
-        guard facts.access == .granted, observation.standing == .active,
+        guard facts.access == .granted, observation.status == .active,
             let period = observation.period, period != facts.period,
             period.text.contains(AppleTransaction.refunded)
         else { return }

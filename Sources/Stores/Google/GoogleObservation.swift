@@ -46,15 +46,15 @@ struct GoogleObservation: Sendable {
     }
 
     var observation: Observation {
-        let standing = standing
+        let status = status
         var observation = Observation(
             environment: snapshot.isTest ? .sandbox : .production,
-            standing: standing, items: observedItems, originalID: originalID,
+            status: status, items: observedItems, originalID: originalID,
             orderID: provenOrder, period: provenOrder,
-            paidThrough: paidThrough(standing), expiresAt: main?.expires, willRenew: willRenew,
-            phase: main?.phase, purchasedAt: snapshot.startedAt, signals: signals(standing),
+            paidThrough: paidThrough(status), expiresAt: main?.expires, willRenew: willRenew,
+            phase: main?.phase, purchasedAt: snapshot.startedAt, signals: signals(status),
             predecessorToken: snapshot.state.isPending ? nil : snapshot.predecessorToken,
-            usedIntroductory: usedIntroductory, askAgainBy: askAgainBy(standing), words: words)
+            usedIntroductory: usedIntroductory, askAgainBy: askAgainBy(status), words: words)
         observation.lossOfPart = lossOfPart
         observation.accountToken = snapshot.accountToken
         observation.awaitsAcknowledgement =
@@ -64,7 +64,7 @@ struct GoogleObservation: Sendable {
 
     /// Google decides when a period is over, not our clock: active is active also past its end,
     /// and an answer that leaves it so for long is stale, which the decision watches.
-    private var standing: Standing {
+    private var status: SubscriptionStatus {
         switch snapshot.state {
         case .active: isUnpaid ? .grace(expiryMovedUnpaid: true) : .active
         case .inGracePeriod: .grace(expiryMovedUnpaid: isMoved != false)
@@ -79,7 +79,7 @@ struct GoogleObservation: Sendable {
     }
 
     /// A period that was cut short without a successor was taken back.
-    private var ended: Standing {
+    private var ended: SubscriptionStatus {
         let expires = main?.expires
         let isFuture = expires.map { $0 > now } ?? false
         if snapshot.cancellation == .replacement {

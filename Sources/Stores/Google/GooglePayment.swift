@@ -76,8 +76,8 @@ extension GoogleObservation {
     /// Without the expiry of an unpaid or taken back period: what was known stays, and the next
     /// reading compares with it again. The same period that was cut short is taken back also where
     /// its new end has not come yet by our clock.
-    func paidThrough(_ standing: Standing) -> Timestamp? {
-        switch standing {
+    func paidThrough(_ status: SubscriptionStatus) -> Timestamp? {
+        switch status {
         case .active:
             isUnproven || isUnknownAtFirstSight || isCutShort && main?.paidOrder == facts.period
                 ? nil : main?.expires

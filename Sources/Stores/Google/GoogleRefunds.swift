@@ -57,7 +57,7 @@ extension Observation {
     /// and is no news when it is heard of later.
     fileprivate mutating func settleShownClues(of purchase: Purchase) {
         let facts = purchase.facts
-        switch standing {
+        switch status {
         case .active, .grace: return
         case .refunded:
             if let current = orderID ?? facts.orderID,
@@ -93,7 +93,7 @@ private struct GoogleOrdersWire: Decodable {
 
 extension Observation {
     var isInForce: Bool {
-        switch standing {
+        switch status {
         case .active, .grace: true
         case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: false
         }

@@ -43,12 +43,12 @@ struct GoogleSaleObservation: Sendable {
     }
 
     var observation: Observation {
-        let standing = standing
+        let status = status
         let items = kept.isEmpty ? sale.items : kept
         let main = items.first { $0.product == facts.product } ?? items.first
         let others = items.filter { $0 != main }
         var observation = Observation(
-            environment: sale.isTest ? .sandbox : .production, kind: kind, standing: standing,
+            environment: sale.isTest ? .sandbox : .production, kind: kind, status: status,
             items: (main.map { [$0] } ?? []).map(\.item) + others.map(\.item),
             originalID: sale.order.map(GoogleOrderID.base), orderID: sale.order,
             period: mark.period, purchasedAt: sale.boughtAt, signals: signals,
@@ -57,14 +57,14 @@ struct GoogleSaleObservation: Sendable {
         observation.awaitsAcknowledgement = awaitsAcknowledgement
         observation.isRefundedInPart = isRefundedInPart
         observation.lossOfPart = kept.count < sale.items.count ? .refunded : nil
-        observation.settledClues = settledClues(standing)
+        observation.settledClues = settledClues(status)
         if let alarm, alarm > now { observation.askAgainBy = alarm }
         return observation
     }
 
     private var kept: [GoogleSale.Item] { sale.items.filter { !$0.isGivenBack } }
 
-    private var standing: Standing {
+    private var status: SubscriptionStatus {
         switch sale.state {
         case .pending: .pending
         case .purchased: kept.isEmpty ? .refunded(at: nil) : .active
@@ -142,8 +142,8 @@ extension GoogleSaleObservation {
         return left < known?.left ?? bought
     }
 
-    private func settledClues(_ standing: Standing) -> Set<Clue> {
-        switch standing {
+    private func settledClues(_ status: SubscriptionStatus) -> Set<Clue> {
+        switch status {
         case .refunded, .ended: return clues
         case .pending, .active, .grace, .hold, .paused, .removedFromFamily, .replaced: break
         }

@@ -2,9 +2,9 @@ import Renewal
 
 // What to tell, and when to look again.
 extension GoogleObservation {
-    func signals(_ standing: Standing) -> Set<Signal> {
+    func signals(_ status: SubscriptionStatus) -> Set<Signal> {
         var signals: Set<Signal> = []
-        switch standing {
+        switch status {
         case .active, .grace: break
         case .hold, .paused:
             // It may come back, but only as long as the token answers.
@@ -36,8 +36,8 @@ extension GoogleObservation {
         return start + min((expires - start) / 6, .hours(24))
     }
 
-    func askAgainBy(_ standing: Standing) -> Timestamp? {
-        switch standing {
+    func askAgainBy(_ status: SubscriptionStatus) -> Timestamp? {
+        switch status {
         case .active, .grace: break
         case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: return nil
         }

@@ -86,7 +86,7 @@ enum FuzzTargets {
                 AppleWire.place(of: request.url) == "statuses" ? .json(statuses) : .json(input)
             }
             guard case .verdict(let observation) = await scene.store.ask(purchase, at: day),
-                observation.standing == .active
+                observation.status == .active
             else { throw FuzzTarget.Broken(description: "a history took the verdict away") }
             return observation.usedIntroductory != nil
         }

@@ -90,7 +90,7 @@ func summary(_ failure: StoreFailure) -> String {
 }
 
 private func summary(_ observation: Observation) -> String {
-    var words = [summary(observation.standing), observation.environment.rawValue]
+    var words = [summary(observation.status), observation.environment.rawValue]
     words += observation.items.map { item in
         item.names.map(\.text).joined(separator: "/") + " " + day(item.expiresAt)
     }
@@ -104,8 +104,8 @@ private func summary(_ observation: Observation) -> String {
     return words.joined(separator: ", ")
 }
 
-private func summary(_ standing: Standing) -> String {
-    switch standing {
+private func summary(_ status: SubscriptionStatus) -> String {
+    switch status {
     case .pending: "pending"
     case .active: "active"
     case .grace(let moved): moved ? "grace, moved unpaid" : "grace"
