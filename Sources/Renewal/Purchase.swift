@@ -13,7 +13,7 @@ package struct Purchase: Hashable, Sendable {
     package let isClaimedByOthers: Bool
     /// The other user who has handed it in since, where that is not settled yet.
     package let claimant: UserID?
-    package var facts: Facts
+    package internal(set) var facts: Facts
     /// When the claimant has handed it in. Read with a claim only.
     package var claimedAt: Timestamp?
     /// All other users who have handed it in, the latest first. Read with a claim only.
@@ -48,14 +48,15 @@ package struct Purchase: Hashable, Sendable {
     }
 }
 
-/// What a check may change: stored whole, compared whole. Equal facts mean nothing to write.
+/// What a check may change: stored whole, compared whole. Equal facts mean nothing to write. What
+/// access hangs on is the core's to set.
 package struct Facts: Hashable, Sendable {
     /// The current product as the store names it; what was submitted until a store has answered.
     package var product: ProductID
     package var environment: StoreEnvironment?
     package var kind: ProductKind?
-    package var state = PurchaseState.new
-    package var access = Access.none
+    package internal(set) var state = PurchaseState.new
+    package internal(set) var access = Access.none
     /// End of the last period that was paid.
     package var paidThrough: Timestamp?
     /// End of access as the store says now; beyond `paidThrough` in grace.
@@ -76,19 +77,32 @@ package struct Facts: Hashable, Sendable {
     /// The newest time at which the store stated what is stored here (design rule 11).
     package var statedAt: Timestamp?
     /// Why access was last lost; nil while it is granted or never was.
-    package var lossReason: RevokeReason?
+    package internal(set) var lossReason: RevokeReason?
     /// Conditions that have been told once and still hold.
     package var signals: Set<Signal> = []
     /// Ambiguous bad news that waits for its second opinion (design rule 2).
     package var doubt: PendingDoubt?
     /// What the purchase gives now. Empty without access.
-    package var holdings: [Holding] = []
+    package internal(set) var holdings: [Holding] = []
     /// Whom the app has named to the store at the purchase.
     package var accountToken: UserID?
     package var ownership: Ownership?
 
+    /// Of what was submitted, before a store has answered.
     package init(product: ProductID) {
         self.product = product
+    }
+
+    /// As they are stored: the one way in for what access hangs on.
+    package init(
+        storedProduct product: ProductID, state: PurchaseState, access: Access,
+        lossReason: RevokeReason? = nil, holdings: [Holding] = []
+    ) {
+        self.product = product
+        self.state = state
+        self.access = access
+        self.lossReason = lossReason
+        self.holdings = holdings
     }
 
     /// Whether access has ever been given.

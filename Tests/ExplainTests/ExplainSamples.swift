@@ -33,11 +33,9 @@ enum Sample {
         attempts: Int = 0, problem: String? = nil, orderID: OrderID = "GPA.3301-7742-9918-40211..1",
         entitlement: EntitlementID = "pro", checks: [Check]
     ) -> PurchaseHistory {
-        var facts = Facts(product: product)
+        var facts = Facts(storedProduct: product, state: state, access: access)
         facts.environment = .production
         facts.kind = .autoRenewable
-        facts.state = state
-        facts.access = access
         facts.paidThrough = until
         facts.expiresAt = until
         facts.autoRenew = access == .granted

@@ -9,11 +9,14 @@ import Testing
 @Suite(.serialized) struct ColumnTests {
     /// Each different from all others of its type.
     private var facts: Facts {
-        var facts = Facts(product: "a product")
+        var facts = Facts(
+            storedProduct: "a product", state: .grace, access: .held, lossReason: .refunded,
+            holdings: [
+                Holding(entitlement: "gold", product: "a gold one", expiresAt: instant(5)),
+                Holding(entitlement: "a \"quoted\" one", product: "{,}", expiresAt: nil),
+            ])
         facts.environment = .sandbox
         facts.kind = .nonRenewing
-        facts.state = .grace
-        facts.access = .held
         facts.paidThrough = instant(1)
         facts.expiresAt = instant(2)
         facts.autoRenew = true
@@ -24,13 +27,8 @@ import Testing
         facts.group = "a group"
         facts.usedIntroductory = false
         facts.statedAt = instant(3)
-        facts.lossReason = .refunded
         facts.signals = [.unacknowledged]
         facts.doubt = PendingDoubt(doubt: .gone, since: instant(4))
-        facts.holdings = [
-            Holding(entitlement: "gold", product: "a gold one", expiresAt: instant(5)),
-            Holding(entitlement: "a \"quoted\" one", product: "{,}", expiresAt: nil),
-        ]
         facts.accountToken = "an account token"
         facts.ownership = .familyShared
         return facts
@@ -58,8 +56,9 @@ import Testing
         try await stage.submit("ann", "token")
         let claim = try #require(try await stage.ledger.claims(ofUser: "ann").first)
         var batch = CommitBatch(lease: nil)
-        var purchase = claim.purchase
-        purchase.facts = facts
+        let purchase = Purchase(
+            id: claim.purchase.id, userID: "ann", app: claim.purchase.app, token: "token",
+            createdAt: claim.purchase.createdAt, facts: facts)
         batch.purchases = [
             CommitBatch.RowID(shard: claim.shard, id: purchase.id): (claim.version, purchase)
         ]

@@ -197,19 +197,6 @@ func outcome(_ claim: Claim, _ observation: Observation) -> Outcome {
     outcome(claim, .verdict(observation))
 }
 
-/// What stores all of these facts, whether a store may say so or not: a doubt is noted beside them.
-func outcome(_ claim: Claim, knowing facts: Facts) -> Outcome {
-    let known = claim.purchase
-    let purchase = Purchase(
-        id: known.id, userID: known.userID, app: known.app, token: known.token,
-        createdAt: known.createdAt, facts: facts)
-    return outcome(
-        Claim(
-            purchase: purchase, shard: claim.shard, lane: claim.lane, dueAt: claim.dueAt,
-            version: claim.version, attempts: claim.attempts, crashes: claim.crashes,
-            checkedAt: claim.checkedAt, claimedAt: claim.claimedAt), .doubt(.gone))
-}
-
 extension [Claim] {
     var latest: Timestamp { map(\.claimedAt).max() ?? .never }
 }

@@ -29,17 +29,21 @@ import Testing
     @Test func tellsEachRefundOfAPastPeriod() throws {
         let stage = try Stage(Story(head: "two refunds | active 60"))
         let now = try TestCalendar.time("40")
-        var purchase = try stage.purchase(1)
+        let purchase = try stage.purchase(1)
+        var facts = purchase.facts
         for orders in [["b", "a"], ["c"], []] as [Set<OrderID>] {
-            var answer = try HeardWords("active 60", about: purchase.facts).answer()
+            var answer = try HeardWords("active 60", about: facts).answer()
             if case .verdict(var observation) = answer {
                 observation.pastRefunds = orders
                 observation.settledClues = orders.isEmpty ? [] : [.pause(news: "1")]
                 if !orders.isEmpty { observation.signals.insert(.pastPeriodRefunded) }
                 answer = .verdict(observation)
             }
+            let known = Purchase(
+                id: 1, userID: purchase.userID, app: purchase.app, token: purchase.token,
+                createdAt: purchase.createdAt, facts: facts)
             let claim = Claim(
-                purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1, attempts: 0,
+                purchase: known, shard: 0, lane: 0, dueAt: now, version: 1, attempts: 0,
                 crashes: 0, checkedAt: nil, claimedAt: now)
             let outcome = decide(
                 claim, hearing: answer, at: Moment(now: now, jitter: 0.5),
@@ -48,7 +52,7 @@ import Testing
             #expect(outcome.notices.map(\.detail.refundedOrder) == orders.sorted())
             let clues = orders.map(Clue.refund(of:)) + (orders.isEmpty ? [] : [.pause(news: "1")])
             #expect(outcome.schedule.settledClues == Set(clues))
-            purchase.facts = outcome.facts
+            facts = outcome.facts
         }
     }
 

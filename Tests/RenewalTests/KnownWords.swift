@@ -69,16 +69,22 @@ struct KnownWords {
     }
 
     private func facts() throws -> Facts {
-        var facts = Facts(product: ProductID(words["product"] ?? "pro_month"))
+        let product = ProductID(words["product"] ?? "pro_month")
         guard let state = words.plain.first.flatMap(PurchaseState.init) else {
             throw UnreadableCell(cell: words.plain.joined(separator: " "))
         }
-        facts.state = state
-        guard state != .new else { return facts }
+        guard state != .new else { return Facts(product: product) }
+        let kind = shop.product(named: [product])?.kind ?? .autoRenewable
+        let lossReason =
+            try words["lapse"].map(reason) ?? (words.has("never") ? nil : usualLapse(state))
+        let isGranted = lossReason == nil && isInForce(state) && kind != .consumable
+        var facts = Facts(
+            storedProduct: product, state: state, access: isGranted ? .granted : .none,
+            lossReason: lossReason, holdings: isGranted ? try holdings(of: product) : [])
         facts.environment = words.has("sandbox") ? .sandbox : .production
-        facts.kind = shop.product(named: [facts.product])?.kind ?? .autoRenewable
+        facts.kind = kind
         facts.paidThrough = try words.time()
-        facts.expiresAt = try words.time("until") ?? facts.paidThrough
+        facts.expiresAt = try end()
         facts.period =
             words["period"].map(OrderID.init)
             ?? facts.paidThrough.map { "p\(TestCalendar.text($0))" }
@@ -94,22 +100,24 @@ struct KnownWords {
             facts.doubt = PendingDoubt(
                 doubt: doubt, since: try words.time("since") ?? TestCalendar.start)
         }
-        facts.lossReason = words.has("never") ? nil : usualLapse(state)
-        if let lapse = words["lapse"] { facts.lossReason = RevokeReason(rawValue: lapse) }
-        guard facts.lossReason == nil, isInForce(state), facts.kind != .consumable else {
-            return facts
-        }
-        facts.access = .granted
-        facts.holdings = shop.entitlements(named: [facts.product], kind: .autoRenewable).map {
-            Holding(entitlement: $0, product: facts.product, expiresAt: facts.expiresAt)
-        }
-        if let addon = words["addon"].map(ProductID.init) {
-            let end = try words.time("ends")
-            facts.holdings += shop.entitlements(named: [addon], kind: .autoRenewable).map {
-                Holding(entitlement: $0, product: addon, expiresAt: end)
+        return facts
+    }
+
+    private func end() throws -> Timestamp? { try words.time("until") ?? words.time() }
+
+    private func reason(_ word: String) throws -> RevokeReason {
+        guard let reason = RevokeReason(rawValue: word) else { throw UnreadableCell(cell: word) }
+        return reason
+    }
+
+    private func holdings(of product: ProductID) throws -> [Holding] {
+        var sold = [(product, try end())]
+        if let addon = words["addon"] { sold.append((ProductID(addon), try words.time("ends"))) }
+        return sold.flatMap { product, end in
+            shop.entitlements(named: [product], kind: .autoRenewable).map {
+                Holding(entitlement: $0, product: product, expiresAt: end)
             }
         }
-        return facts
     }
 
     private func isInForce(_ state: PurchaseState) -> Bool {

@@ -337,14 +337,12 @@ struct AmazonObservationTests {
 
     private func read(_ row: Case) throws -> Answer {
         var facts = purchase(
-            .amazon, token: "", paidThrough: try row["known"].map(time)
+            .amazon, token: "", paidThrough: try row["known"].map(time),
+            state: try row["was"].map { try #require(PurchaseState(rawValue: $0)) } ?? .new,
+            access: row["period"] == nil ? .none : .granted
         ).facts
         facts.phase = try row["phase"].map { try #require(Phase(rawValue: $0)) }
-        if let period = row["period"] {
-            facts.access = .granted
-            facts.period = period == "-" ? nil : OrderID(period)
-        }
-        facts.state = try row["was"].map { try #require(PurchaseState(rawValue: $0)) } ?? .new
+        facts.period = row["period"].flatMap { $0 == "-" ? nil : OrderID($0) }
         let body = try merged(Self.base, row["wire"])
         let now = try time("2026-01-20T12:00:00Z")
         do throws(StoreFailure) {

@@ -11,10 +11,11 @@ extension AppleEnquiryTests {
     private func ask(
         _ answers: [String: String], heard order: String, with change: (inout Facts) -> Void
     ) async throws -> Observation {
-        var purchase = purchase(.apple, token: Self.id)
-        purchase.facts.originalID = OrderID(Self.id)
+        var purchase = purchase(.apple, token: Self.id) { facts in
+            facts.originalID = OrderID(Self.id)
+            change(&facts)
+        }
         purchase.clues = [.refund(of: OrderID(order))]
-        change(&purchase.facts)
         return try observation(await store(world(answers)).ask(purchase, at: Self.now))
     }
 

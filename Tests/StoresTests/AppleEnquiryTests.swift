@@ -27,10 +27,9 @@ struct AppleEnquiryTests {
 
     func ask(
         _ world: FakeWorld, token: String = Self.id, offers: Bool = false, secret: String? = nil,
-        with change: (inout Facts) -> Void = { _ in }
+        state: PurchaseState = .new, with change: (inout Facts) -> Void = { _ in }
     ) async throws -> Answer {
-        var purchase = purchase(.apple, token: token)
-        change(&purchase.facts)
+        let purchase = purchase(.apple, token: token, state: state, knowing: change)
         return await (try store(world, offers: offers, secret: secret)).ask(purchase, at: Self.now)
     }
 
@@ -193,10 +192,7 @@ struct AppleEnquiryTests {
             "/v1/transactions/\(Self.id)": try info(#"{"expiresDate":1768641300000}"#),
         ])
         let found = try observation(
-            await ask(world) {
-                $0.originalID = OrderID(Self.id)
-                $0.state = .active
-            })
+            await ask(world, state: .active) { $0.originalID = OrderID(Self.id) })
         #expect(found.items.map(\.names) == [["max"]])
         #expect(found.originalID == OrderID(Self.id))
     }
@@ -214,10 +210,7 @@ struct AppleEnquiryTests {
             "/v1/subscriptions/\(Self.id)": AppleFixture.answer([other]),
             "/v1/transactions/\(Self.id)": try info(change),
         ])
-        let answer = try await ask(world) {
-            $0.originalID = OrderID(Self.id)
-            $0.state = .active
-        }
+        let answer = try await ask(world, state: .active) { $0.originalID = OrderID(Self.id) }
         #expect(summary(answer).hasPrefix(heard))
     }
 

@@ -299,9 +299,10 @@ struct AppleHintsTests {
         let clues = hints.map(\.clue)
         #expect(clues == [.refund(of: "1"), .refund(of: "2"), .refund(of: "3"), nil])
 
-        var purchase = purchase(.apple, token: "420001010101001")
-        purchase.facts.originalID = "420001010101001"
-        purchase.facts.signals = [.pastPeriodRefunded]
+        var purchase = purchase(.apple, token: "420001010101001") { facts in
+            facts.originalID = "420001010101001"
+            facts.signals = [.pastPeriodRefunded]
+        }
         for (clues, told) in [
             (clues, ["1", "2"]), ([clues[1]], ["2"]), ([clues[2]], []), ([], []),
         ] {

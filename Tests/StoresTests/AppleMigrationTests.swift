@@ -85,10 +85,9 @@ extension AppleEnquiryTests {
                 Self.oneTime("Non-Consumable").replacing(Self.id, with: "55")
             ]),
         ])
-        var purchase = purchase(
+        let purchase = purchase(
             .apple, token: AppleReceiptFixture.base64(AppleReceiptFixture.app()),
             product: "lifetime")
-        purchase.facts.originalID = nil
         let found = try observation(await store(world).ask(purchase, at: Self.now))
         #expect(found.kind == .nonConsumable && found.nextToken?.text == found.originalID?.text)
         #expect(world.requests.count == 2)

@@ -37,7 +37,7 @@ struct GoogleAccountTests {
         (#"{"obfuscatedExternalAccountId":{}}"#, nil), ("{}", nil),
     ])
     func readsItOfTheOtherAnswers(_ wire: String, _ account: UserID?) throws {
-        var asked = purchase(.google, token: "t")
+        let asked = purchase(.google, token: "t")
         let legacyBase = try merged(
             GoogleLegacyTests.base, #"{"obfuscatedExternalAccountId":null}"#)
         let legacy = try JSON.decode(
@@ -48,7 +48,6 @@ struct GoogleAccountTests {
         let sale = try JSON.decode(
             GoogleProduct.self, from: merged(GoogleProductTests.base, wire)
         ).sale(at: GoogleFixture.now)
-        asked.facts.product = "plus"
         let legacySale = try JSON.decode(
             GoogleLegacyProduct.self, from: merged(GoogleProductTests.legacyBase, wire)
         ).sale(of: asked, at: GoogleFixture.now)

@@ -114,11 +114,10 @@ struct GoogleClueTests {
                 #"{"subscriptionState":"SUBSCRIPTION_STATE_EXPIRED","lineItems":[{"productId":"#
                     + #""plus","expiryTime":"2026-02-19T10:20:28Z","#
                     + #""latestSuccessfulOrderId":"\#(Self.current)"}]}"#), as: UTF8.self)
-        var bought = purchase(.google, token: Self.token)
-        bought.facts.paidThrough = try time("2026-03-15T10:20:28Z")
-        bought.facts.originalID = "GPA.3301-7742-9918-40211"
-        bought.facts.access = .granted
-        bought.facts.state = .active
+        let bought = purchase(
+            .google, token: Self.token, paidThrough: try time("2026-03-15T10:20:28Z"),
+            state: .active, access: .granted
+        ) { $0.originalID = "GPA.3301-7742-9918-40211" }
         let answer = await (try GoogleFixture.store(Self.world([:], base: base)))
             .ask(bought, at: GoogleFixture.now)
         guard case .verdict(let heard) = answer else {

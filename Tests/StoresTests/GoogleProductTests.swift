@@ -198,8 +198,7 @@ struct GoogleProductTests {
             return try JSON.decode(GoogleProduct.self, from: merged(orEmpty: base, change))
                 .sale(at: now)
         }
-        var purchase = purchase(.google, token: "t")
-        purchase.facts = facts
+        let purchase = purchase(.google, token: "t") { $0 = facts }
         return try JSON.decode(
             GoogleLegacyProduct.self, from: merged(orEmpty: legacyBase, change)
         ).sale(of: purchase, at: now)

@@ -30,8 +30,7 @@ struct GoogleQuestionTests {
                         ? .json(GoogleProductTests.base)
                         : .json(GoogleProductTests.legacyBase)
         }
-        var purchase = purchase(.google, token: "t/1")
-        purchase.facts.kind = known
+        let purchase = purchase(.google, token: "t/1") { $0.kind = known }
         let kinds = configured.map { [ProductID("plus"): $0] } ?? [:]
         let answer = try await GoogleFixture.store(world, api: api, kinds: kinds)
             .ask(purchase, at: time("2026-02-10T12:00:00Z"))
@@ -98,8 +97,7 @@ struct GoogleQuestionTests {
             request.url.contains("/orders/")
                 ? .json(row["body"] ?? "", status: status) : .json(GoogleObservationTests.base)
         }
-        var known = purchase(.google, token: "t")
-        known.facts.originalID = "GPA.1"
+        let known = purchase(.google, token: "t") { $0.originalID = "GPA.1" }
         let answer = try await GoogleFixture.store(world).ask(known, at: Self.now)
         #expect(summary(answer).hasPrefix(row["hear"] ?? "?"))
         #expect(
@@ -110,8 +108,7 @@ struct GoogleQuestionTests {
 
     @Test func asksForNoProofWhenTheSeriesIsKnown() async throws {
         let world = GoogleFixture.world { _ in .json(GoogleObservationTests.base) }
-        var known = purchase(.google, token: "t")
-        known.facts.originalID = "GPA.3301-7742-9918-40211"
+        let known = purchase(.google, token: "t") { $0.originalID = "GPA.3301-7742-9918-40211" }
         let answer = try await GoogleFixture.store(world).ask(known, at: Self.now)
         #expect(summary(answer).hasPrefix("active"))
         #expect(world.calls.count == 1)

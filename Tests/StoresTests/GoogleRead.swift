@@ -32,13 +32,14 @@ struct GoogleRead {
     }
 
     private static func facts(_ row: Case) throws -> Facts {
-        var facts = Facts(product: ProductID(row["product"] ?? "plus"))
+        var facts = Facts(
+            storedProduct: ProductID(row["product"] ?? "plus"),
+            state: try row["was"].map { try #require(PurchaseState(rawValue: $0)) } ?? .new,
+            access: row["access"] == "yes" ? .granted : .none)
         facts.paidThrough = try row["known"].map(time)
         facts.period = row["period"].map(OrderID.init)
         facts.orderID = row["period"].map(OrderID.init)
         facts.originalID = row["original"].map(OrderID.init)
-        facts.state = try row["was"].map { try #require(PurchaseState(rawValue: $0)) } ?? .new
-        facts.access = row["access"] == "yes" ? .granted : .none
         facts.signals = Set(
             (row["signals"] ?? "").split(separator: " ").compactMap {
                 Signal(rawValue: String($0))

@@ -29,6 +29,9 @@ import Testing
         clock            Sources/Engine/A.swift         | let now = Date~()
         clock            Sources/Daemon/A.swift         | let now = time~(nil)
         sleeping tests   Tests/EngineTests/A.swift      | try await Task~.sleep(for: .seconds(1))
+        stored facts     Sources/Engine/A.swift         | let a = Facts(storedProduct: b, state: c)
+        stored facts     Sources/Ledger/A.swift         | let a = Facts(|    storedProduct: b, state: c)
+        made-up outcomes  Tests/LedgerTests/A.swift      | @testable ~import Renewal
         public           Sources/Ledger/A.swift         | public struct A {}
         public           Sources/Ledger/A.swift         |     @discardableResult public func a()
         closure in a mutex  Sources/Engine/A.swift       | let a = Mutex<() -> Void>({})
@@ -56,6 +59,10 @@ import Testing
         clock            Sources/Daemon/WallClock.swift | let now = Date~()
         clock            Sources/Engine/A.swift         | let a = UpDate~()
         sleeping tests   Sources/Engine/A.swift         | try await Task~.sleep(for: pause)
+        stored facts     Sources/Renewal/A.swift        | let a = Facts(storedProduct: b, state: c)
+        stored facts     Sources/Stores/A.swift         | let a = Facts(product: b)
+        made-up outcomes  Tests/RenewalTests/A.swift     | @testable ~import Renewal
+        made-up outcomes  Tests/LedgerTests/A.swift      | @testable import Ledger
         public           Sources/Ledger/A.swift         | /// The public contract.
         public           Sources/Ledger/A.swift         | let a = "public"
         closure in a mutex  Sources/Engine/A.swift       | let a = Mutex<Int>(0)

@@ -31,6 +31,13 @@ extension TidyRule {
         .ban(
             "sleeping tests", ["Task" + ".sleep", "usl" + "eep", "Thread" + ".sleep"],
             in: ["Tests"], because: "wait for the thing itself"),
+        .ban(
+            "stored facts", ["stored" + "Product"], in: ["Sources"],
+            except: ["Sources/Renewal", "Sources/Ledger/Claims/FactColumn.swift"],
+            because: "what access hangs on comes from the core, or from a row"),
+        .ban(
+            "made-up outcomes", ["@testable " + "import Renewal"], in: ["Sources", "Tests"],
+            except: ["Tests/RenewalTests"], because: "what nobody else may make, no test makes"),
         .lines("public", in: ["Sources"]) { line in
             let words = line.code.split(separator: " ")
             guard let position = words.firstIndex(of: "public"),

@@ -14,7 +14,7 @@ struct FactColumn: Sendable {
     let type: String
     /// What that becomes where it is stored: an array within an array is sent as its text.
     let storedType: String?
-    /// Nil where the column before it is read together with it.
+    /// Nil where it is read together with others.
     let read: Read?
     let write: Write
 
@@ -40,9 +40,7 @@ struct FactColumn: Sendable {
         ] + lists
 
     private static let named: [FactColumn] = [
-        FactColumn("product", "text", { $2.product = try $0.text($1) }) {
-            .texts($0.map(\.product))
-        },
+        FactColumn("product", "text", nil) { .texts($0.map(\.product)) },
         FactColumn("order_id", "text", { $2.orderID = try $0.optionalText($1) }) {
             .optionalTexts($0.map(\.orderID))
         },
@@ -67,18 +65,12 @@ struct FactColumn: Sendable {
         FactColumn("kind", "text", { $2.kind = try $0.optionalWord($1) }) {
             .optionalTexts($0.map(\.kind?.rawValue))
         },
-        FactColumn("state", "text", { $2.state = try $0.word($1) }) {
-            .texts($0.map(\.state.rawValue))
-        },
-        FactColumn("access", "text", { $2.access = try $0.word($1) }) {
-            .texts($0.map(\.access.rawValue))
-        },
+        FactColumn("state", "text", nil) { .texts($0.map(\.state.rawValue)) },
+        FactColumn("access", "text", nil) { .texts($0.map(\.access.rawValue)) },
         FactColumn("phase", "text", { $2.phase = try $0.optionalWord($1) }) {
             .optionalTexts($0.map(\.phase?.rawValue))
         },
-        FactColumn("lapse", "text", { $2.lossReason = try $0.optionalWord($1) }) {
-            .optionalTexts($0.map(\.lossReason?.rawValue))
-        },
+        FactColumn("lapse", "text", nil) { .optionalTexts($0.map(\.lossReason?.rawValue)) },
         FactColumn("ownership", "text", { $2.ownership = try $0.optionalWord($1) }) {
             .optionalTexts($0.map(\.ownership?.rawValue))
         },
@@ -108,9 +100,9 @@ struct FactColumn: Sendable {
             "signals", "text", as: "text[]",
             { $2.signals = Set(try $0.texts($1).compactMap(Signal.init(rawValue:))) }
         ) { .texts($0.map { arrayLiteral($0.signals.map(\.rawValue).sorted()) }) },
-        FactColumn(
-            "holding_entitlements", "text", as: "text[]", { $2.holdings = try $0.holdings() }
-        ) { .texts($0.map { arrayLiteral($0.holdings.map(\.entitlement)) }) },
+        FactColumn("holding_entitlements", "text", as: "text[]", nil) {
+            .texts($0.map { arrayLiteral($0.holdings.map(\.entitlement)) })
+        },
         FactColumn("holding_products", "text", as: "text[]", nil) {
             .texts($0.map { arrayLiteral($0.holdings.map(\.product)) })
         },
@@ -142,7 +134,10 @@ extension FactColumn {
 
 extension PostgresRow {
     func facts() throws(PostgresError) -> Facts {
-        var facts = Facts(product: "")
+        var facts = Facts(
+            storedProduct: try text("product"), state: try word("state"),
+            access: try word("access"), lossReason: try optionalWord("lapse"),
+            holdings: try holdings())
         for column in FactColumn.all {
             do {
                 try column.read?(self, column.name, &facts)

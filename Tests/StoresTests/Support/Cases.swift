@@ -55,11 +55,13 @@ func time(_ text: String) throws -> Timestamp {
 /// A purchase about which `facts` are known.
 func purchase(
     _ store: Store, token: String, user: String? = nil, product: ProductID = "plus",
-    environment: StoreEnvironment? = nil, paidThrough: Timestamp? = nil
+    environment: StoreEnvironment? = nil, paidThrough: Timestamp? = nil,
+    state: PurchaseState = .new, access: Access = .none, knowing: (inout Facts) -> Void = { _ in }
 ) -> Purchase {
-    var facts = Facts(product: product)
+    var facts = Facts(storedProduct: product, state: state, access: access)
     facts.environment = environment
     facts.paidThrough = paidThrough
+    knowing(&facts)
     return Purchase(
         id: 7, userID: "ada", app: AppKey(store: store, id: "com.example.reader"),
         token: StoreToken(token), storeUserID: user.map(StoreUserID.init),
