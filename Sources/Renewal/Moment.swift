@@ -44,13 +44,16 @@ extension Moment {
         witness.map { min($0 + Self.restOfSecond, now) } ?? unproven
     }
 
+    /// The time that it may be: the later of the two clocks.
+    package var latest: Timestamp { max(now, witness ?? now) }
+
     /// Before everything: nothing has passed for certain.
     package var unproven: Timestamp { Timestamp(microsecondsSinceEpoch: 0) }
 
     /// Whether what came from the store is dated after both clocks: nonsense. A database that is
     /// behind makes nothing of what a store says now.
     package func isFuture(_ instant: Timestamp) -> Bool {
-        instant > max(now, witness ?? now) + Self.tolerance
+        instant > latest + Self.tolerance
     }
 
     /// Whether clocks that agree may differ in whether an end has passed: what the store ends now,

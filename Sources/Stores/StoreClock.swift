@@ -6,11 +6,13 @@ extension HTTPResponse {
     /// What the `Date` of the answer says; nil without one that can be read.
     var storeNow: Timestamp? { date.flatMap(CalendarTime.timestamp(httpDate:)) }
 
-    /// The time up to which an end has passed for certain, by this answer's `Date` and the
-    /// database's clock (design rule 12).
-    func proven(at now: Timestamp) -> Timestamp {
-        Moment(now: now, jitter: 0, storeNow: storeNow).proven
+    /// The time by this answer's `Date` and the database's clock (design rule 12).
+    func moment(at now: Timestamp) -> Moment {
+        Moment(now: now, jitter: 0, storeNow: storeNow)
     }
+
+    /// The time up to which an end has passed for certain.
+    func proven(at now: Timestamp) -> Timestamp { moment(at: now).proven }
 }
 
 /// Learns what time it is at a store, from the `Date` of its answers.

@@ -15,10 +15,10 @@ struct GoogleClient: Sendable {
         try await dated(path, calling: name, at: now).reply
     }
 
-    /// The same, and up to when an end has passed for certain, by the answer's `Date`.
+    /// The same, and the time by the answer's `Date` and by `now`.
     func dated(
         _ path: String, calling name: String, at now: Timestamp
-    ) async throws(StoreFailure) -> (reply: GoogleReply, proven: Timestamp) {
+    ) async throws(StoreFailure) -> (reply: GoogleReply, moment: Moment) {
         try await reply(to: host.request(path: path), calling: name, at: now)
     }
 
@@ -37,7 +37,7 @@ struct GoogleClient: Sendable {
 
     private func reply(
         to request: HTTPRequest, calling name: String, at now: Timestamp
-    ) async throws(StoreFailure) -> (reply: GoogleReply, proven: Timestamp) {
+    ) async throws(StoreFailure) -> (reply: GoogleReply, moment: Moment) {
         let token = try await tokens.token()
         let first = try await send(request, token, calling: name, at: now)
         guard first.reply == .staleToken else { return first }
@@ -50,11 +50,11 @@ struct GoogleClient: Sendable {
 
     private func send(
         _ request: HTTPRequest, _ token: String, calling name: String, at now: Timestamp
-    ) async throws(StoreFailure) -> (reply: GoogleReply, proven: Timestamp) {
+    ) async throws(StoreFailure) -> (reply: GoogleReply, moment: Moment) {
         var request = request
         request.headers.append(HTTPHeader("Authorization", "Bearer " + token))
         let response = try await transport.response(to: request, calling: name)
-        return (GoogleReply(response, at: now), response.proven(at: now))
+        return (GoogleReply(response, at: now), response.moment(at: now))
     }
 }
 

@@ -8,6 +8,8 @@ struct GoogleObservation: Sendable {
     let facts: Facts
     let clues: Set<Clue>
     let now: Timestamp
+    /// What the time may be, by the later clock: whether a period was over when its end moved.
+    let latest: Timestamp
     /// What gives access while the state allows any.
     let inForce: [GoogleItem]
     let main: GoogleItem?
@@ -16,19 +18,18 @@ struct GoogleObservation: Sendable {
     ///   - snapshot: what the answer shows.
     ///   - facts: what is known.
     ///   - clues: of the purchase, which no check has looked into yet.
-    ///   - now: the database's time.
-    ///   - proven: up to when an end has passed for certain; nil is `now`.
+    ///   - moment: the database's time and the store's.
     /// - Throws: `.malformed` with the field that is missing, `.mismatch` for an older answer.
     init(
-        _ snapshot: GoogleSnapshot, facts: Facts, clues: Set<Clue> = [], at now: Timestamp,
-        provenUpTo proven: Timestamp? = nil
+        _ snapshot: GoogleSnapshot, facts: Facts, clues: Set<Clue> = [], at moment: Moment
     ) throws(StoreFailure) {
         self.snapshot = snapshot
         self.facts = facts
         self.clues = clues
-        self.now = now
+        now = moment.now
+        latest = moment.latest
         let items = snapshot.items
-        inForce = GoogleItem.inForce(items, state: snapshot.state, at: proven ?? now)
+        inForce = GoogleItem.inForce(items, state: snapshot.state, at: moment.proven)
         main = GoogleItem.main(inForce.isEmpty ? items : inForce, preferring: facts.product)
         try requireExpiry()
         guard !isFromBeforePayment else { throw .mismatch(what: "time, before it was paid") }

@@ -42,7 +42,7 @@ extension GoogleObservation {
         }
         // At first sight nothing shows whether it moved. Google moves it by a day at a time.
         guard isMoved != nil else {
-            return isLatestUnpaid == true && expires <= now + GoogleItem.renewalWindow
+            return isLatestUnpaid == true && expires <= latest + GoogleItem.renewalWindow
         }
         return isLatestUnpaid ?? (facts.period != nil && isShortlyMoved(expires))
     }
@@ -53,12 +53,12 @@ extension GoogleObservation {
     /// short for this to tell anything.
     private func isShortlyMoved(_ expires: Timestamp) -> Bool {
         guard let known = facts.paidThrough, !snapshot.isTest else { return false }
-        return known <= now && expires <= now + GoogleItem.renewalWindow
+        return known <= latest && expires <= latest + GoogleItem.renewalWindow
     }
 
     /// Another period, which can only have been paid: grace moves on by a day at a time.
     private func isFarBeyondGrace(_ expires: Timestamp) -> Bool {
-        expires > max(facts.expiresAt ?? now, now) + GoogleItem.renewalWindow
+        expires > max(facts.expiresAt ?? latest, latest) + GoogleItem.renewalWindow
     }
 
     /// An answer without a word about the payment claims nothing new to be paid.
@@ -99,6 +99,6 @@ extension GoogleObservation {
         guard snapshot.payment == .notSaid, isMoved == nil, let main, let expires = main.expires,
             let order = main.paidOrder, GoogleOrderID(order).renewal != nil
         else { return false }
-        return expires <= now + GoogleItem.renewalWindow
+        return expires <= latest + GoogleItem.renewalWindow
     }
 }

@@ -53,7 +53,7 @@ package final class GoogleStore: Sendable {
         switch heard.reply {
         case .answer(let body):
             let reading = try reading(
-                body, of: purchase, kind, question, at: now, provenUpTo: heard.proven)
+                body, of: purchase, kind, question, at: heard.moment)
             var observation = reading.observation
             let isTest = observation.environment == .sandbox
             guard !purchase.facts.isOtherEnvironment(isTest: isTest) else {
@@ -117,18 +117,18 @@ package final class GoogleStore: Sendable {
 
     private func reading(
         _ body: [UInt8], of purchase: Purchase, _ kind: ProductKind, _ question: GoogleQuestion,
-        at now: Timestamp, provenUpTo proven: Timestamp
+        at moment: Moment
     ) throws(StoreFailure) -> Reading {
-        let facts = purchase.facts
+        let (facts, now) = (purchase.facts, moment.now)
         switch question {
         case .subscription, .legacySubscription:
             let snapshot =
                 question == .subscription
                 ? try GoogleSubscription(body, at: now).snapshot
                 : try JSON.decode(GoogleLegacySubscription.self, from: body)
-                    .snapshot(of: facts, at: now, provenUpTo: proven)
+                    .snapshot(of: facts, at: now, provenUpTo: moment.proven)
             let read = try GoogleObservation(
-                snapshot, facts: facts, clues: purchase.clues, at: now, provenUpTo: proven)
+                snapshot, facts: facts, clues: purchase.clues, at: moment)
             return Reading(
                 observation: read.observation, proof: read.proof, isContested: read.isContested)
         case .product, .legacyProduct:
