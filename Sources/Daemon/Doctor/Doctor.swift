@@ -47,9 +47,6 @@ package struct Doctor: Sendable {
                         do: "leave it on for a version that has the breaker; until then the alert "
                             + "RenewaldRevokesSurge of etc/prometheus reports an avalanche"))
             }
-            if let warning = configuration.stores.google.warning {
-                tell(.note("google", warning, do: "set api = \"v2\", or leave the line out"))
-            }
             await look(configuration, tell)
         } catch {
             for fault in error.faults {

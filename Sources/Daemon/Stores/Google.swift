@@ -74,6 +74,9 @@ struct GoogleStoreApp: StoreApp {
     func ask(
         with check: StoreCheck, _ transport: StoreTransport, _ tell: (Finding) -> Void
     ) async throws(ConfigurationFault) {
+        if let warning = check.factory.settings.google.warning {
+            tell(.note("google", warning, do: "set api = \"v2\", or leave the line out"))
+        }
         let credentials = try check.factory.credentials(of: app)
         let store = try check.factory.googleStore(app, credentials, transport)
         let account = (try? credentials.check()) ?? "the service account"
