@@ -52,6 +52,9 @@ final class Committer: Sendable {
     /// Whether one pass, or a stop, has nothing more to hope for.
     var hasGivenUp: Bool { state.withLock(\.hasGivenUp) }
 
+    /// How many outcomes lie in the queue before those who hand over wait.
+    private var queueLimit: Int { 4 * settings.batchLimit }
+
     /// Hands an outcome over; waits while the queue is full.
     func submit(_ outcome: Outcome) async {
         let wakes = state.withLock { state in
@@ -59,10 +62,10 @@ final class Committer: Sendable {
             return state.queue.count == 1 || state.queue.count == settings.batchLimit
         }
         if wakes { wakeUp.signal() }
-        guard state.withLock({ $0.queue.count > 4 * settings.batchLimit }) else { return }
+        guard state.withLock({ $0.queue.count > queueLimit }) else { return }
         await withCheckedContinuation { continuation in
             let goesOn = state.withLock { state in
-                guard state.queue.count > 4 * settings.batchLimit else { return true }
+                guard state.queue.count > queueLimit else { return true }
                 state.full.append(continuation)
                 return false
             }
@@ -120,8 +123,11 @@ final class Committer: Sendable {
             let count = min(state.queue.count, settings.batchLimit)
             let batch = Array(state.queue.prefix(count))
             state.queue.removeFirst(count)
-            defer { state.full.removeAll() }
-            return (batch, state.full)
+            // Who is still over the limit waits on, the latest.
+            let over = max(state.queue.count - queueLimit, 0)
+            let freed = state.full.prefix(max(state.full.count - over, 0))
+            state.full.removeFirst(freed.count)
+            return (batch, freed)
         }
         for waiter in full { waiter.resume() }
         return batch

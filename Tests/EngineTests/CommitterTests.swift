@@ -86,6 +86,42 @@ import Testing
         #expect(world.state.batches.allSatisfy { $0.count <= 5 })
     }
 
+    /// A batch makes room for as many as it takes.
+    @Test func letsNoMoreGoOnThanThereIsRoomFor() async {
+        let world = World()
+        var settings = quickSettings()
+        settings.batchLimit = 5
+        let (first, others) = (Gate(), Gate())
+        let claims = world.add(100)
+        await committing(
+            world, settings,
+            commit: { batch in
+                await first.pass()
+                if batch.contains(where: { $0.claim != claims[0] }) { await others.pass() }
+            }
+        ) { committer, _ in
+            await withDiscardingTaskGroup { group in
+                // The first batch is one outcome alone, and at the door before the others come.
+                await committer.submit(outcome(claims[0]))
+                while !first.isWaitedFor { await Task.yield() }
+                for claim in claims.dropFirst() {
+                    group.addTask {
+                        await committer.submit(outcome(claim))
+                        world.change { $0.handedOver += 1 }
+                    }
+                }
+                await world.wait { $0.handedOver >= 20 }
+                for _ in 0..<10_000 { await Task.yield() }
+                first.open()
+                while !others.isWaitedFor { await Task.yield() }
+                for _ in 0..<10_000 { await Task.yield() }
+                #expect(world.state.handedOver <= 25)
+                others.open()
+            }
+        }
+        #expect(world.state.committed.count == 100)
+    }
+
     @Test func aDoorThatIsShutForAWhileLosesNothing() async {
         let world = World()
         world.change { $0.shut[.commit] = 3 }

@@ -311,6 +311,8 @@ final class Gate: Sendable {
 
     var isOpen: Bool { state.withLock { $0.isOpen } }
 
+    var isWaitedFor: Bool { state.withLock { !$0.waits.isEmpty } }
+
     func pass() async {
         let number = state.withLock { state in
             state.last += 1
