@@ -111,7 +111,7 @@ extension GoogleLegacySubscription {
         // waits for its payment is an order of the next one.
         if isPending, isOver { return .onHold }
         if isPending, expires > facts.paidThrough ?? now { return .inGracePeriod }
-        if isOver, let resumes, resumes > now { return .paused }
+        if isOver, let resumes, resumes > proven { return .paused }
         return .active
     }
 
