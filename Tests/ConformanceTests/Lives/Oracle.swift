@@ -148,13 +148,17 @@ struct Oracle {
         if before.state == .paused, what.contains(.gained(.recovered)) {
             what.insert(.gained(.resumed))
         }
-        // What was paused when it was seen last, and comes back as another link.
-        if what.isSuperset(of: [.lost(.paused), .gained(.productChanged)]) {
+        // What was paused or in hold when it was seen last, and comes back as another link.
+        let wasHalted = book.purchases.values.contains {
+            $0.purchase.facts.state == .superseded
+                && [.paused, .paymentFailed].contains($0.purchase.facts.lossReason)
+        }
+        if what.contains(.gained(.productChanged)), wasHalted || what.contains(.lost(.paused)) {
             what.insert(.gained(.resubscribed))
         }
         // What was bought again unseen, and was paused or unpaid when it was seen first.
         if before.state == .paused || before.state == .hold, !before.wasGranted {
-            what.insert(.gained(.resubscribed))
+            what.formUnion([.gained(.resubscribed), .gained(.productChanged)])
         }
         if case .ended(let cause, _) = link.standing { what.insert(.lost(cause.loss)) }
         for event in heard.settlement.events {
