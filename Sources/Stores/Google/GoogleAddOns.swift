@@ -15,7 +15,7 @@ extension GoogleObservation {
         var products: Set<ProductID> = []
         var items: [Item] = []
         for holding in heldBeside {
-            guard let end = holding.expiresAt, end > now,
+            guard let end = holding.expiresAt, end > proven,
                 !snapshot.items.contains(where: { $0.product == holding.product }),
                 products.insert(holding.product).inserted
             else { continue }

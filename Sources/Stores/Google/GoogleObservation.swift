@@ -8,6 +8,8 @@ struct GoogleObservation: Sendable {
     let facts: Facts
     let clues: Set<Clue>
     let now: Timestamp
+    /// Up to when an end has passed for certain.
+    let proven: Timestamp
     /// What the time may be, by the later clock: whether a period was over when its end moved.
     let latest: Timestamp
     /// What gives access while the state allows any.
@@ -27,9 +29,10 @@ struct GoogleObservation: Sendable {
         self.facts = facts
         self.clues = clues
         now = moment.now
+        proven = moment.proven
         latest = moment.latest
         let items = snapshot.items
-        inForce = GoogleItem.inForce(items, state: snapshot.state, at: moment.proven)
+        inForce = GoogleItem.inForce(items, state: snapshot.state, at: proven)
         main = GoogleItem.main(inForce.isEmpty ? items : inForce, preferring: facts.product)
         try requireExpiry()
         guard !isFromBeforePayment else { throw .mismatch(what: "time, before it was paid") }

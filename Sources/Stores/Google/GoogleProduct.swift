@@ -96,7 +96,9 @@ struct GoogleProduct: Decodable, Sendable {
 extension GoogleProduct {
     /// - Throws: `.malformed` with the field that is missing or makes no sense; `.mismatch` for the
     ///   answer to another question.
-    func sale(at now: Timestamp) throws(StoreFailure) -> GoogleSale {
+    func sale(
+        at now: Timestamp, provenUpTo proven: Timestamp? = nil
+    ) throws(StoreFailure) -> GoogleSale {
         try GoogleKind.product.require(kind?.value)
         let window = DateWindow(now: now)
         var items: [GoogleSale.Item] = []
@@ -126,7 +128,9 @@ extension GoogleProduct {
         sale.awaitsAcknowledgement =
             acknowledgementState == "ACKNOWLEDGEMENT_STATE_PENDING"
         // Ordered ahead: paid when it is released.
-        if sale.state == .purchased, sale.boughtAt == nil, let releasedAt, releasedAt > now {
+        if sale.state == .purchased, sale.boughtAt == nil, let releasedAt,
+            releasedAt > proven ?? now
+        {
             sale.state = .pending
         }
         return sale

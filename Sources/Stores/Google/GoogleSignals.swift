@@ -48,6 +48,7 @@ extension GoogleObservation {
                     ? expires : now + ((now - expires) / 2).clamped(.minutes(15), .hours(6))
             }
         }
+        times += unlisted.compactMap(\.expiresAt)
         if let alarm = acknowledgementAlarm, alarm > now { times.append(alarm) }
         return times.min()
     }

@@ -134,7 +134,8 @@ package final class GoogleStore: Sendable {
         case .product, .legacyProduct:
             let sale =
                 question == .product
-                ? try JSON.decode(GoogleProduct.self, from: body).sale(at: now)
+                ? try JSON.decode(GoogleProduct.self, from: body)
+                    .sale(at: now, provenUpTo: moment.proven)
                 : try JSON.decode(GoogleLegacyProduct.self, from: body).sale(of: purchase, at: now)
             let read = try GoogleSaleObservation(
                 sale: sale, facts: facts, kind: kind, clues: purchase.clues, at: now)
