@@ -358,6 +358,8 @@ extension LifeRun {
             if life.realm.isApple { return true }
             guard !life.realm.sellsOnce else { return false }
             let (old, new) = (then[number], last[number])
+            // With auto-renew off Amazon shows no end: nothing tells that an answer is older.
+            if life.realm == .amazon, !new.renews { return false }
             return old.standing == .active && old.renews
                 && old.current.index < new.current.index
         }
