@@ -67,7 +67,8 @@ struct ServiceTests {
             #expect(log.contains("engine.in_flight"))
             #expect(log.contains("engine.pol"))
             try await site.wait {
-                try await site.machine.property("StatusText").contains("refused for 2 faults")
+                try await site.machine.property("StatusText").contains(
+                    "configuration has 2 faults")
             }
             #expect(try await site.machine.property("ActiveState") == "active")
             try await site.buy("amazon", count: 1)
@@ -78,7 +79,7 @@ struct ServiceTests {
             try await site.wait {
                 let status = try await site.machine.property("StatusText")
                 return status.hasSuffix("A restart is needed for engine.batch.")
-                    && !status.contains("refused")
+                    && !status.contains("faults")
             }
         }
     }
