@@ -6,6 +6,8 @@ struct AmazonBases: Sendable {
     fileprivate var observations: [Observation] = []
     /// Not every one could be asked about: one of them may run.
     fileprivate var isIncomplete = false
+    /// Why one could not be asked about. An add-on that has ended is not given back by that.
+    fileprivate(set) var failure: StoreFailure?
 }
 
 extension AmazonStore {
@@ -21,9 +23,13 @@ extension AmazonStore {
             do throws(StoreFailure) {
                 let base = try await base(token, for: purchase, in: environment, at: now)
                 bases.observations.append(base)
-                if base.givesAccess, base.willRenew != false { return bases }
+                if base.givesAccess, base.willRenew != false {
+                    bases.failure = nil
+                    return bases
+                }
             } catch {
                 bases.isIncomplete = true
+                bases.failure = error
             }
         }
         return bases
@@ -87,4 +93,9 @@ extension Observation {
         signals = []
         words += "; the base has ended: \(last.words)"
     }
+}
+
+extension Facts {
+    /// Access was given, and is over.
+    var hasEnded: Bool { wasGranted && access != .granted }
 }

@@ -90,6 +90,7 @@ package final class AmazonStore: Sendable {
             ).observation
             if observation.givesAccess, !receipt.baseReceipts.isEmpty {
                 let bases = await bases(of: receipt, for: purchase, in: environment, at: now)
+                if let failure = bases.failure, purchase.facts.hasEnded { throw failure }
                 observation.end(with: bases)
             }
             return .verdict(observation)
