@@ -137,7 +137,8 @@ extension HintPage {
     /// Nothing but its place is to be stored, and nothing to be given back: that is told together
     /// with others.
     fileprivate var isQuiet: Bool {
-        hints.isEmpty && receipts.isEmpty && skipped == 0 && !hasMore
+        hints.isEmpty && questions.isEmpty && rulings.isEmpty && unhandled.isEmpty
+            && receipts.isEmpty && skipped == 0 && !hasMore
     }
 }
 

@@ -69,6 +69,11 @@ extension Set<Clue> {
 /// What one pull from a source of hints has brought.
 package struct HintPage: Hashable, Sendable {
     package var hints: [Hint]
+    /// What a store asks about refunds, in the order of the news.
+    package var questions: [RefundQuestion] = []
+    /// What came of such questions.
+    package var rulings: [RefundRuling] = []
+    package var unhandled: [UnhandledNews] = []
     /// Where to go on next time; stored with the due marks, in the same transaction. Nil where the
     /// source itself keeps the place.
     package var position: String?

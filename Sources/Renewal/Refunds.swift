@@ -1,0 +1,113 @@
+/// A store asks what the app knows and wants about a refund (Apple's `CONSUMPTION_REQUEST`) or a
+/// charge-back (Google's `pendingRefundReviewNotification`). Never a verdict: it moves no access.
+package struct RefundQuestion: Hashable, Sendable {
+    /// The store's own name of the news.
+    package let id: NewsID
+    /// By what the purchase is found: Apple's original transaction id, Google's base order id.
+    package let originalID: OrderID
+    /// What is to be paid back: Apple's transaction id, Google's order id with its renewal.
+    package let order: OrderID
+    package let environment: StoreEnvironment
+    /// What the answer has to name, where the store gives it: Google's `pendingRefundToken`.
+    package let token: StoreToken?
+    /// The store's own word, such as `UNINTENDED_PURCHASE` or Google's number; nil where it has
+    /// given none.
+    package let reason: String?
+    package let askedAt: Timestamp
+    package let answerBy: Timestamp
+    /// What the app had given the store for its user; nil where the question has none.
+    package let accountToken: String?
+
+    package init(
+        id: NewsID, originalID: OrderID, order: OrderID, environment: StoreEnvironment,
+        token: StoreToken? = nil, reason: String?, askedAt: Timestamp, answerBy: Timestamp,
+        accountToken: String? = nil
+    ) {
+        self.id = id
+        self.originalID = originalID
+        self.order = order
+        self.environment = environment
+        self.token = token
+        self.reason = reason
+        self.askedAt = askedAt
+        self.answerBy = answerBy
+        self.accountToken = accountToken
+    }
+}
+
+/// What came of a question about a refund.
+package enum RefundOutcome: String, Hashable, Sendable, CaseIterable {
+    case refunded, declined
+}
+
+/// News of what came of a question about a refund.
+package struct RefundRuling: Hashable, Sendable {
+    package let id: NewsID
+    /// As `RefundQuestion.order`.
+    package let order: OrderID
+    package let outcome: RefundOutcome
+
+    package init(id: NewsID, order: OrderID, outcome: RefundOutcome) {
+        self.id = id
+        self.order = order
+        self.outcome = outcome
+    }
+}
+
+/// What the app would have a store do. The raw value is how `renewald.answer_refund` says it.
+package enum RefundPreference: String, Hashable, Sendable, CaseIterable {
+    case grant, prorate, decline, neutral
+}
+
+/// An answer to a question about a refund, whole and ready to be sent.
+package struct RefundAnswer: Hashable, Sendable {
+    package let preference: RefundPreference
+    /// Thousandths of a percent, 0 to 100,000. Nil is left out: Apple works it out for what renews
+    /// by itself.
+    package let consumedMilliPercent: Int?
+    package let isDelivered: Bool
+    /// A free sample or a trial came before the purchase.
+    package let hasSample: Bool
+    /// Apple takes nothing without it.
+    package let isConsented: Bool
+
+    package init(
+        preference: RefundPreference, consumedMilliPercent: Int?, isDelivered: Bool,
+        hasSample: Bool, isConsented: Bool
+    ) {
+        self.preference = preference
+        self.consumedMilliPercent = consumedMilliPercent
+        self.isDelivered = isDelivered
+        self.hasSample = hasSample
+        self.isConsented = isConsented
+    }
+}
+
+/// A question to be answered now.
+package struct RefundReply: Hashable, Sendable {
+    package let app: AppKey
+    package let question: RefundQuestion
+    package let answer: RefundAnswer
+
+    package init(app: AppKey, question: RefundQuestion, answer: RefundAnswer) {
+        self.app = app
+        self.question = question
+        self.answer = answer
+    }
+}
+
+/// News that nobody handles, such as a notification of a type that is not known. It is recorded
+/// before it is acknowledged.
+package struct UnhandledNews: Hashable, Sendable {
+    package let id: NewsID
+    /// The store's own word.
+    package let type: String
+    /// Whether the type is known to be of no use: it is recorded all the same, without a warning.
+    package let isExpected: Bool
+
+    package init(id: NewsID, type: String, isExpected: Bool) {
+        self.id = id
+        self.type = type
+        self.isExpected = isExpected
+    }
+}
