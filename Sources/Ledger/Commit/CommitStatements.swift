@@ -179,12 +179,8 @@ extension CommitBatch {
             "order_id": .optionalTexts(events.map(\.orderID)),
             "effective_at": .instants(events.map(\.effectiveAt)),
             "expires_at": .optionalInstants(events.map(\.expiresAt)),
-            "heard": .optionalTexts(events.map(\.detail.heard)),
-            "false_renewal": .optionalBools(events.map(\.detail.falseRenewal)),
-            "previous_product": .optionalTexts(events.map(\.detail.previousProduct)),
-            "duration_changed": .optionalBools(events.map(\.detail.durationChanged)),
             "refunded_order": .optionalTexts(events.map(\.detail.refundedOrder)),
-            "claimed_by": .optionalTexts(events.map(\.detail.claimedBy)),
+            "detail": .texts(events.map(\.detail.json)),
         ])
     }
 }

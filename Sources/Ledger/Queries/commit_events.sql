@@ -17,13 +17,9 @@ SELECT
     counter.before + told.number, told.kind, told.reason, told.user_id, told.entitlement,
     told.purchase_id, told.purchase_version, told.store, told.app, told.environment,
     told.product, told.order_id, told.effective_at, told.expires_at,
-    jsonb_strip_nulls(jsonb_build_object(
-        'heard', told.heard, 'false_renewal', told.false_renewal,
-        'previous_product', told.previous_product, 'duration_changed', told.duration_changed,
-        'refunded_order', told.refunded_order, 'claimed_by', told.claimed_by))
+    told.detail::jsonb
 FROM counter, unnest($rows) WITH ORDINALITY AS told (
     shard int2, kind text, reason text, user_id text, entitlement text, purchase_id int8,
     purchase_version int8, store text, app text, environment text, product text, order_id text,
-    effective_at timestamptz, expires_at timestamptz, heard text, false_renewal bool,
-    previous_product text, duration_changed bool, refunded_order text, claimed_by text, number
+    effective_at timestamptz, expires_at timestamptz, refunded_order text, detail text, number
 )
