@@ -86,6 +86,8 @@ struct LifeRun {
             let isGranted = facts.access == .granted
             // What is over may have come back unheard, where it is asked about seldom or never.
             if !isGranted, checkedAt[number] ?? start < start { continue }
+            // Amazon shows no end with auto-renew off.
+            if life.realm == .amazon, facts.lossReason == .unverifiable { continue }
             let bearer = truth.bearer(of: number)
             guard isGranted == bearer.grants else {
                 throw Broken(

@@ -85,6 +85,7 @@ struct Oracle {
         }
         // What is taken back at a time that has not come, by our clock, is turned off till then.
         if isTooFresh { left.append(.told(.autoRenewOff)) }
+        if isUnseenGrace { left += [.told(.extended), .told(.paymentPending)] }
         // Up and down again between two looks: another period of the same product.
         if wasUpgradedUnseen { left.append(.told(.renewed)) }
         // The store did not know it from the beginning.
@@ -119,6 +120,12 @@ struct Oracle {
         }
     }
 
+    /// Of a grace that was turned off before it was seen, Google shows a later end and no more.
+    private var isUnseenGrace: Bool {
+        truth.realm.isGoogle && link.plain == .grace && !link.renews
+            && before.paidThrough != link.end
+    }
+
     private var wasUpgradedUnseen: Bool {
         guard let seen, seen.links.count >= number else { return false }
         return link.periods.dropFirst(seen[number].periods.count).contains(where: \.isUpgraded)
@@ -135,11 +142,15 @@ struct Oracle {
         // cut short.
         if truth.realm == .amazon, before.paidThrough != link.end || before.phase == .trial {
             what.formUnion([.lost(.cancelled), .lost(.refunded)])
+            // With auto-renew off it shows no end: the unseen one is believed for so long only.
+            if !link.renews { what.insert(.lost(.unverifiable)) }
         }
         // Google's word for a refund is an end before its time; of a period that was never seen
         // nobody knows the time.
         if truth.realm.isGoogle, before.paidThrough != link.end {
             what.insert(.lost(.expired))
+            // Taken for paid, as the grace was not seen to begin: its end comes before its time.
+            if let paid = before.paidThrough, paid > link.end { what.insert(.lost(.refunded)) }
         }
         // What was given up and bought again between two looks was paid, as far as anybody can see.
         if before.state == .hold, what.contains(.gained(.resubscribed)) {
@@ -156,8 +167,9 @@ struct Oracle {
         if what.contains(.gained(.productChanged)), wasHalted || what.contains(.lost(.paused)) {
             what.insert(.gained(.resubscribed))
         }
-        // What was bought again unseen, and was paused or unpaid when it was seen first.
-        if before.state == .paused || before.state == .hold, !before.wasGranted {
+        // What was bought again unseen, and was paused or unpaid when it was seen first; version 1
+        // says the same of a first payment that is awaited.
+        if [.paused, .hold, .pending].contains(before.state), !before.wasGranted {
             what.formUnion([.gained(.resubscribed), .gained(.productChanged)])
         }
         if case .ended(let cause, _) = link.standing { what.insert(.lost(cause.loss)) }
@@ -223,6 +235,7 @@ struct Oracle {
         // seen to begin.
         let isFirst = before.state == .new || before.state == .pending
         if truth.realm == .googleV1, isFirst, link.plain == .grace { return }
+        if isGivenUp { return try judgeRhythm() }
         try demand(
             (facts.access == .granted) == link.grants, "access is the truth's",
             "\(facts.access), \(link.standing)")
@@ -232,12 +245,20 @@ struct Oracle {
         // Paid and then turned off, or turned off in grace: Amazon says the same of both.
         if truth.realm == .amazon, before.state == .grace, !link.renews { return }
         if hasHeir { return try judgeRhythm() }
+        if isUnseenGrace { return try judgeRhythm() }
         try demand(
             facts.state == link.state || isUnseen && !link.grants, "state is the truth's",
             "\(facts.state), \(link.state)")
         try judgePaid()
         try judgeOwed()
         try judgeRhythm()
+    }
+
+    /// With auto-renew off Amazon shows no end: one that moved unseen is believed up to the limit of
+    /// staleness and no longer.
+    var isGivenUp: Bool {
+        truth.realm == .amazon && !link.renews && facts.lossReason == .unverifiable
+            && facts.access != .granted
     }
 
     private func judgeReplaced() throws {
@@ -255,7 +276,7 @@ struct Oracle {
         // Of a period that was paid unseen, before the trouble or the end that is seen, Google shows
         // no end: what is named may have moved unpaid.
         if truth.realm.isGoogle, link.isUnpaid || !link.grants, let known = before.paidThrough,
-            known < link.end,
+            known != link.end,
             facts.paidThrough == known
         {
             return
