@@ -7,8 +7,9 @@ import Glibc
 /// and addresses.
 package enum CurlError: Error, Hashable, Sendable {
     /// Name, connection, TLS or HTTP trouble, or no time left. Try again later. A server is
-    /// untrusted whose certificate no known authority has signed.
-    case unreachable(reason: String, isUntrusted: Bool = false)
+    /// untrusted whose certificate no known authority has signed. A request is unsent of which not
+    /// a byte has left: the server cannot know of it.
+    case unreachable(reason: String, isUntrusted: Bool = false, isUnsent: Bool = false)
     /// The decompressed body is longer than the request allowed. Asking again will not help.
     case tooLarge(limitBytes: Int)
     /// The request cannot be sent: its URL is not `https` (or `http` where that is allowed) or
@@ -20,17 +21,18 @@ package enum CurlError: Error, Hashable, Sendable {
 
 extension CurlError {
     /// The error of a transfer that ended with `code`, which is not `CURLE_OK`.
-    init(_ code: CURLcode, of handle: UnsafeMutableRawPointer) {
+    init(_ code: CURLcode, of transfer: Transfer) {
+        let handle = transfer.handle
         self =
             switch code {
             case CURLE_URL_MALFORMAT:
                 .refusedURL(reason: "not a URL")
             case CURLE_COULDNT_CONNECT:
-                .unreachable(reason: Self.connectReason(handle))
+                .unreachable(reason: Self.connectReason(handle), isUnsent: true)
             case CURLE_PEER_FAILED_VERIFICATION:
                 Self.certificateFault(handle)
             default:
-                .unreachable(reason: Self.reason(code))
+                .unreachable(reason: Self.reason(code), isUnsent: transfer.isUnsent)
             }
     }
 
@@ -65,10 +67,12 @@ extension CurlError {
     private static func certificateFault(_ handle: UnsafeMutableRawPointer) -> CurlError {
         switch number(CURLINFO_SSL_VERIFYRESULT, of: handle) {
         // 1 is what libcurl leaves when the chain holds and its own check of the name fails.
-        case 0, 1, 62: .unreachable(reason: "TLS certificate is for another name")
-        case 9: .unreachable(reason: "TLS certificate not valid yet")
-        case 10: .unreachable(reason: "TLS certificate expired")
-        default: .unreachable(reason: "TLS certificate not trusted", isUntrusted: true)
+        case 0, 1, 62:
+            .unreachable(reason: "TLS certificate is for another name", isUnsent: true)
+        case 9: .unreachable(reason: "TLS certificate not valid yet", isUnsent: true)
+        case 10: .unreachable(reason: "TLS certificate expired", isUnsent: true)
+        default:
+            .unreachable(reason: "TLS certificate not trusted", isUntrusted: true, isUnsent: true)
         }
     }
 

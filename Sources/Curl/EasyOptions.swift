@@ -50,11 +50,13 @@ struct EasyOptions {
         set(CURLOPT_URL, request.url)
         set(CURLOPT_PATH_AS_IS, 1)
         set(CURLOPT_ACCEPT_ENCODING, "gzip")
+        set(CURLOPT_FRESH_CONNECT, request.isSentOnce ? 1 : 0)
         switch request.method {
         case .get:
             set(CURLOPT_HTTPGET, 1)
-        case .post:
+        case .post, .put:
             set(CURLOPT_POST, 1)
+            if request.method == .put { set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) }
             (request.body ?? []).withUnsafeBytes { bytes in
                 note(renewald_curl_set_body(handle, bytes.baseAddress, bytes.count))
             }

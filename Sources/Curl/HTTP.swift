@@ -1,7 +1,10 @@
-/// The two methods that the stores' interfaces need.
+/// The methods that the stores' interfaces need.
 package enum HTTPMethod: String, Hashable, Sendable {
     case get = "GET"
     case post = "POST"
+    case put = "PUT"
+
+    var hasBody: Bool { self != .get }
 }
 
 /// One field of a request's head. Its value may be a credential, so only its name is ever shown.
@@ -27,8 +30,12 @@ package struct HTTPRequest: Sendable {
 
     package var headers: [HTTPHeader]
 
-    /// Sent with `.post` only; `nil` is an empty body.
+    /// Not sent with `.get`; `nil` is an empty body.
     package var body: [UInt8]?
+
+    /// Takes a connection of its own. On one that was used before and breaks, libcurl would send
+    /// the request again by itself.
+    package var isSentOnce = false
 
     /// From the call of `send` to the last byte of the answer's body.
     package var deadline: Duration

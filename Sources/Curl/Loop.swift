@@ -74,7 +74,7 @@ final class Loop {
             let transfer = if let used = idle.popLast() { used } else { try Transfer(start) }
             try transfer.prepare(start, configuration, multiplexes: route.multiplexes)
             guard curl_multi_add_handle(multi, transfer.handle) == CURLM_OK else {
-                throw .unreachable(reason: "libcurl takes no more transfers")
+                throw .unreachable(reason: "libcurl takes no more transfers", isUnsent: true)
             }
             inFlight[ObjectIdentifier(start.job)] = transfer
         } catch {
@@ -149,7 +149,10 @@ final class Loop {
             return now - job.startedAt > job.request.deadline + Self.watchInterval
         }
         for transfer in overdue {
-            finish(transfer, .failure(.unreachable(reason: CurlError.timedOut)))
+            let isUnsent = transfer.isUnsent
+            finish(
+                transfer,
+                .failure(.unreachable(reason: CurlError.timedOut, isUnsent: isUnsent)))
         }
     }
 

@@ -13,7 +13,9 @@ final class Transfer {
 
     /// - Throws: when libcurl has no memory.
     init(_ start: Inbox.Start) throws(CurlError) {
-        guard let handle = curl_easy_init() else { throw .unreachable(reason: "out of memory") }
+        guard let handle = curl_easy_init() else {
+            throw .unreachable(reason: "out of memory", isUnsent: true)
+        }
         self.handle = handle
         self.start = start
     }
@@ -45,7 +47,7 @@ final class Transfer {
         options.setContent(request)
         options.setHeaders(headerList)
         options.setReceivers(Unmanaged.passUnretained(self).toOpaque())
-        guard options.failure == CURLE_OK else { throw CurlError(options.failure, of: handle) }
+        guard options.failure == CURLE_OK else { throw CurlError(options.failure, of: self) }
     }
 
     /// Forgets the present transfer, which must be off the multi handle.
@@ -63,7 +65,7 @@ final class Transfer {
         guard !isTooLarge else {
             return .failure(.tooLarge(limitBytes: start.job.request.bodyLimitBytes))
         }
-        guard code == CURLE_OK else { return .failure(CurlError(code, of: handle)) }
+        guard code == CURLE_OK else { return .failure(CurlError(code, of: self)) }
         var status = 0
         renewald_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
         return .success(
@@ -98,8 +100,9 @@ final class Transfer {
     private static func list(_ request: HTTPRequest) -> UnsafeMutablePointer<curl_slist>? {
         // An empty value takes a header of libcurl's own away: it would announce long bodies and
         // wait, and call every body a form.
-        var list = request.method == .post ? curl_slist_append(nil, "Expect:") : nil
-        if request.method == .post, !request.headers.contains(where: { $0.isNamed("content-type") })
+        var list = request.method.hasBody ? curl_slist_append(nil, "Expect:") : nil
+        if request.method.hasBody,
+            !request.headers.contains(where: { $0.isNamed("content-type") })
         {
             list = curl_slist_append(list, "Content-Type:")
         }

@@ -40,11 +40,40 @@ extension StoreTransport {
     }
 }
 
+/// What came of a request that changes something at the store.
+enum Delivery {
+    case answered(HTTPResponse)
+    /// The store cannot know of it.
+    case notSent(StoreFailure)
+    /// It may have been taken.
+    case unknown(StoreFailure)
+}
+
+extension StoreTransport {
+    /// Sends a request that must not be sent twice by itself.
+    func deliver(_ request: HTTPRequest, calling name: String) async -> Delivery {
+        var request = request
+        request.isSentOnce = true
+        do throws(CurlError) {
+            let response = try await send(request)
+            CallLog.note(name, response)
+            return .answered(response)
+        } catch {
+            CallLog.note(name, nil)
+            switch error {
+            case .unreachable(_, _, isUnsent: true), .refusedURL:
+                return .notSent(StoreFailure(error))
+            case .unreachable, .tooLarge, .cancelled: return .unknown(StoreFailure(error))
+            }
+        }
+    }
+}
+
 extension StoreFailure {
     init(_ error: CurlError) {
         self =
             switch error {
-            case .unreachable(let reason, let isUntrusted):
+            case .unreachable(let reason, let isUntrusted, _):
                 .unreachable(reason: reason, obstacle: isUntrusted ? .certificate : nil)
             case .tooLarge(let limitBytes): .malformed(field: "body over \(limitBytes) bytes")
             case .refusedURL(let reason): .unreachable(reason: "not sent: \(reason)")

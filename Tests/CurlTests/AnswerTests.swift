@@ -63,6 +63,17 @@ import Testing
         #expect(answer.body.suffix(body.count).elementsEqual(body))
     }
 
+    @Test func putsABody() async throws {
+        let server = try await TestServer.web()
+        let answers = try await withClient { client in
+            let put = server.request("/echo", method: .put, body: [0x61])
+            let post = server.request("/echo", method: .post, body: [0x62])
+            return (try await client.send(put).text, try await client.send(post).text)
+        }
+        #expect(answers.0.hasPrefix("PUT /echo") && answers.0.hasSuffix("a"))
+        #expect(answers.1.hasPrefix("POST /echo") && answers.1.hasSuffix("b"))
+    }
+
     @Test func sendsAnEmptyBody() async throws {
         let server = try await TestServer.web()
         let answer = try await withClient {

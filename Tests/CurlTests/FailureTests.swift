@@ -36,11 +36,25 @@ import Testing
         try await withClient(one) { client in
             let first = Task { try await client.send(server.request("/stall-head")) }
             await server.waitFor("begin")
-            await #expect(throws: CurlError.unreachable(reason: "timed out")) {
+            await #expect(throws: CurlError.unreachable(reason: "timed out", isUnsent: true)) {
                 try await client.send(server.request("/plain", deadline: .milliseconds(100)))
             }
             first.cancel()
             await #expect(throws: CurlError.cancelled) { try await first.value }
+        }
+    }
+
+    /// What was sent and not answered may have been taken.
+    @Test(arguments: [false, true])
+    func tellsWhatWasSentFromWhatWasNot(isSentOnce: Bool) async throws {
+        let server = try await TestServer.web()
+        for path in ["/reset", "/empty", "/stall-head"] {
+            var request = server.request(path, method: .put, body: [1], deadline: .seconds(2))
+            request.isSentOnce = isSentOnce
+            guard case .unreachable(_, _, false) = await failure(of: request) else {
+                Issue.record("\(path) counts as unsent")
+                continue
+            }
         }
     }
 
@@ -51,17 +65,20 @@ import Testing
         request.certificateAuthorityFile = other.certificateFile
         #expect(
             await failure(of: request)
-                == .unreachable(reason: "TLS certificate not trusted", isUntrusted: true))
+                == .unreachable(
+                    reason: "TLS certificate not trusted", isUntrusted: true, isUnsent: true))
         request.certificateAuthorityFile = nil
         #expect(
             await failure(of: request)
-                == .unreachable(reason: "TLS certificate not trusted", isUntrusted: true))
+                == .unreachable(
+                    reason: "TLS certificate not trusted", isUntrusted: true, isUnsent: true))
     }
 
     @Test func refusesACertificateForAnotherName() async throws {
         let server = try await TestServer.web(name: "other.example")
         let error = await failure(of: server.request("/plain"))
-        #expect(error == .unreachable(reason: "TLS certificate is for another name"))
+        #expect(
+            error == .unreachable(reason: "TLS certificate is for another name", isUnsent: true))
     }
 
     @Test func namesAnAuthorityFileThatCannotBeRead() async throws {
@@ -69,7 +86,9 @@ import Testing
         var request = server.request("/plain")
         request.certificateAuthorityFile = server.certificateFile + ".missing"
         let error = await failure(of: request)
-        #expect(error == .unreachable(reason: "certificate authority file not readable"))
+        #expect(
+            error == .unreachable(reason: "certificate authority file not readable", isUnsent: true)
+        )
     }
 
     @Test func refusesPlainHTTPUnlessAllowed() async throws {
@@ -107,12 +126,12 @@ import Testing
     @Test func saysThatAConnectionIsRefused() async {
         // Port 1 is reserved, and nothing listens there.
         let error = await failure(of: HTTPRequest(url: "https://127.0.0.1:1/"))
-        #expect(error == .unreachable(reason: "connection refused"))
+        #expect(error == .unreachable(reason: "connection refused", isUnsent: true))
     }
 
     @Test func saysThatANameIsUnknown() async {
         let error = await failure(of: HTTPRequest(url: "https://name.invalid/"))
-        #expect(error == .unreachable(reason: "name not resolved"))
+        #expect(error == .unreachable(reason: "name not resolved", isUnsent: true))
     }
 
     @Test func goesOnAfterTrouble() async throws {

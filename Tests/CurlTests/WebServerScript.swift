@@ -56,6 +56,9 @@ let webServerScript = #"""
         def do_POST(self):
             self.do_GET()
 
+        def do_PUT(self):
+            self.do_GET()
+
         def do_GET(self):
             path = urlsplit(self.path).path
             # One write: lines of two threads must not mix.
