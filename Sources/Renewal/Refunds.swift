@@ -96,18 +96,41 @@ package struct RefundReply: Hashable, Sendable {
     }
 }
 
+/// What came of sending an answer.
+package enum RefundSending: Hashable, Sendable {
+    /// The store has it.
+    case taken
+    /// The store does not take this answer, now or later. `reason` names a status or a code.
+    case refused(reason: String)
+    /// The store has certainly not taken it: it was not sent, or was turned away at the door. It
+    /// may be sent again.
+    case notSent(StoreFailure)
+    /// It was sent, and whether it was taken is not known: the time was up, the connection broke or
+    /// the store was in trouble. Apple may be told again; Google keeps the first answer, so it must
+    /// not be.
+    case unknown(StoreFailure)
+}
+
 /// News that nobody handles, such as a notification of a type that is not known. It is recorded
 /// before it is acknowledged.
 package struct UnhandledNews: Hashable, Sendable {
     package let id: NewsID
-    /// The store's own word.
+    /// The store's own word: printable, and at most `typeLimit` characters of it. `unreadable` for
+    /// what has none that can be read.
     package let type: String
     /// Whether the type is known to be of no use: it is recorded all the same, without a warning.
     package let isExpected: Bool
 
+    /// Longer names are cut.
+    package static let typeLimit = 64
+    package static let unreadable = "unreadable"
+
     package init(id: NewsID, type: String, isExpected: Bool) {
         self.id = id
-        self.type = type
+        let shown = type.unicodeScalars.prefix(Self.typeLimit).map { scalar in
+            (0x20..<0x7f).contains(scalar.value) ? Character(scalar) : "?"
+        }
+        self.type = shown.isEmpty ? Self.unreadable : String(shown)
         self.isExpected = isExpected
     }
 }

@@ -12,15 +12,17 @@ import Testing
 struct AppleHintsTests {
     private static let now = AppleFixture.now
 
-    private static let key = AppleAPIKey(
+    static let key = AppleAPIKey(
         issuerID: "3f0b", keyID: "7KQ2",
         privateKeyPEM: Secret(P256.Signing.PrivateKey().pemRepresentation))
 
-    private func store(_ world: FakeWorld) throws -> AppleStore {
+    private func store(_ world: FakeWorld) throws -> AppleStore { try Self.store(world) }
+
+    static func store(_ world: FakeWorld) throws -> AppleStore {
         try AppleStore(
             credentials: AppleCredentials(
                 bundleID: "com.example.reader",
-                apiKey: Self.key),
+                apiKey: key),
             production: try #require(StoreHost(baseURL: "https://apple.example")),
             sandbox: try #require(StoreHost(baseURL: "https://sandbox.example")),
             roots: [try AppleAuthority.trusted.get().root], transport: world.transport)
@@ -45,7 +47,7 @@ struct AppleHintsTests {
         return #"{"signedPayload":"\#(text)","sendAttempts":[{"sendAttemptResult":"NEWS"}]}"#
     }
 
-    private static func page(_ items: [String], token: String? = nil) -> String {
+    static func page(_ items: [String], token: String? = nil) -> String {
         let next =
             token.map { #","hasMore":true,"paginationToken":"\#($0)""# } ?? #","hasMore":false"#
         return #"{"notificationHistory":[\#(items.joined(separator: ","))]\#(next)}"#
@@ -101,6 +103,8 @@ struct AppleHintsTests {
         let page = try await store(world).hints(after: nil, at: Self.now)
         #expect(Self.ids(page) == ["f 66"])
         #expect(page.skipped == 7)
+        #expect(page.unhandled.map(\.type) == Array(repeating: "unreadable", count: 7))
+        #expect(Set(page.unhandled.map(\.id)).count == 7)
     }
 
     /// The last minutes come again with each pull: their signatures are checked once, and what is
@@ -138,7 +142,7 @@ struct AppleHintsTests {
             reads.append(verifier.readCount)
         }
         #expect(told == [["a 11", "b 22"], ["c 33"], []])
-        #expect(reads == [2, 3, 3])
+        #expect(reads == [3, 4, 4])
     }
 
     /// Only what has held is known again: a forgery cannot have the real one overlooked.

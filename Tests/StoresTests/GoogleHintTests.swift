@@ -184,7 +184,7 @@ struct GooglePubSubTests {
 
         case: a notification of another age
         data: {"packageName":"com.example.reader","dreamNotification":{}}
-        hear: unusable
+        hear: nothing
 
         case: another app
         data: {"packageName":"com.example.other","subscriptionNotification":
@@ -221,6 +221,7 @@ struct GooglePubSubTests {
         #expect(page.receipts == ["r1"])
         let hear = row["hear"]
         #expect(page.skipped == (hear == "unusable" ? 1 : 0))
+        #expect((hear == "unusable") == page.unhandled.contains { $0.type == "unreadable" })
         let token = hear == "unusable" || hear == "nothing" ? nil : hear
         #expect(
             page.hints

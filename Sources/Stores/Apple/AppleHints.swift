@@ -72,8 +72,7 @@ struct AppleHints: Sendable {
             do throws(StoreFailure) {
                 let read = try await self.page(of: environment, at: position[environment])
                 position[environment] = read.place
-                page.hints += read.news.map(\.hint)
-                page.skipped += read.skipped
+                for news in read.news { news.add(to: &page) }
                 if read.place.window != nil { page.hasMore = true }
                 hasRead = true
             } catch {
@@ -88,7 +87,6 @@ struct AppleHints: Sendable {
     private struct Page {
         let place: AppleHintPosition.Place
         var news: [AppleNews] = []
-        var skipped = 0
     }
 
     private func page(
@@ -107,15 +105,15 @@ struct AppleHints: Sendable {
             let reader = AppleReader(
                 verifier: verifier, bundleID: bundleID, environment: environment,
                 time: AppleTime(now: now, told: answer.date))
-            let (news, skipped) = try await news(in: body, reader, besides: place.seen)
-            place.seen = Array((place.seen + news.map(\.uuid.prefixForMemory)).suffix(memory))
+            let news = try await news(in: body, reader, besides: place.seen)
+            place.seen = Array((place.seen + news.compactMap(\.memory)).suffix(memory))
             place.advance(past: window, to: body.hasMore == true ? body.paginationToken : nil)
             place.learn(response.storeNow, at: now, hasRead: place.window == nil)
             // A stretch ends well before the present when much is to be made up for.
             if place.window == nil, window.end < present - overlap {
                 place.window = self.window(after: place.readUpTo, environment, present)
             }
-            return Page(place: place, news: news, skipped: skipped)
+            return Page(place: place, news: news)
         case .failed where Self.isStale(response.status, AppleReply.errorCode(response)):
             // The page's token or the beginning is too old, or, by a clock that is off, of the
             // future: the stretch is begun again.
@@ -137,31 +135,24 @@ struct AppleHints: Sendable {
         return AppleHintWindow(start: start, end: min(start + day, present))
     }
 
-    /// What was seen before, or does not matter, is known by what the payload says of itself, and
-    /// its signature is not looked at: who forges that only has the forgery overlooked. Retries
-    /// share their id. A notification that is forged or cannot be read is no news.
+    /// What was seen before is known by what the payload says of itself, and its signature is not
+    /// looked at: who forges that only has the forgery overlooked. Retries share their id.
     private func news(
         in body: AppleNotificationPage, _ reader: AppleReader, besides seen: [String]
-    ) async throws(StoreFailure) -> (news: [AppleNews], skipped: Int) {
+    ) async throws(StoreFailure) -> [AppleNews] {
         let items = body.notificationHistory ?? []
         guard items.count <= itemLimit else { throw .malformed(field: "notificationHistory") }
-        var found: (news: [AppleNews], skipped: Int) = ([], 0)
+        var found: [AppleNews] = []
         var known = Set(seen)
         for item in items {
-            guard let text = item.signedPayload, let claimed = AppleNotification(unverified: text)
-            else {
-                found.skipped += 1
-                continue
-            }
-            guard claimed.mayMatter, let uuid = claimed.notificationUUID, !uuid.isEmpty,
-                !known.contains(uuid.prefixForMemory)
-            else { continue }
-            guard let news = try? await reader.news(text, named: uuid) else {
-                found.skipped += 1
-                continue
-            }
-            known.insert(uuid.prefixForMemory)
-            found.news.append(news)
+            let text = item.signedPayload ?? ""
+            let claimed = AppleNotification(unverified: text)
+            let uuid = claimed?.notificationUUID ?? AppleNews.nameOfUnreadable(text)
+            guard !known.contains(uuid.prefixForMemory) else { continue }
+            let news = await reader.news(text, named: uuid)
+            // A forgery must not have the real one overlooked.
+            if news.isReadable || claimed == nil { known.insert(uuid.prefixForMemory) }
+            found.append(news)
         }
         return found
     }
@@ -213,19 +204,7 @@ extension AppleHintPosition.Place {
 
 extension NewsID {
     /// Enough of a UUID to know it again.
-    fileprivate var prefixForMemory: String { String(text.prefix(13)) }
-}
-
-/// A notification that holds, and what it is about.
-private struct AppleNews: Sendable {
-    let uuid: NewsID
-    let originalID: OrderID
-    /// The transaction that was refunded, where it is about a refund.
-    let refunded: OrderID?
-
-    var hint: Hint {
-        Hint(id: uuid, subject: .originalID(originalID), clue: refunded.map(Clue.refund))
-    }
+    var prefixForMemory: String { String(text.prefix(13)) }
 }
 
 /// A page of the notification history: at most 20.
@@ -238,61 +217,5 @@ struct AppleNotificationPage: Decodable, Sendable {
 
     struct Item: Decodable, Sendable {
         let signedPayload: String?
-    }
-}
-
-/// App Store Server Notifications, *responseBodyV2DecodedPayload*.
-struct AppleNotification: AppleSignedPayload {
-    let notificationType: String?
-    let notificationUUID: NewsID?
-    let data: Subject?
-    let signedDate: LenientInteger?
-
-    struct Subject: Decodable, Sendable {
-        let bundleId: AppID?
-        let environment: String?
-        let signedTransactionInfo: String?
-    }
-
-    /// As whoever has written it wants it to be read; nil where it cannot be read at all.
-    init?(unverified text: String) {
-        guard let jws = CompactJWS(text),
-            let claimed = try? jws.unverified(Self.self, calling: "signedPayload")
-        else { return nil }
-        self = claimed
-    }
-
-    /// Unknown types may.
-    var mayMatter: Bool {
-        ![
-            "TEST", "CONSUMPTION_REQUEST", "REFUND_DECLINED", "EXTERNAL_PURCHASE_TOKEN",
-        ].contains(notificationType)
-    }
-}
-
-extension AppleReader {
-    /// - Throws: `.mismatch` for a notification of another app or environment.
-    fileprivate func news(
-        _ text: String, named uuid: NewsID
-    ) async throws(StoreFailure) -> AppleNews {
-        let payload = try await verifier.read(
-            AppleNotification.self, from: text, calling: "signedPayload", at: now)
-        try refuseFuture(payload.signedDate, "signedPayload.signedDate")
-        guard let data = payload.data, data.bundleId == bundleID else {
-            throw .mismatch(what: "app")
-        }
-        guard data.environment == environment.appleName else {
-            throw .mismatch(what: StoreFailure.environment)
-        }
-        guard let text = data.signedTransactionInfo else {
-            throw .malformed(field: "signedTransactionInfo")
-        }
-        let transaction = try transaction(insideOfVerified: text, "signedTransactionInfo")
-        guard let id = transaction.originalTransactionId else {
-            throw .malformed(field: "originalTransactionId")
-        }
-        let isRefund = payload.notificationType == "REFUND"
-        return AppleNews(
-            uuid: uuid, originalID: id, refunded: isRefund ? transaction.transactionId : nil)
     }
 }

@@ -54,7 +54,7 @@ package final class GooglePubSub: Sendable {
     }
 
     /// One pull. What cannot be read, or is about another app, will never get better: it has a
-    /// receipt too, and is only counted.
+    /// receipt too, and is only counted and recorded.
     ///
     /// - Parameters:
     ///   - limit: of the number of messages, 1 to 1,000.
@@ -75,11 +75,8 @@ package final class GooglePubSub: Sendable {
         var page = HintPage(hints: [])
         for received in pulled.receivedMessages ?? [] {
             if let receipt = received.ackId, !receipt.isEmpty { page.receipts.append(receipt) }
-            switch news(of: received.message) {
-            case .about(let hint): page.hints.append(hint)
-            case .nothing: break
-            case .unusable: page.skipped += 1
-            }
+            received.message?.add(to: &page, of: packageName, at: now)
+                ?? GoogleMessage.addUnreadable(to: &page, "no message")
         }
         page.hasMore = pulled.receivedMessages?.count == count
         return page
@@ -106,37 +103,6 @@ package final class GooglePubSub: Sendable {
     /// A request may be 512 KiB long.
     private static let receiptLimit = 1000
 
-    private enum News {
-        case about(Hint)
-        /// Understood, and not about a purchase that can be asked about.
-        case nothing
-        case unusable
-    }
-
-    private func news(of message: Message?) -> News {
-        guard let message, let data = Self.bytes(message.data),
-            let notification = try? JSON.decode(GoogleNotification.self, from: data),
-            notification.packageName == packageName
-        else { return .unusable }
-        guard let token = notification.token else {
-            return notification.isWithoutPurchase ? .nothing : .unusable
-        }
-        guard let id = message.messageId ?? message.message_id, !token.isEmpty else {
-            return .unusable
-        }
-        return .about(
-            Hint(
-                id: "google notification \(id)", subject: .token(token), clue: notification.clue(id)
-            ))
-    }
-
-    /// Either alphabet, padded or not.
-    private static func bytes(_ data: String?) -> [UInt8]? {
-        guard let data else { return nil }
-        let text = data.utf8.prefix { $0 != UInt8(ascii: "=") }
-        return Base64.decodeStandard(text) ?? Base64.decodeURLSafe(text)
-    }
-
     private struct PullRequest: Encodable {
         let maxMessages: Int
         let returnImmediately: Bool
@@ -153,72 +119,6 @@ package final class GooglePubSub: Sendable {
 
     private struct Received: Decodable {
         let ackId: String?
-        let message: Message?
-    }
-
-    private struct Message: Decodable {
-        /// Base64.
-        let data: String?
-        let messageId: String?
-        /// As messages that are pushed have it.
-        let message_id: String?
-    }
-}
-
-/// What is in a message: exactly one of the notifications. Its kind hardly matters, because the
-/// purchase is asked about anyway, also for a kind that is not known.
-struct GoogleNotification: Decodable, Sendable {
-    let packageName: AppID?
-    let subscriptionNotification: Subject?
-    let oneTimeProductNotification: Subject?
-    let voidedPurchaseNotification: Subject?
-    /// From the console's button.
-    let testNotification: Presence?
-    /// A charge-back under review: no revocation.
-    let pendingRefundReviewNotification: Presence?
-
-    struct Subject: Decodable, Sendable {
-        let purchaseToken: StoreToken?
-        let notificationType: LooseInteger?
-        /// Of a voided purchase.
-        let orderId: OrderID?
-        /// Of a voided purchase: 1 of the whole, 2 of a part of the quantity.
-        let refundType: LooseInteger?
-
-        var order: OrderID? { orderId.flatMap { $0.isEmpty ? nil : $0 } }
-    }
-
-    /// What the answer about a running subscription will not show. `id` is the message's.
-    func clue(_ id: String) -> Clue? {
-        if let void = voidedPurchaseNotification {
-            let isPart = void.refundType?.value == Self.partOfTheQuantity
-            return (isPart ? nil : void.order.map(Clue.refund)) ?? .revoked(news: NewsID(id))
-        }
-        if oneTimeProductNotification?.notificationType?.value == Self.productCanceled {
-            return .revoked(news: NewsID(id))
-        }
-        switch subscriptionNotification?.notificationType?.value {
-        case Self.pauseChanged: return .pause(news: NewsID(id))
-        case Self.revoked: return .revoked(news: NewsID(id))
-        default: return nil
-        }
-    }
-
-    /// `SUBSCRIPTION_PAUSE_SCHEDULE_CHANGED`: scheduled, moved or called off.
-    private static let pauseChanged: Int64 = 11
-    /// `SUBSCRIPTION_REVOKED`
-    private static let revoked: Int64 = 12
-    /// `ONE_TIME_PRODUCT_CANCELED`: a payment that never came, or one that was given back.
-    private static let productCanceled: Int64 = 2
-    /// `REFUND_TYPE_QUANTITY_BASED_PARTIAL_REFUND`
-    private static let partOfTheQuantity: Int64 = 2
-
-    var token: StoreToken? {
-        (subscriptionNotification ?? oneTimeProductNotification ?? voidedPurchaseNotification)?
-            .purchaseToken
-    }
-
-    var isWithoutPurchase: Bool {
-        testNotification != nil || pendingRefundReviewNotification != nil
+        let message: GoogleMessage?
     }
 }

@@ -40,9 +40,11 @@ extension GoogleStore {
         let following =
             next.map { VoidedPlace(sweptAt: place.sweptAt, beganAt: beganAt, pageToken: $0) }
             ?? VoidedPlace(sweptAt: beganAt)
-        return HintPage(
+        var result = HintPage(
             hints: hints, position: following.text, hasMore: next != nil,
             skipped: voids.count - hints.count)
+        result.rulings = voids.compactMap(\.ruling)
+        return result
     }
 }
 
@@ -117,14 +119,28 @@ struct GoogleVoidedPage: Decodable, Sendable {
         /// Nil where it does not say what it is about.
         var hint: Hint? {
             guard let purchaseToken, !purchaseToken.isEmpty else { return nil }
-            let order = orderId.flatMap { $0.isEmpty ? nil : $0 }
-            let charge = order ?? "-"
+            let id = NewsID("google voided \(name)")
+            return Hint(
+                id: id, subject: .token(purchaseToken),
+                clue: wholeOrder.map(Clue.refund) ?? .revoked(news: id))
+        }
+
+        /// What is asked about the refund of the order is settled.
+        var ruling: RefundRuling? {
+            wholeOrder.map {
+                RefundRuling(id: "google ruling \(name)", order: $0, outcome: .refunded)
+            }
+        }
+
+        private var name: String {
             let when = voidedTimeMillis.map { "\($0.value)" } ?? "-"
             let part = voidedQuantity.map { "\($0.value)" } ?? "all"
-            let id: NewsID = "google voided \(charge) \(when) \(part)"
-            // A part that was given back leaves the order, and the rest of the purchase, in force.
-            let whole = voidedQuantity == nil ? order.map(Clue.refund) : nil
-            return Hint(id: id, subject: .token(purchaseToken), clue: whole ?? .revoked(news: id))
+            return "\(order?.text ?? "-") \(when) \(part)"
         }
+
+        private var order: OrderID? { orderId.flatMap { $0.isEmpty ? nil : $0 } }
+
+        /// A part that was given back leaves the order, and the rest of the purchase, in force.
+        private var wholeOrder: OrderID? { voidedQuantity == nil ? order : nil }
     }
 }
