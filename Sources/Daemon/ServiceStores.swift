@@ -17,5 +17,9 @@ struct ServiceStores: EngineStores {
     }
 
     func acknowledge(_ claim: Claim) async -> Bool { await clients.acknowledge(claim) }
+    func answer(_ reply: RefundReply, at now: Timestamp) async -> RefundSending {
+        await clients.answer(reply, at: now)
+    }
+
     func evidence(of answered: AnsweredCall) -> Evidence? { keeper?.evidence(of: answered) }
 }

@@ -38,6 +38,8 @@ package protocol EngineStores: Sendable {
     ///
     /// - Returns: whether it has heard, or does not wait for it.
     func acknowledge(_ claim: Claim) async -> Bool
+    /// Answers a question about a refund. Never fails: a failure is in what came of it.
+    func answer(_ reply: RefundReply, at now: Timestamp) async -> RefundSending
     /// Makes what is kept of a check that mattered; nil where nothing is kept.
     func evidence(of answered: AnsweredCall) -> Evidence?
 }

@@ -8,9 +8,14 @@ struct FakeStores: EngineStores {
     var hintSources: [HintSource] = []
     var acknowledges: @Sendable (Claim) async -> Bool = { _ in true }
 
+    var replies: @Sendable (RefundReply) async -> RefundSending = { _ in .taken }
+
     var apps: [AppKey] { configured() }
     func ask(_ claim: Claim) async -> AnsweredCall { await answer(claim) }
     func acknowledge(_ claim: Claim) async -> Bool { await acknowledges(claim) }
+    func answer(_ reply: RefundReply, at now: Timestamp) async -> RefundSending {
+        await replies(reply)
+    }
     func evidence(of answered: AnsweredCall) -> Evidence? { nil }
 }
 

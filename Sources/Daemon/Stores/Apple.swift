@@ -15,6 +15,7 @@ struct AppleStoreApp: StoreApp {
     ) throws(ConfigurationFault) -> StoreClient {
         let store = try factory.appleStore(app, transport)
         var client = StoreClient(ask: { await store.ask($0, at: $1) })
+        client.answer = { await store.answer($0, at: $1) }
         if app.apiKey != nil {
             client.hintSources.append(
                 HintSource(

@@ -14,6 +14,7 @@ struct GoogleStoreApp: StoreApp {
         let credentials = try factory.credentials(of: app)
         let store = try factory.googleStore(app, credentials, transport)
         var client = StoreClient(ask: { await store.ask($0, at: $1) })
+        client.answer = { await store.answer($0, at: $1) }
         client.lookUp = { id, now throws(StoreFailure) in
             let order = try await store.lookUp(orderID: id, at: now)
             return [order?.token.map { OrderID($0.text) }, order?.baseID].compactMap { $0 }

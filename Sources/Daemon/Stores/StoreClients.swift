@@ -104,6 +104,16 @@ package final class StoreClients: Sendable {
         return await acknowledge(claim.purchase, claim.claimedAt)
     }
 
+    /// Answers a store's question about a refund. What the store is asked it is asked once; whether
+    /// an answer may be sent again is for the caller to decide.
+    package func answer(_ reply: RefundReply, at now: Timestamp) async -> RefundSending {
+        guard let client = client(of: reply.app) else { return .notSent(.notConfigured) }
+        guard let answer = client.answer else {
+            return .refused(reason: "this store asks nothing about refunds")
+        }
+        return await answer(reply, now)
+    }
+
     /// What looks an order up; nil where the store has no such call, or nothing to ask it with.
     func lookUp(_ app: AppKey) -> LookUpOrder? { client(of: app)?.lookUp }
 
@@ -140,6 +150,8 @@ struct StoreClient: Sendable {
     /// Nil where the store waits for nothing, or nobody wants to tell it.
     var acknowledge: (@Sendable (Purchase, Timestamp) async -> Bool)?
     var lookUp: LookUpOrder?
+    /// Nil where the store asks nothing about refunds.
+    var answer: (@Sendable (RefundReply, Timestamp) async -> RefundSending)?
 }
 
 /// Takes an order id; gives ids by which the ledger may know its purchase, none when the store does

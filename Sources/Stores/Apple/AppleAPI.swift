@@ -43,6 +43,30 @@ struct AppleCalls: Sendable {
         return try await send(request.http(at: host, token: renewed), calling: name)
     }
 
+    /// Sends what changes something at Apple's. A refused token is replaced once.
+    func deliver(_ request: AppleRequest, to environment: StoreEnvironment) async -> Delivery {
+        guard let host = api.hosts[environment] else {
+            return .notSent(.unsupported(reason: "this environment is not configured"))
+        }
+        let name = "\(request.name), \(environment.rawValue)"
+        do throws(StoreFailure) {
+            let token = try api.tokens.token(at: api.transport.wallClock())
+            await api.transport.beforeExtraCall()
+            let first = await api.transport.deliver(
+                request.http(at: host, token: token), calling: name)
+            guard case .answered(let response) = first, response.status == 401 else {
+                return first
+            }
+            let renewed = try api.tokens.token(
+                replacing: token, date: response.date, at: api.transport.wallClock())
+            await api.transport.beforeExtraCall()
+            return await api.transport.deliver(
+                request.http(at: host, token: renewed), calling: name)
+        } catch {
+            return .notSent(error)
+        }
+    }
+
     private mutating func send(
         _ request: HTTPRequest, calling name: String
     ) async throws(StoreFailure) -> HTTPResponse {

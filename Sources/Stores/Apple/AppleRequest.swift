@@ -1,17 +1,20 @@
 import Curl
 import Renewal
 
-/// A question to the App Store Server API: a path with its query, and a body where it is posted.
+/// A question to the App Store Server API: a path with its query, and a body where it has one.
 struct AppleRequest: Sendable {
     /// As Apple's documentation calls it.
     let name: String
     let path: String
+    let method: HTTPMethod
     var body: [UInt8]?
 
     private init(
-        _ name: String, _ path: String, query: [(String, String)] = [], body: [UInt8]? = nil
+        _ name: String, _ path: String, query: [(String, String)] = [],
+        method: HTTPMethod = .get, body: [UInt8]? = nil
     ) {
         self.name = name
+        self.method = method
         let pairs = query.map { "\($0.0)=\(PercentEncoding.queryValue($0.1))" }
         self.path = "/inApps/" + path + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
         self.body = body
@@ -68,7 +71,17 @@ struct AppleRequest: Sendable {
         let body = NotificationBody(startDate: window.start, endDate: window.end)
         return AppleRequest(
             "Get Notification History", "v1/notifications/history",
-            query: window.token.map { [("paginationToken", $0)] } ?? [], body: JSON.encode(body))
+            query: window.token.map { [("paginationToken", $0)] } ?? [], method: .post,
+            body: JSON.encode(body))
+    }
+
+    /// Send Consumption Information.
+    static func consumption(
+        of id: OrderID, _ content: AppleConsumption
+    ) throws(StoreFailure) -> AppleRequest {
+        AppleRequest(
+            "Send Consumption Information", "v2/transactions/consumption/" + (try segment(id)),
+            method: .put, body: JSON.encode(content))
     }
 
     private struct NotificationBody: Encodable {
@@ -81,7 +94,7 @@ struct AppleRequest: Sendable {
         guard let body else { return host.request(path: path, headers: [authorization]) }
         var request = host.request(
             path: path, headers: [authorization, HTTPHeader("Content-Type", "application/json")])
-        request.method = .post
+        request.method = method
         request.body = body
         return request
     }

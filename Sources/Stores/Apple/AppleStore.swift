@@ -100,7 +100,7 @@ package final class AppleStore: Sendable {
         }
     }
 
-    private static let needsKey = StoreFailure.unsupported(
+    static let needsKey = StoreFailure.unsupported(
         reason: "needs a key of the App Store Server API")
 }
 

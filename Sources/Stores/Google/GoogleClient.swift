@@ -35,6 +35,30 @@ struct GoogleClient: Sendable {
         return try await reply(to: request, calling: name, at: now).reply
     }
 
+    /// Sends what changes something at Google's, and once more only when the access token was
+    /// refused.
+    func deliver(
+        _ path: String, _ body: some Encodable & Sendable, calling name: String, at now: Timestamp
+    ) async -> Delivery {
+        var request = host.request(
+            path: path, headers: [HTTPHeader("Content-Type", "application/json")])
+        request.method = .post
+        request.body = JSON.encode(body)
+        do throws(StoreFailure) {
+            let token = try await tokens.token()
+            await transport.beforeExtraCall()
+            let first = await transport.deliver(request.bearing(token), calling: name)
+            guard case .answered(let response) = first,
+                GoogleReply(response, at: now) == .staleToken
+            else { return first }
+            let renewed = try await tokens.token(replacing: token)
+            await transport.beforeExtraCall()
+            return await transport.deliver(request.bearing(renewed), calling: name)
+        } catch {
+            return .notSent(error)
+        }
+    }
+
     private func reply(
         to request: HTTPRequest, calling name: String, at now: Timestamp
     ) async throws(StoreFailure) -> (reply: GoogleReply, moment: Moment) {
@@ -51,10 +75,16 @@ struct GoogleClient: Sendable {
     private func send(
         _ request: HTTPRequest, _ token: String, calling name: String, at now: Timestamp
     ) async throws(StoreFailure) -> (reply: GoogleReply, moment: Moment) {
-        var request = request
-        request.headers.append(HTTPHeader("Authorization", "Bearer " + token))
-        let response = try await transport.response(to: request, calling: name)
+        let response = try await transport.response(to: request.bearing(token), calling: name)
         return (GoogleReply(response, at: now), response.moment(at: now))
+    }
+}
+
+extension HTTPRequest {
+    fileprivate func bearing(_ token: String) -> HTTPRequest {
+        var request = self
+        request.headers.append(HTTPHeader("Authorization", "Bearer " + token))
+        return request
     }
 }
 

@@ -71,6 +71,10 @@ struct GooglePaths: Sendable {
         app + "/orders/" + (try PathSegment(id.text, what: "order id")).text
     }
 
+    func refundReview(of order: OrderID) throws(StoreFailure) -> String {
+        try self.order(order) + ":reviewrefund"
+    }
+
     func orders(_ ids: [OrderID]) -> String {
         app + "/orders:batchGet?"
             + ids.map { "orderIds=" + PercentEncoding.queryValue($0.text) }.joined(separator: "&")
