@@ -96,10 +96,17 @@ struct PurchaseWords {
         if let paid = facts.paidThrough, facts.access == .none || paid != facts.expiresAt {
             words.append("paid through \(paid.reading)")
         }
-        if facts.access == .granted, let renews = facts.autoRenew {
-            words.append(renews ? "renews by itself" : "will not renew")
-        }
+        if facts.access == .granted, let renewal { words.append(renewal) }
         return words.joined(separator: ", ")
+    }
+
+    private var renewal: String? {
+        guard let renews = facts.autoRenew else { return nil }
+        guard let end = facts.commitmentEndsAt, facts.willRenew == true else {
+            return renews ? "renews by itself" : "will not renew"
+        }
+        let after = renews ? "and renews after it" : "and cancelled for then"
+        return "committed until \(end.reading), \(after)"
     }
 
     private var access: String {

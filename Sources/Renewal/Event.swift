@@ -113,6 +113,8 @@ package struct Detail: Hashable, Sendable {
     package var refundedOrder: OrderID?
     /// The other user who has handed in the purchase that a notice is about.
     package var claimedBy: UserID?
+    /// Until when what has been cancelled is paid all the same.
+    package var commitmentEndsAt: Timestamp?
 
     package init(
         heard: String? = nil, falseRenewal: Bool? = nil, previousProduct: ProductID? = nil,

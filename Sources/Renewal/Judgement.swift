@@ -127,7 +127,7 @@ struct Judgement {
     }
 
     private func holdings() -> [Holding] {
-        guard !observation.items.isEmpty else { return known.holdings }
+        guard !observation.items.isEmpty else { return known.holdings.map(extended) }
         // What is held already stays held, whatever a substitute gives.
         var holdings = observation.isSubstitute ? known.holdings.map(extended) : []
         var seen = Set(holdings.map(\.entitlement))

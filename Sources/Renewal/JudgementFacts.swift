@@ -9,7 +9,7 @@ extension Judgement {
         facts.paidThrough = isStillUnpaid ? nil : observation.paidThrough
         facts.paidThrough = facts.paidThrough ?? known.paidThrough
         facts.expiresAt = observation.expiresAt ?? ownEnd ?? facts.paidThrough
-        facts.autoRenew = isEnding ? known.autoRenew : observation.willRenew ?? known.autoRenew
+        learnRenewal()
         facts.orderID = observation.orderID ?? known.orderID
         facts.originalID = observation.originalID ?? known.originalID
         facts.period = observation.period ?? known.period
@@ -25,11 +25,44 @@ extension Judgement {
         }
     }
 
+    private mutating func learnRenewal() {
+        facts.autoRenew = isEnding ? known.autoRenew : observation.willRenew ?? known.autoRenew
+        switch observation.commitment {
+        case .absent?: (facts.commitmentEndsAt, facts.renewsNext) = (nil, nil)
+        case .until(let end, let renewsNext)?:
+            facts.commitmentEndsAt = end
+            facts.renewsNext = renewsNext ?? known.renewsNext
+        case nil:
+            guard isCommittedStill else {
+                (facts.commitmentEndsAt, facts.renewsNext) = (nil, nil)
+                return
+            }
+            // What the answer says of the renewal may be the next period's alone, which is owed
+            // whether or not the commitment has been cancelled.
+            facts.autoRenew = known.autoRenew
+            facts.renewsNext =
+                isLastCommitted ? known.autoRenew : observation.willRenew ?? known.renewsNext
+        }
+    }
+
+    /// Whether a commitment of which the answer says nothing still runs, as far as is known.
+    private var isCommittedStill: Bool {
+        guard let end = known.commitmentEndsAt, facts.product == known.product else { return false }
+        return facts.paidThrough.map { $0 <= end } ?? true
+    }
+
+    /// Whether the period that is paid is the last one of the commitment.
+    private var isLastCommitted: Bool {
+        guard let paid = facts.paidThrough, let end = known.commitmentEndsAt else { return false }
+        return end - paid <= .minutes(1)
+    }
+
     /// Whether the store ends it at this moment. Nobody has turned renewal off for later: when the
     /// end has passed by our clock too, its reason is told.
     private var isEnding: Bool {
         guard observation.status == .active, known.access == .granted, known.autoRenew == true,
-            observation.willRenew == false, let end = observation.expiresAt
+            observation.willRenew == false, observation.commitment?.owesNext != true,
+            let end = observation.expiresAt
         else { return false }
         return moment.isPassing(end)
     }

@@ -56,6 +56,9 @@ extension Judgement {
                 if reason == .paymentPending, case .grace(let moved) = observation.status {
                     own.falseRenewal = moved
                 }
+                if reason == .autoRenewOff || reason == .autoRenewOn {
+                    own.commitmentEndsAt = facts.commitmentEndsAt
+                }
                 if reason == .sharedReceipt { own.claimedBy = claim.purchase.claimant }
                 return Change.Notice(reason, detail: own)
             }

@@ -16,7 +16,10 @@ package struct Observation: Hashable, Sendable {
     package var paidThrough: Timestamp?
     /// End of access as the store says now. Nil when the answer does not tell.
     package var expiresAt: Timestamp?
+    /// Whether it goes on, after what its buyer has committed to where there is such a thing.
     package var willRenew: Bool?
+    /// What its buyer has committed to. Nil where the answer does not tell.
+    package var commitment: Commitment?
     package var phase: Phase?
     /// When the current period or product was bought.
     package var purchasedAt: Timestamp?
@@ -148,6 +151,19 @@ package enum ObservedStatus: Hashable, Sendable {
 package enum InForce: Hashable, Sendable {
     case active
     case grace(expiryMovedUnpaid: Bool)
+}
+
+/// What the buyer of a subscription has committed to pay, period by period (design rule 16).
+package enum Commitment: Hashable, Sendable {
+    /// Nothing: it renews period by period, or was paid at once.
+    case absent
+    /// `renewsNext` is whether the next period is owed and will be charged; nil where the answer
+    /// does not tell.
+    case until(Timestamp, renewsNext: Bool?)
+
+    var owesNext: Bool {
+        if case .until(_, renewsNext: true) = self { true } else { false }
+    }
 }
 
 /// One product of a purchase.

@@ -61,7 +61,13 @@ package struct Facts: Hashable, Sendable {
     package var paidThrough: Timestamp?
     /// End of access as the store says now; beyond `paidThrough` in grace.
     package var expiresAt: Timestamp?
+    /// Whether it goes on, after what its buyer has committed to where there is such a thing.
     package var autoRenew: Bool?
+    /// Until when its buyer has committed to pay, period by period; nil without a commitment.
+    package var commitmentEndsAt: Timestamp?
+    /// Within a commitment, whether the next period is owed and will be charged, also of one that
+    /// has been cancelled; nil without one.
+    package var renewsNext: Bool?
     /// The latest paid order: Google's order id, Apple's transaction id, Amazon's receipt id.
     package var orderID: OrderID?
     package var originalID: OrderID?
@@ -76,6 +82,8 @@ package struct Facts: Hashable, Sendable {
     package var usedIntroductory: Bool?
     /// The newest time at which the store stated what is stored here (design rule 11).
     package var statedAt: Timestamp?
+    /// Why access was last given; nil where it never was, and where that was before it was kept.
+    package var gainReason: GrantReason?
     /// Why access was last lost; nil while it is granted or never was.
     package internal(set) var lossReason: RevokeReason?
     /// Conditions that have been told once and still hold.
@@ -107,6 +115,17 @@ package struct Facts: Hashable, Sendable {
 
     /// Whether access has ever been given.
     package var wasGranted: Bool { access != .none || lossReason != nil }
+
+    /// Whether another period will be charged.
+    package var willRenew: Bool? { renewsNext ?? autoRenew }
+
+    /// Why access is as it is; nil before it was ever given.
+    package var accessReason: String? {
+        switch access {
+        case .granted, .held: gainReason?.rawValue
+        case .none: lossReason?.rawValue
+        }
+    }
 
     /// Whether no store has ever said of it that it is paid, or was.
     package var isUnconfirmed: Bool {

@@ -44,7 +44,7 @@ func nextCheck(
     }
     switch facts.state {
     case .active:
-        return inForce(store, renews: facts.autoRenew ?? true, end: end, at: moment)
+        return inForce(store, renews: facts.willRenew ?? true, end: end, at: moment)
     case .grace:
         // Four looks before the end that the store names, six hours apart at most; ever fewer
         // where it names none, or one that is over.

@@ -94,6 +94,7 @@ extension UserPurchases {
             if reasons.gain == .purchased, book.hasLapsedTwin(of: purchase) {
                 reasons.gain = .resubscribed
             }
+            purchase.facts.noteGain(reasons, since: outcome.claim.purchase.facts)
             book.enter(purchase, &settlement)
             return reasons
         }
@@ -121,12 +122,13 @@ extension UserPurchases {
             book.purchases[known.id] = nil
             return reasons
         }
-        let arriving = known.handed(to: other.userID, with: change.facts)
+        var arriving = known.handed(to: other.userID, with: change.facts)
         let theirs = Step(change: change, purchase: arriving, rules: outcome.rules, now: now)
         let gained = other.take(theirs) { book, settlement in
             var reasons = Reasons(gain: change.reasons.gain, loss: change.reasons.loss)
             if known.facts.access == .granted { reasons.gain = .transferred }
             book.takeOver(theirs, &reasons, &settlement)
+            arriving.facts.noteGain(reasons, since: nil)
             book.enter(arriving, &settlement)
             return reasons
         }
@@ -281,7 +283,7 @@ extension UserPurchases {
             }
             row = Entitlement(
                 entitlement: name, active: true, expiresAt: best.holding.expiresAt,
-                willRenew: best.purchase.facts.autoRenew,
+                willRenew: best.purchase.facts.willRenew,
                 inGrace: best.purchase.facts.state == .grace,
                 reason: before.isEmpty ? gain.rawValue : known?.reason ?? gain.rawValue,
                 store: best.purchase.app.store, product: best.holding.product,
@@ -292,7 +294,7 @@ extension UserPurchases {
                 event(.revoke(loss), of: name, lost.holding, by: step, with: step.change.detail))
             row = Entitlement(
                 entitlement: name, active: false, expiresAt: purchase.facts.expiresAt,
-                willRenew: purchase.facts.autoRenew, inGrace: false, reason: loss.rawValue,
+                willRenew: purchase.facts.willRenew, inGrace: false, reason: loss.rawValue,
                 store: purchase.app.store, product: lost.holding.product, purchaseID: purchase.id,
                 environment: purchase.facts.environment)
         } else {
@@ -333,6 +335,16 @@ package struct OlderLink: Hashable, Sendable {
     }
 }
 
+extension Facts {
+    /// Keeps why access is given, where it gives what it did not give before.
+    fileprivate mutating func noteGain(_ reasons: Reasons, since known: Facts?) {
+        guard access == .granted else { return }
+        let before = Set((known?.holdings ?? []).map(\.entitlement))
+        guard let new = holdings.first(where: { !before.contains($0.entitlement) }) else { return }
+        gainReason = reasons.gain(of: new.entitlement)
+    }
+}
+
 extension Purchase {
     /// The order of those that last equally long: production before sandbox, paid before unpaid,
     /// what renews before what does not.
@@ -343,7 +355,7 @@ extension Purchase {
 
     private var rank: Int {
         (facts.environment == .sandbox ? 0 : 4) + (facts.state == .grace ? 0 : 2)
-            + (facts.autoRenew == true ? 1 : 0)
+            + (facts.willRenew == true ? 1 : 0)
     }
 }
 

@@ -224,6 +224,19 @@ struct JSONObject: Sendable {
         }
     }
 
+    /// A whole number, in quotes or not.
+    func integer(_ name: String) throws(StoreFailure) -> Int64? {
+        guard let found = try find(name) else { return nil }
+        let value = tree.nodes[found]
+        switch value.kind {
+        case .number, .text:
+            let text = String(decoding: tree.bytes[value.start..<value.end], as: UTF8.self)
+            guard let number = Int64(text) else { throw .malformed(field: field(name)) }
+            return number
+        case .object, .array, .escapedText, .yes, .no, .null: throw .malformed(field: field(name))
+        }
+    }
+
     func id<ID: Identity>(_ name: String) throws(StoreFailure) -> ID? {
         try text(name).map(ID.init)
     }

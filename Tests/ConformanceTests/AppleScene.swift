@@ -175,13 +175,14 @@ struct AppleEntry {
             plain: Set([first]).union([
                 "off", "upgraded", "family", "trial", "intro", "promotional", "retry", "forged",
                 "altered", "no_renewal", "winback", "no_app", "promo_trial", "seat", "assigned",
-                "oddly",
+                "oddly", "renounced", "at_once", "no_commitment", "strangely",
             ]).union(AppleSigning.faults.keys),
             keys: [
                 "product", "original", "tx", "line", "revoked", "reason", "grace", "intent", "next",
                 "price", "group", "signed", "app", "environment", "bought", "began", "share",
                 "type",
-                "entry", "account", "renewal", "seats", "back", "items", "was",
+                "entry", "account", "renewal", "seats", "back", "items", "was", "month",
+                "committed", "offer", "discount",
             ])
     }
 
@@ -249,6 +250,11 @@ struct AppleEntry {
             json["offerDiscountType"] = "FREE_TRIAL"
         }
         json["appAccountToken"] = words["account"]
+        if let offer = words["offer"] {
+            json["offerType"] = Int(offer)
+            json["offerDiscountType"] = words["discount"]
+            json["offerIdentifier"] = "autumn"
+        }
         if words.has("promotional") { json["offerType"] = 2 }
         if words.has("winback") { json["offerType"] = 4 }
         return try sign(json)
@@ -276,7 +282,37 @@ struct AppleEntry {
                 }
             ]
         }
+        commit(&json)
         json["previousOriginalTransactionId"] = words["was"].map { "42000101010100" + $0 }
+    }
+
+    /// A commitment of twelve months: `month=3 committed=360`; `renounced` is cancelled for its
+    /// end, `no_commitment` where the renewal says nothing of it, `strangely` in another shape.
+    private func commit(_ json: inout JSONText) {
+        if words.has("at_once") { json["billingPlanType"] = "BILLED_UPFRONT" }
+        guard let month = words["month"].flatMap({ Int($0) }) else { return }
+        json["billingPlanType"] = "MONTHLY"
+        var info: [String: Any] = [
+            "billingPeriodNumber": month, "totalBillingPeriods": 12, "commitmentPrice": 95_880,
+        ]
+        info["commitmentExpiresDate"] = (try? words.time("committed"))?.milliseconds
+        json["commitmentInfo"] = info
+        if words.has("strangely") {
+            json["billingPlanType"] = 12
+            json["commitmentInfo"] = ["monthly"]
+        }
+    }
+
+    private func commitRenewal(_ json: inout JSONText) {
+        guard words["month"] != nil, !words.has("no_commitment") else { return }
+        json["renewalBillingPlanType"] = "MONTHLY"
+        var info: [String: Any] = [
+            "commitmentAutoRenewProductId": product,
+            "commitmentAutoRenewStatus": words.has("renounced") ? 0 : 1,
+            "commitmentRenewalBillingPlanType": "MONTHLY", "commitmentRenewalPrice": 95_880,
+        ]
+        info["commitmentRenewalDate"] = (try? words.time("committed"))?.milliseconds
+        json["commitmentInfo"] = words.has("strangely") ? "yes" : info
     }
 
     private var type: String {
@@ -302,6 +338,7 @@ struct AppleEntry {
         json["signedDate"] = try (words.time("renewal") ?? signedDate).milliseconds
         json["expirationIntent"] = words["intent"].flatMap { Int($0) }
         json["priceIncreaseStatus"] = words["price"].flatMap { Int($0) }
+        commitRenewal(&json)
         if words.has("retry") { json["isInBillingRetryPeriod"] = true }
         json["gracePeriodExpiresDate"] = try words.time("grace")?.milliseconds
         return try sign(json)

@@ -132,7 +132,8 @@ struct GoogleScene: StoreScene {
 
 /// `purchases.subscriptionsv2.get`: the state, the end of the main item, then what is unusual:
 /// `ACTIVE 30 order=1..0 off`. More items follow a plus sign: `+ gold 60 order=2`; the first item
-/// is of the product `plus` unless named by `product=`.
+/// is of the product `plus` unless named by `product=`. `owed=5` are instalments that are still to
+/// be paid of twelve, `renounced` that the plan is cancelled for then.
 enum GoogleWire {
     static func body(_ cell: String) throws -> String {
         let parts = cell.split(separator: " + ").map { String($0) }
@@ -180,7 +181,7 @@ enum GoogleWire {
     }
 
     private static let itemWords: Set<String> = [
-        "off", "prepaid", "trial", "intro", "offer", "removal", "promo", "commitment_ends",
+        "off", "prepaid", "trial", "intro", "offer", "removal", "promo", "renounced",
     ]
 
     private static func item(
@@ -193,6 +194,7 @@ enum GoogleWire {
             keys: [
                 "product", "order", "latest", "pending", "after", "again_after", "by", "resumes",
                 "start", "replacement", "price", "step_up", "proof", "without", "orders", "kind",
+                "owed",
             ])
         var item = JSONText()
         item["productId"] = product
@@ -229,11 +231,11 @@ enum GoogleWire {
             ]
         }
         if let state = words["step_up"] { plan["priceStepUpConsentDetails"] = ["state": state] }
-        if words.has("commitment_ends") {
-            plan["installmentDetails"] = [
-                "initialCommittedPaymentsCount": 12, "remainingCommittedPaymentsCount": 5,
-                "pendingCancellation": [String: String](),
-            ]
+        if let owed = words["owed"] {
+            var details: [String: Any] = ["initialCommittedPaymentsCount": 12]
+            if owed != "0" { details["remainingCommittedPaymentsCount"] = Int(owed) ?? owed }
+            if words.has("renounced") { details["pendingCancellation"] = [String: String]() }
+            plan["installmentDetails"] = details
         }
         return plan
     }

@@ -63,6 +63,10 @@ extension Observation {
         if let items = items(knownAs: product) { words.append(items) }
         if willRenew == true { words.append("renews") }
         if willRenew == false, kind == .autoRenewable { words.append("off") }
+        if case .until(let end, let renewsNext)? = commitment {
+            words.append(
+                "committed to " + TestCalendar.text(end) + (renewsNext == true ? ", owed" : ""))
+        }
         if let phase, phase != .regular { words.append(phase.rawValue) }
         if kind != .autoRenewable { words.append(kind.rawValue) }
         if environment == .sandbox { words.append("sandbox") }

@@ -31,18 +31,23 @@ import Testing
         facts.doubt = PendingDoubt(doubt: .gone, since: instant(4))
         facts.accountToken = "an account token"
         facts.ownership = .familyShared
+        facts.commitmentEndsAt = instant(6)
+        facts.renewsNext = false
+        facts.gainReason = .resubscribed
         return facts
     }
 
     private static let stored = [
-        "access held", "account_token an account token", "auto_renew true", "doubt gone",
-        "doubt_since 2026-01-05", "environment sandbox", "expires_at 2026-01-03",
+        "access held", "account_token an account token", "auto_renew true",
+        "commitment_ends_at 2026-01-07", "doubt gone", "doubt_since 2026-01-05",
+        "environment sandbox",
+        "expires_at 2026-01-03", "gain resubscribed",
         "holding_ends [1767657600000000, null]",
         #"holding_entitlements ["gold", "a \"quoted\" one"]"#,
         #"holding_products ["a gold one", "{,}"]"#, "kind non_renewing", "lapse refunded",
         "order_id an order", "original_id an original id", "ownership family_shared",
         "paid_through 2026-01-02", "period a period", "phase introductory", "product a product",
-        #"signals ["unacknowledged"]"#, "state grace", "stated_at 2026-01-04",
+        "renews_next false", #"signals ["unacknowledged"]"#, "state grace", "stated_at 2026-01-04",
         "subscription_group a group", "used_introductory false",
     ]
 

@@ -16,6 +16,7 @@ struct DetailTests {
             heard: "ACTIVE", falseRenewal: true, previousProduct: "pro", durationChanged: true,
             refundedOrder: "GPA.1")
         detail.claimedBy = "bob"
+        detail.commitmentEndsAt = .never
         return detail
     }
 

@@ -58,6 +58,7 @@ struct HeardWords {
         observation.lossOfPart = words["part"].flatMap(RevokeReason.init(rawValue:))
         observation.nextToken = words["next"].map(StoreToken.init)
         observation.isMigrated = words.has("migrated")
+        observation.commitment = try commitment()
         switch observation.status {
         case .active:
             observation.paidThrough = day
@@ -76,6 +77,14 @@ struct HeardWords {
         }
         if observation.period == "-" { observation.period = nil }
         return observation
+    }
+
+    /// `commitment=360`, with `owed` or `paid` for whether the next period is; `plain` is none.
+    private func commitment() throws -> Commitment? {
+        if words.has("plain") { return .absent }
+        return try words.time("commitment").map { end in
+            .until(end, renewsNext: words.has("owed") ? true : words.has("paid") ? false : nil)
+        }
     }
 
     private var product: ProductID { words["product"].map(ProductID.init) ?? known.product }

@@ -23,8 +23,8 @@ let shop = Catalog([
 /// `doubt=` bad news that waits `since=` that day,
 /// `vain=` asked in vain since that day and last on the day `asked=`, `void=` an order whose refund
 /// was `heard=` of that day. `addon=` is another product of the purchase, which ends on the day
-/// `ends=`. `claimed`: bob has handed it in as well, on the day `claim=`, else on the first. `bobs`:
-/// it is bob's.
+/// `ends=`. `commitment=` is the end of one, of which the next period is `owed`. `claimed`: bob has
+/// handed it in as well, on the day `claim=`, else on the first. `bobs`: it is bob's.
 struct KnownWords {
     private let words: Words
 
@@ -91,6 +91,8 @@ struct KnownWords {
         if facts.period == "-" { facts.period = nil }
         facts.orderID = words["order"].map(OrderID.init)
         facts.autoRenew = facts.kind == .autoRenewable ? !words.has("off") : nil
+        facts.commitmentEndsAt = try words.time("commitment")
+        facts.renewsNext = facts.commitmentEndsAt.map { _ in words.has("owed") }
         facts.phase = words.has("trial") ? .trial : .regular
         facts.group = words["group"].map(GroupID.init)
         facts.usedIntroductory = words.has("used") ? true : nil

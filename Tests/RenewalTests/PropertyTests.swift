@@ -81,9 +81,11 @@ import Testing
             try demand(
                 facts.accountToken != turn.before.userID, "never from whom the store names", turn)
             try demand(turn.outcome.isVerdict, "only with a verdict", turn)
-            try demand(
-                handed.after.purchases[id]?.purchase.facts == turn.outcome.facts,
-                "what is handed over is what was decided", turn)
+            var decided = facts
+            let arrived = handed.after.purchases[id]?.purchase.facts
+            // Why the other user gains it is settled with all that they have.
+            decided.gainReason = arrived?.gainReason
+            try demand(arrived == decided, "what is handed over is what was decided", turn)
             let wasGranted = turn.claim.purchase.facts.access == .granted
             for case .grant(let reason) in handed.settlement.events.map(\.kind) where wasGranted {
                 try demand(reason == .transferred, "access goes over with it", turn)

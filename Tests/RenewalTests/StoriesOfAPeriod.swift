@@ -50,6 +50,24 @@ extension DecisionTable {
         10  active 30 off         active  granted  auto_renew_off          pro 30  7d
         11  active 30 off         active  granted  -                       pro 30  7d
         12  active 30             active  granted  auto_renew_on           pro 30  7d
+        # Cancelled within a commitment: told at once, and paid to its end | active 90 commitment=360 owed
+        70  active 90 off commitment=360 owed   active  granted  auto_renew_off  pro 90  7d
+        90  active 120 off commitment=360 owed  active  granted  renewed    pro 120  7d
+        330  active 360 off commitment=360 paid  active  granted  renewed   pro 360  7d
+        360+1m  cancelled 360     expired  none   -cancelled               -       1d
+        # Cancelled within a commitment, and taken back | active 90 off commitment=360 owed
+        70  active 90 commitment=360 owed  active  granted  auto_renew_on   pro 90  7d
+        # An answer without the commitment tells of the next period | active 90 off commitment=360 owed
+        70  active 90             active  granted  -                       pro 90  7d
+        90  active 120            active  granted  renewed                 pro 120  7d
+        91  active 120 off commitment=360 owed  active  granted  -         pro 120  7d
+        # A commitment of which nothing is said is over with its end | active 360 off commitment=360
+        360  active 390           active  granted  renewed auto_renew_on   pro 390  7d
+        # Paid at once from now on | active 90 off commitment=90
+        90  active 450 plain      active  granted  renewed auto_renew_on   pro 450  7d
+        # Payment fails within a commitment that was cancelled | active 90 off commitment=360 owed
+        90  hold                  hold    none    -payment_failed          -       1m
+        92  active 122 off commitment=360 owed  active  granted  +recovered  pro 122  7d
         # Over by our clock, but the store says in force: the store decides | active 30
         30+1h  active 30          active  granted  -                       pro 30  30m
         # Apple renews early: asked before the end, then right after it | active 30 apple

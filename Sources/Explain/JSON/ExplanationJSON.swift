@@ -55,6 +55,8 @@ extension Explanation.Purchase: JSONObject {
         row.paidThrough = facts.paidThrough
         row.expiresAt = facts.expiresAt
         row.autoRenew = facts.autoRenew
+        row.commitmentEndsAt = facts.commitmentEndsAt
+        row.accessReason = facts.accessReason
         row.problem = problem
         row.nextCheckAt = next.at
         row.nextCheckWhy = next.why

@@ -37,6 +37,9 @@ struct FactColumn: Sendable {
             FactColumn(
                 "used_introductory", "bool", { $2.usedIntroductory = try $0.optionalBool($1) }
             ) { .optionalBools($0.map(\.usedIntroductory)) },
+            FactColumn("renews_next", "bool", { $2.renewsNext = try $0.optionalBool($1) }) {
+                .optionalBools($0.map(\.renewsNext))
+            },
         ] + lists
 
     private static let named: [FactColumn] = [
@@ -71,6 +74,14 @@ struct FactColumn: Sendable {
             .optionalTexts($0.map(\.phase?.rawValue))
         },
         FactColumn("lapse", "text", nil) { .optionalTexts($0.map(\.lossReason?.rawValue)) },
+        // A word of a later program is left out.
+        FactColumn(
+            "gain", "text",
+            {
+                let name: String? = try $0.optionalText($1)
+                $2.gainReason = name.flatMap(GrantReason.init(rawValue:))
+            }
+        ) { .optionalTexts($0.map(\.gainReason?.rawValue)) },
         FactColumn("ownership", "text", { $2.ownership = try $0.optionalWord($1) }) {
             .optionalTexts($0.map(\.ownership?.rawValue))
         },
@@ -89,6 +100,10 @@ struct FactColumn: Sendable {
         FactColumn("expires_at", "timestamptz", { $2.expiresAt = try $0.optionalInstant($1) }) {
             .optionalInstants($0.map(\.expiresAt))
         },
+        FactColumn(
+            "commitment_ends_at", "timestamptz",
+            { $2.commitmentEndsAt = try $0.optionalInstant($1) }
+        ) { .optionalInstants($0.map(\.commitmentEndsAt)) },
         FactColumn("stated_at", "timestamptz", { $2.statedAt = try $0.optionalInstant($1) }) {
             .optionalInstants($0.map(\.statedAt))
         },

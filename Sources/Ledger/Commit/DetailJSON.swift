@@ -12,6 +12,7 @@ extension Detail {
         json["duration_changed"] = durationChanged.map(DetailJSON.flag)
         json["refunded_order"] = refundedOrder.map(DetailJSON.text)
         json["claimed_by"] = claimedBy.map(DetailJSON.text)
+        json["commitment_ends_at"] = (commitmentEndsAt?.text).map(DetailJSON.text)
         return json.object
     }
 }

@@ -6,7 +6,7 @@ package struct Migrator: Sendable {
     /// The schema version that this program is written for.
     package static let version = steps.count
     /// The oldest one that all its statements work with; `FleetTests` prepare them.
-    package static let oldest = 6
+    package static let oldest = 7
 
     private struct Step {
         let script: [UInt8]
@@ -22,6 +22,7 @@ package struct Migrator: Sendable {
         Step(script: PackageResources.v0004_let_apps_be_unknown_sql, serves: 1),
         Step(script: PackageResources.v0005_let_people_go_first_sql, serves: 1),
         Step(script: PackageResources.v0006_name_what_fails_sql, serves: 1),
+        Step(script: PackageResources.v0007_keep_what_buyers_owe_sql, serves: 1),
     ]
 
     /// For each version from 1 on, whom it serves.

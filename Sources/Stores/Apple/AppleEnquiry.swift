@@ -48,6 +48,17 @@ struct AppleEnquiry: Sendable {
         case lostCopy(AppleSubscription, of: AppleSubscription)
         case oneTime(AppleTransaction)
         case doubt(Doubt)
+
+        /// The transaction that tells what is given.
+        var shown: AppleTransaction? {
+            switch self {
+            case .own(let own), .lostCopy(_, let own): own.transaction
+            case .seats(let seats, _): seats.paid
+            case .heir(let other, _), .substitute(let other, _): other.transaction
+            case .oneTime(let transaction): transaction
+            case .doubt: nil
+            }
+        }
     }
 
     mutating func answer() async throws(StoreFailure) -> Answer {
@@ -55,9 +66,10 @@ struct AppleEnquiry: Sendable {
         let environment = reader.environment
         var reading: AppleReading
         var name: AppleTransaction?
+        let shown = found.shown
         switch found {
-        case .own(let shown):
-            let own = shown.forgettingRenewal(olderThan: facts.statedAt)
+        case .own(let subscription):
+            let own = subscription.forgettingRenewal(olderThan: facts.statedAt)
             reading = try own.reading(in: environment)
             name = own.transaction
         case .seats(let seats, let own):
@@ -91,6 +103,7 @@ struct AppleEnquiry: Sendable {
             facts.originalID ?? name?.originalTransactionId ?? reading.observation.originalID
         if let name { await complete(&reading.observation, by: name, reader) }
         noteSeats(&reading.observation)
+        if let shown, shown.saysLess(than: facts) { reading.observation.items = [] }
         let renamed = name.flatMap(renamed)
         if let renamed { reading.observation.originalID = renamed }
         if subject.isMigrated || renamed != nil, let id = reading.observation.originalID {
@@ -348,6 +361,7 @@ extension Observation {
         paidThrough = nil
         period = nil
         phase = nil
+        commitment = nil
         usedIntroductory = nil
         offerIsIntroductory = nil
     }

@@ -3,21 +3,38 @@ import Renewal
 // What one transaction has bought: a product or, by the Advanced Commerce API, several items of the
 // app's own catalogue.
 extension AppleTransaction {
-    private var ownItems: [AdvancedCommerceInfo.Item] {
-        (advancedCommerceInfo?.value?.items ?? []).filter { $0.sku.map { !$0.isEmpty } ?? false }
+    private var ownItems: [AdvancedCommerceInfo.Item] { advancedCommerceInfo?.value?.items ?? [] }
+
+    /// Whether it has items that cannot be read, or not all of them.
+    private var hasUnreadableItems: Bool {
+        guard let advancedCommerceInfo else { return false }
+        guard let items = advancedCommerceInfo.value?.items else { return true }
+        return items.contains { $0.sku.map(\.isEmpty) ?? true }
     }
 
     /// Each is a product of its own, by its SKU; what was refunded by itself is not in force.
     func items(of product: ProductID, until end: Timestamp?) -> [Item] {
-        let inForce = ownItems.filter { $0.revocationDate == nil }.compactMap(\.sku)
-        let names = inForce.isEmpty ? [product] : inForce
-        return names.map { Item(names: [$0], expiresAt: end) }
+        let inForce = hasUnreadableItems ? [] : ownItems.filter { $0.revocationDate == nil }
+        let names = inForce.compactMap(\.sku)
+        return (names.isEmpty ? [product] : names).map { Item(names: [$0], expiresAt: end) }
     }
 
-    var hasRefundedItems: Bool { ownItems.contains { $0.revocationDate != nil } }
+    /// Whether what it gives is better known from before: its items cannot be read, or the very
+    /// transaction that had some shows none now. Its own product alone would take them away.
+    func saysLess(than facts: Facts) -> Bool {
+        guard facts.access == .granted else { return false }
+        if hasUnreadableItems { return true }
+        return ownItems.isEmpty && transactionId != nil && transactionId == facts.orderID
+            && !facts.holdings.contains { $0.product == productId }
+    }
+
+    var hasRefundedItems: Bool {
+        !hasUnreadableItems && ownItems.contains { $0.revocationDate != nil }
+    }
 
     /// When the last of its items was refunded, where all of them were.
     var itemsRevokedAt: Timestamp? {
+        guard !hasUnreadableItems else { return nil }
         let dates = ownItems.map(\.revocationDate)
         guard !dates.isEmpty, dates.allSatisfy({ $0 != nil }) else { return nil }
         return dates.compactMap { $0.flatMap { Timestamp(millisecondsSinceEpoch: $0.value) } }.max()

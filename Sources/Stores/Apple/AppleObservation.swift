@@ -91,11 +91,12 @@ extension AppleSubscription {
             originalID: transaction.originalTransactionId, orderID: transaction.transactionId,
             period: transaction.period,
             paidThrough: dates.expires, expiresAt: end,
-            willRenew: renewal?.autoRenewStatus.map { $0 == 1 }, phase: transaction.phase,
+            willRenew: goesOn, phase: transaction.phase,
             purchasedAt: dates.purchased, signals: signals,
             group: transaction.subscriptionGroupIdentifier,
             usedIntroductory: transaction.offerType == 1 ? true : nil, statedAt: dates.stated,
             words: words(dates))
+        observation.commitment = commitment
         observation.offerIsIntroductory = transaction.offerType == 1
         if transaction.hasRefundedItems { observation.lossOfPart = .refunded }
         observation.accountToken = transaction.appAccountToken.map(UserID.init)
@@ -162,7 +163,7 @@ extension AppleSubscription {
         case 2: .paymentFailed
         case 3: .priceIncreaseDeclined
         case 4: .productUnavailable
-        case nil where renewal?.autoRenewStatus == 0: .userCancelled
+        case nil where isTurnedOff: .userCancelled
         default: .periodEnded
         }
     }
@@ -171,9 +172,7 @@ extension AppleSubscription {
         guard isRunning, let renewal else { return [] }
         var signals: Set<Signal> = []
         if renewal.priceIncreaseStatus == 0 { signals.insert(.priceIncreasePending) }
-        if renewal.autoRenewStatus == 1, let next = renewal.autoRenewProductId,
-            next != transaction.productId
-        {
+        if let next = nextProduct, next != transaction.productId {
             signals.insert(.productChangeScheduled)
         }
         return signals
@@ -184,6 +183,7 @@ extension AppleSubscription {
         if let intent = renewal?.expirationIntent { words.append("expirationIntent \(intent)") }
         if let renews = renewal?.autoRenewStatus { words.append("autoRenewStatus \(renews)") }
         if isUpgraded { words.append("isUpgraded") }
+        words += commitmentWords
         for (name, date) in [
             ("expiresDate", dates.expires), ("gracePeriodExpiresDate", dates.grace),
             ("revocationDate", dates.revoked),

@@ -82,6 +82,9 @@ struct AppleTransaction: AppleSignedPayload, Hashable {
     /// Such as `SEAT_ADDITION`: another transaction in a period that is paid already.
     let additionalTransactionReason: Tolerant<String>?
     let advancedCommerceInfo: Tolerant<AdvancedCommerceInfo>?
+    /// `MONTHLY` where the buyer pays a longer commitment month by month, or `BILLED_UPFRONT`.
+    let billingPlanType: Tolerant<String>?
+    let commitmentInfo: Tolerant<CommitmentInfo>?
     /// The name that the subscription had before a migration.
     let previousOriginalTransactionId: OrderID?
     /// True only on a transaction that an upgrade has replaced.
@@ -95,6 +98,16 @@ extension AppleTransaction {
     /// Seats of a subscription that is bought for several people (sandbox only, 1.23).
     struct MultiSeatInfo: Decodable, Hashable, Sendable {
         let revokedSeatQuantity: Int?
+    }
+
+    /// Where in its commitment the transaction is. Each member for itself: none spoils another.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/transactioncommitmentinfo>
+    struct CommitmentInfo: Decodable, Hashable, Sendable {
+        /// From 1 to `totalBillingPeriods`.
+        let billingPeriodNumber: LooseInteger?
+        let totalBillingPeriods: LooseInteger?
+        let commitmentExpiresDate: LooseInteger?
     }
 
     /// What was bought in one transaction of the Advanced Commerce API: App Store Server API,
@@ -130,8 +143,24 @@ struct AppleRenewal: AppleSignedPayload, Hashable {
     let gracePeriodExpiresDate: LenientInteger?
     /// 0 when the customer has not answered yet.
     let priceIncreaseStatus: Int?
+    /// How the next period is billed: as `billingPlanType` of a transaction.
+    let renewalBillingPlanType: Tolerant<String>?
+    let commitmentInfo: Tolerant<CommitmentInfo>?
     let signedDate: LenientInteger?
     let environment: String?
+}
+
+extension AppleRenewal {
+    /// What follows the commitment, against the billing period that follows the current one.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/renewalcommitmentinfo>
+    struct CommitmentInfo: Decodable, Hashable, Sendable {
+        let commitmentAutoRenewProductId: Tolerant<ProductID>?
+        /// 0 where the user has cancelled: what is owed until its end is charged all the same.
+        let commitmentAutoRenewStatus: LooseInteger?
+        /// When the commitment ends.
+        let commitmentRenewalDate: LooseInteger?
+    }
 }
 
 /// <https://developer.apple.com/documentation/appstoreserverapi/error-codes>

@@ -8,6 +8,8 @@ struct GoogleItem: Hashable, Sendable {
     /// The last order of it that was paid.
     let paidOrder: OrderID?
     let renews: Bool
+    /// Nil where the answer does not tell: version 1 does not know instalments.
+    var billing: GoogleBilling?
     var isPrepaid = false
     var phase: Phase?
     /// Whether it was bought with an offer: a trial or a lower price at the start. Nil when the

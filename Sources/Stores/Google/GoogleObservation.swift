@@ -59,6 +59,7 @@ struct GoogleObservation: Sendable {
             phase: main?.phase, purchasedAt: snapshot.startedAt, signals: signals(status),
             predecessorToken: snapshot.state.isPending ? nil : snapshot.predecessorToken,
             usedIntroductory: usedIntroductory, askAgainBy: askAgainBy(status), words: words)
+        observation.commitment = commitment(status)
         observation.lossOfPart = lossOfPart
         observation.accountToken = snapshot.accountToken
         observation.awaitsAcknowledgement =

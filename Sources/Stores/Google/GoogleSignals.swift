@@ -57,6 +57,11 @@ extension GoogleObservation {
         var words = [snapshot.state.rawValue]
         if let expires = main?.expires { words.append("expiryTime \(expires.text)") }
         if let main { words.append("autoRenewEnabled \(main.renews)") }
+        if case .byInstalments(let plan)? = main?.billing {
+            words.append(
+                "\(plan.remaining) instalments owed"
+                    + (plan.isCancellationPending ? ", then cancelled" : ""))
+        }
         if isUnpaid { words.append("latest order not paid") }
         if let who = snapshot.cancellation { words.append("canceled by \(who.rawValue)") }
         if snapshot.items.count > 1 { words.append("\(snapshot.items.count) items") }

@@ -81,14 +81,14 @@ extension GoogleItem {
             throw .malformed(field: "lineItems.productId")
         }
         let plan = try json.object("autoRenewingPlan")
-        let endsWithCommitment =
-            try plan?.object("installmentDetails")?.has("pendingCancellation") ?? false
+        let billing = plan.flatMap(GoogleBilling.init)
         self.init(
             product: product,
             expires: try window.date(
                 rfc3339: try json.text("expiryTime"), field: "lineItems.expiryTime"),
             paidOrder: try json.id("latestSuccessfulOrderId"),
-            renews: try plan?.flag("autoRenewEnabled") == true && !endsWithCommitment)
+            renews: try plan?.flag("autoRenewEnabled") == true && billing?.isEnding != true)
+        self.billing = billing
         isPrepaid = try json.has("prepaidPlan")
         phase = try json.object("offerPhase").flatMap(Self.phase)
         // The offer stays after its discount.

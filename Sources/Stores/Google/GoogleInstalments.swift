@@ -1,0 +1,103 @@
+import Renewal
+
+/// How the periods of a plan are paid.
+enum GoogleBilling: Hashable, Sendable {
+    /// Each by itself.
+    case byPeriod
+    case byInstalments(GoogleInstalments)
+
+    /// Whether it was cancelled, and goes on until all that is owed is paid.
+    var isEnding: Bool {
+        if case .byInstalments(let plan) = self { plan.isCancellationPending } else { false }
+    }
+
+    /// Nil where it cannot be read: nothing else depends on it.
+    init?(_ plan: JSONObject) {
+        do {
+            guard let details = try plan.object("installmentDetails") else {
+                self = .byPeriod
+                return
+            }
+            self = .byInstalments(try GoogleInstalments(details))
+        } catch {
+            return nil
+        }
+    }
+}
+
+/// So many payments are owed, whatever the user turns off. Google bills them by the month.
+///
+/// <https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2>
+struct GoogleInstalments: Hashable, Sendable {
+    /// Payments that the user has first committed to.
+    let initial: Int
+    /// Payments of the commitment that are still owed.
+    let remaining: Int
+    /// It was cancelled, and ends when all of them are paid.
+    let isCancellationPending: Bool
+
+    private static let limit = 0...1200
+
+    init(_ json: JSONObject) throws(StoreFailure) {
+        // What is zero is left out.
+        let names = ["initialCommittedPaymentsCount", "remainingCommittedPaymentsCount"]
+        var counts: [Int] = []
+        for name in names {
+            let count = Int(truncatingIfNeeded: try json.integer(name) ?? 0)
+            guard Self.limit.contains(count) else { throw .malformed(field: name) }
+            counts.append(count)
+        }
+        (initial, remaining) = (counts[0], counts[1])
+        isCancellationPending = try json.has("pendingCancellation")
+    }
+
+    /// When the last payment that is owed will have run out.
+    ///
+    /// - Parameters:
+    ///   - expires: end of the latest period.
+    ///   - start: when the subscription was bought.
+    /// - Returns: the end of the commitment, by the plan's own rhythm as far as that shows.
+    func end(after expires: Timestamp, since start: Timestamp?) -> Timestamp {
+        let months = { expires.adding(months: remaining) }
+        let paid = initial - remaining
+        guard let start, paid > 0, expires > start else { return months() }
+        if start.adding(months: paid).isNear(expires) { return months() }
+        // A tester's months are minutes long. Longer than a month is one that began with a trial.
+        let each = (expires - start) / paid
+        return each < .days(31) ? expires + each * remaining : months()
+    }
+}
+
+extension Timestamp {
+    /// The same day of a later month, or the last one of a month that is too short.
+    fileprivate func adding(months count: Int) -> Timestamp {
+        let months = Int64(count)
+        let time = CivilTime(self)
+        let first = CivilTime.beginning(year: time.year, month: time.month)
+        let target = CivilTime.beginning(year: time.year, month: time.month + months)
+        let next = CivilTime.beginning(year: time.year, month: time.month + months + 1)
+        let sinceFirst = self - first
+        let sinceMidnight = sinceFirst - .days(Int(time.day - 1))
+        let lastDay = next - .days(1)
+        return min(target + .days(Int(time.day - 1)), lastDay) + sinceMidnight
+    }
+
+    /// Google's ends are some seconds off.
+    fileprivate func isNear(_ other: Timestamp) -> Bool {
+        (self < other ? other - self : self - other) < .hours(12)
+    }
+}
+
+extension GoogleObservation {
+    /// Nil in trouble: an end that moves by a day at a time tells nothing of what is owed.
+    func commitment(_ status: SubscriptionStatus) -> Commitment? {
+        guard let main, let billing = main.billing else { return nil }
+        guard case .byInstalments(let plan) = billing else { return .absent }
+        guard status == .active, let expires = main.expires else { return nil }
+        // Cancelled for good, nothing more is charged.
+        guard snapshot.state == .active, plan.remaining > 0 else {
+            return .until(expires, renewsNext: main.renews)
+        }
+        return .until(plan.end(after: expires, since: snapshot.startedAt), renewsNext: true)
+    }
+}
