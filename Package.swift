@@ -137,7 +137,8 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "Stores", "Curl", "Renewal", "StoreFixtures", "TestSupport", crypto, cryptoExtras,
+                "Stores", "Curl", "Ledger", "Renewal", "StoreFixtures", "TestSupport", crypto,
+                cryptoExtras,
             ], exclude: ["Tables"], swiftSettings: house),
         .testTarget(
             name: "LedgerTests",

@@ -115,6 +115,8 @@ package struct Detail: Hashable, Sendable {
     package var claimedBy: UserID?
     /// Until when what has been cancelled is paid all the same.
     package var commitmentEndsAt: Timestamp?
+    package var sale = SaleNotes()
+    package var refund: RefundNotes?
 
     package init(
         heard: String? = nil, falseRenewal: Bool? = nil, previousProduct: ProductID? = nil,

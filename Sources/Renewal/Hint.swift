@@ -30,13 +30,16 @@ package enum Clue: Hashable, Sendable {
     case pause(news: NewsID)
     /// It was taken back, an order is not named; said by the news of this id.
     case revoked(news: NewsID)
+    /// Who wanted the refund of this order, and why: told with it, and nothing to look into.
+    case void(of: OrderID, source: String, reason: String)
 
-    /// As it is stored: `refund ORDER`, `pause ID` or `revoked ID`.
+    /// As it is stored: `refund ORDER`, `pause ID`, `revoked ID` or `void SOURCE REASON ORDER`.
     package var text: String {
         switch self {
         case .refund(let order): "refund \(order.text)"
         case .pause(let news): "pause \(news.text)"
         case .revoked(let news): "revoked \(news.text)"
+        case .void(let order, let source, let reason): "void \(source) \(reason) \(order.text)"
         }
     }
 
@@ -51,6 +54,12 @@ package enum Clue: Hashable, Sendable {
         case "refund": self = .refund(of: OrderID(parts[1]))
         case "pause": self = .pause(news: NewsID(parts[1]))
         case "revoked": self = .revoked(news: NewsID(parts[1]))
+        case "void":
+            let words = parts[1].utf8.split(separator: UInt8(ascii: " "), maxSplits: 2).map {
+                String(Substring($0))
+            }
+            guard words.count == 3 else { return nil }
+            self = .void(of: OrderID(words[2]), source: words[0], reason: words[1])
         default: return nil
         }
     }

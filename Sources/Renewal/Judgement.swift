@@ -63,11 +63,13 @@ struct Judgement {
 
     private func decision(by verdict: Verdict) -> Decision {
         let isInForce = facts.access == .granted
-        let detail = Detail(
+        var detail = Detail(
             heard: observation.words.isEmpty ? nil : observation.words,
             previousProduct: known.product != facts.product && known.wasGranted
                 ? known.product : nil,
             durationChanged: hasMovedByConfiguration ? true : nil)
+        detail.sale = observation.notes
+        detail.refund = refundNotes(of: facts.orderID)
         let loss = isInForce ? observation.lossOfPart ?? .productChanged : verdict.loss
         let change = Change(
             facts: facts, notices: notices(detail),
@@ -118,7 +120,7 @@ struct Judgement {
     private var problem: Problem? {
         if isUnacknowledged {
             return Problem(
-                .unacknowledged, "not acknowledged a day after the purchase; Google refunds it")
+                .unacknowledged, claim.purchase.app.store.traits.unacknowledged)
         }
         guard facts.kind == .nonRenewing, facts.access == .granted,
             catalog.product(named: names)?.duration == nil

@@ -9,7 +9,7 @@ extension Judgement {
             switch clue {
             case .refund, .revoked:
                 (clue, claim.purchase.cluesHeardAt[clue] ?? moment.now)
-            case .pause:
+            case .pause, .void:
                 nil
             }
         }
@@ -44,7 +44,28 @@ extension Judgement {
         where isShown || moment.now - heardAt >= Self.disagreementLimit {
             settled.insert(clue)
         }
+        // It has been told with its refund, or never will be.
+        let unseen = Set(unseenRefunds(settled).map(\.clue))
+        let isAll = unseen.count == unseen.refundedOrders.count
+        settled.formUnion(
+            claim.purchase.clues.filter { clue in
+                guard isAll, case .void(let order, _, _) = clue else { return false }
+                return !unseen.refundedOrders.contains(order)
+            })
         return settled
+    }
+
+    /// What is known of the refund of an order; nil where nothing is.
+    func refundNotes(of order: OrderID?) -> RefundNotes? {
+        var notes = RefundNotes()
+        guard let order else { return nil }
+        notes.part = observation.refundedParts[order]
+        // In an order that does not change: news of two parts may differ.
+        for clue in claim.purchase.clues.sorted(by: { $0.text < $1.text }) {
+            guard case .void(order, let source, let reason) = clue else { continue }
+            (notes.source, notes.reason) = (source, reason)
+        }
+        return notes == RefundNotes() ? nil : notes
     }
 
     /// When the rest is looked for again: after 1, 5 and 15 minutes, then hourly.

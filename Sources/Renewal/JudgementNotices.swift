@@ -42,12 +42,13 @@ extension Judgement {
                 reasons.append(.refundOfPastPeriod)
             }
         }
-        if observation.isRefundedInPart { reasons.append(.refunded) }
+        if isRefundedInPart { reasons.append(.refunded) }
         if wasInForce, isInForce, hasMovedByConfiguration { reasons.append(.extended) }
         if nextToken != nil, observation.isMigrated { reasons.append(.migrated) }
         let refunds = observation.pastRefunds.sorted().map { order in
             var own = detail
             own.refundedOrder = order
+            own.refund = refundNotes(of: order)
             return Change.Notice(.refundOfPastPeriod, detail: own)
         }
         return refunds
@@ -60,8 +61,20 @@ extension Judgement {
                     own.commitmentEndsAt = facts.commitmentEndsAt
                 }
                 if reason == .sharedReceipt { own.claimedBy = claim.purchase.claimant }
+                if reason == .refunded, isRefundedInPart, own.refund?.part == nil {
+                    own.refund = own.refund ?? RefundNotes()
+                    own.refund?.part = RefundedPart()
+                }
                 return Change.Notice(reason, detail: own)
             }
+    }
+
+    /// Whether a part of what is in force was given back since the last answer.
+    private var isRefundedInPart: Bool {
+        observation.isRefundedInPart
+            || facts.orderID.map { order in
+                observation.refundedParts[order] != nil && !observation.pastRefunds.contains(order)
+            } ?? false
     }
 
     /// Whether what was free until now is paid.

@@ -59,6 +59,10 @@ package struct Observation: Hashable, Sendable {
     package var pastRefunds: Set<OrderID> = []
     /// A part of what was bought was given back since the last answer, and the rest is in force.
     package var isRefundedInPart = false
+    /// Orders that a part of was given back, where the store says how much.
+    package var refundedParts: [OrderID: RefundedPart] = [:]
+    /// For events alone.
+    package var notes = SaleNotes()
     /// Why something that the purchase gave beside its main product is not in force any more. Nil:
     /// the product has changed.
     package var lossOfPart: RevokeReason?

@@ -22,6 +22,8 @@ package struct StoreTraits: Hashable, Sendable {
     let linksTokens: Bool
     /// Whether its list of voided purchases is a word of its own, beside what a product reads.
     let listsVoids: Bool
+    /// What is wrong with a purchase that nobody has acknowledged in time.
+    let unacknowledged: String
     /// Whether periods have no name but their end. A term never gets shorter then.
     let namesPeriodsByEnd: Bool
 
@@ -48,19 +50,23 @@ extension StoreTraits {
         vendor: "Apple", marketplace: "the App Store", hasSecretTokens: false,
         namesOrders: true, identity: .originalID, sweep: .days(7), renewsEarly: true,
         resubscribesForEver: true, tokenLife: nil, linksTokens: false,
-        listsVoids: false, namesPeriodsByEnd: false)
+        listsVoids: false, unacknowledged: "not acknowledged", namesPeriodsByEnd: false)
 
     /// A token answers until 60 days after its expiry, then 410.
     fileprivate static let google = StoreTraits(
         vendor: "Google", marketplace: "Google Play", hasSecretTokens: true,
         namesOrders: true, identity: .token, sweep: .days(7), renewsEarly: false,
         resubscribesForEver: false, tokenLife: .days(60), linksTokens: true,
-        listsVoids: true, namesPeriodsByEnd: false)
+        listsVoids: true,
+        unacknowledged: "not acknowledged a day after the purchase; Google refunds it",
+        namesPeriodsByEnd: false)
 
     /// Without news of refunds it is asked more often.
     fileprivate static let amazon = StoreTraits(
         vendor: "Amazon", marketplace: "the Amazon Appstore", hasSecretTokens: true,
         namesOrders: false, identity: .token, sweep: .hours(44), renewsEarly: false,
         resubscribesForEver: false, tokenLife: nil, linksTokens: false,
-        listsVoids: false, namesPeriodsByEnd: true)
+        listsVoids: false,
+        unacknowledged: "not fulfilled ten days after the purchase; Amazon cancels it after 14",
+        namesPeriodsByEnd: true)
 }

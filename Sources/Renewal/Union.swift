@@ -317,7 +317,7 @@ extension UserPurchases {
             product: holding?.product ?? purchase.facts.product,
             orderID: purchase.facts.orderID,
             effectiveAt: isRevoke ? step.change.effectiveAt : step.now,
-            expiresAt: isRevoke ? end : holding?.expiresAt ?? end, detail: detail)
+            expiresAt: isRevoke ? end : holding?.expiresAt ?? end, detail: detail.told(with: kind))
     }
 }
 

@@ -211,7 +211,13 @@ struct JSONObject: Sendable {
 
     func text(_ name: String) throws(StoreFailure) -> String? {
         guard let found = try find(name) else { return nil }
-        let value = tree.nodes[found]
+        return try text(at: found, calling: name)
+    }
+
+    private func text(
+        at place: Int, calling name: String
+    ) throws(StoreFailure) -> String {
+        let value = tree.nodes[place]
         switch value.kind {
         case .text:
             return String(decoding: tree.bytes[value.start..<value.end], as: UTF8.self)
@@ -249,6 +255,20 @@ struct JSONObject: Sendable {
         case .object, .array, .text, .escapedText, .number, .null:
             throw .malformed(field: field(name))
         }
+    }
+
+    /// The elements of an array of texts.
+    func texts(_ name: String) throws(StoreFailure) -> [String]? {
+        guard let found = try find(name) else { return nil }
+        let array = tree.nodes[found]
+        guard array.kind == .array else { throw .malformed(field: field(name)) }
+        var texts: [String] = []
+        var child = found + 1
+        while child < array.next {
+            texts.append(try text(at: child, calling: name))
+            child = tree.nodes[child].next
+        }
+        return texts
     }
 
     /// Whether the member is there, whatever it is: `{}`, and `[]` where PHP has been at work.

@@ -97,7 +97,7 @@ struct AmazonScene: StoreScene {
             keys: [
                 "cancelled", "reason", "grace", "trial", "bought", "product", "term", "deferred",
                 "promotion", "receipt", "quantity", "unknown", "without", "nought", "base",
-                "change",
+                "change", "fulfilled", "country",
             ])
         for (key, name) in [
             ("cancelled", "cancelDate"), ("grace", "gracePeriodEndDate"),
@@ -119,6 +119,19 @@ struct AmazonScene: StoreScene {
         if let next = words["deferred"] { json["deferredSku"] = next }
         if let date = try words.time("change") { json["deferredDate"] = date.milliseconds }
         if let bases = words["base"] { json["baseReceipts"] = bases.components(separatedBy: ",") }
+        if let country = words["country"] { json["countryCode"] = country }
+        if let result = words["fulfilled"] {
+            json["fulfillmentResult"] = result == "-" ? NSNull() : result
+            if result == "-" { json["fulfillmentDate"] = NSNull() }
+            if result == "nought" {
+                json["fulfillmentResult"] = NSNull()
+                json["fulfillmentDate"] = 0
+            }
+            if result == "absent" {
+                json["fulfillmentResult"] = nil
+                json["fulfillmentDate"] = nil
+            }
+        }
         if let name = words["unknown"] { json[name] = ["a": [1, 2.5, NSNull()]] }
         if let name = words["without"] { json[name] = nil }
         if let promotion = words["promotion"] {

@@ -42,11 +42,11 @@ struct GoogleScene: StoreScene {
     func prepare(_ cell: String, at day: Timestamp) throws {
         let result = try Self.result(cell)
         let proof = Words(cell)["proof"]
-        let state = Words(cell)["orders"]
+        let (state, part) = (Words(cell)["orders"], Words(cell)["part"])
         wire.answer(at: day) { request throws(CurlError) in
             if request.url.hasPrefix("https://tokens.example") { return .json(Self.accessToken) }
             if request.url.contains("orders:batchGet") {
-                return try Self.orders(of: request.url, in: state).get()
+                return try Self.orders(of: request.url, in: state, part: part).get()
             }
             guard request.url.contains("/orders/") else { return try result.get() }
             guard let proof, let id = request.url.split(separator: "/").last else {
@@ -57,17 +57,27 @@ struct GoogleScene: StoreScene {
         }
     }
 
-    /// What order management says of the orders in the query: all in this state.
+    /// What order management says of the orders in the query: all in this state, and of each so
+    /// much given back: `part=2` of 8 euros, `part=-` where that is not shown.
     private static func orders(
-        of url: String, in state: String?
+        of url: String, in state: String?, part: String?
     ) -> Result<HTTPResponse, CurlError> {
         guard let state else { return .success(.json(errorBody(404, nil), status: 404)) }
         let ids = url.split(separator: "?").last?.split(separator: "&") ?? []
         let orders = ids.map { id in
             #"{"orderId":"\#(id.dropFirst("orderIds=".count))","purchaseToken":"token-A","#
-                + #""state":"\#(state)"}"#
+                + #""state":"\#(state)","total":{"currencyCode":"EUR","units":"8"}"#
+                + (part.map(Self.history) ?? "") + "}"
         }
         return .success(.json(#"{"orders":[\#(orders.joined(separator: ","))]}"#))
+    }
+
+    private static func history(_ part: String) -> String {
+        let amount =
+            part == "-"
+            ? "7" : #"{"total":{"currencyCode":"EUR","units":"\#(part)"}}"#
+        return #","orderHistory":{"partialRefundEvents":[{"state":"PROCESSED_SUCCESSFULLY","#
+            + #""refundDetails":\#(amount)}]}"#
     }
 
     /// Orders are not found.
@@ -158,10 +168,25 @@ enum GoogleWire {
             json["pausedStateContext"] = ["autoResumeTime": at.rfc3339]
         }
         if let who = words["by"] {
+            var context: [String: Any] = [:]
+            if who == "user" { context["cancelTime"] = TestCalendar.start.rfc3339 }
+            if let reason = words["survey"] {
+                var survey: [String: Any] = ["reason": "CANCEL_SURVEY_REASON_" + reason]
+                survey["reasonUserInput"] = words["comment"]
+                context["cancelSurveyResult"] = survey
+            }
             json["canceledStateContext"] = [
                 who == "replacement" ? "replacementCancellation" : who + "InitiatedCancellation":
-                    who == "user" ? ["cancelTime": TestCalendar.start.rfc3339] : [:]
+                    context
             ]
+        }
+        if let profile = words["profile"] {
+            json["externalAccountIdentifiers"] = ["obfuscatedExternalProfileId": profile]
+        }
+        if words.has("odd") {
+            for name in ["regionCode", "externalAccountIdentifiers", "canceledStateContext"] {
+                json[name] = json[name].map { _ in ["a": [1]] }
+            }
         }
         if let order = words["pending"] {
             let name = state == "ON_HOLD" ? "onHoldStateContext" : "inGracePeriodStateContext"
@@ -181,7 +206,7 @@ enum GoogleWire {
     }
 
     private static let itemWords: Set<String> = [
-        "off", "prepaid", "trial", "intro", "offer", "removal", "promo", "renounced",
+        "off", "prepaid", "trial", "intro", "offer", "removal", "promo", "renounced", "odd",
     ]
 
     private static func item(
@@ -194,7 +219,7 @@ enum GoogleWire {
             keys: [
                 "product", "order", "latest", "pending", "after", "again_after", "by", "resumes",
                 "start", "replacement", "price", "step_up", "proof", "without", "orders", "kind",
-                "owed",
+                "owed", "part", "tags", "survey", "comment", "replaced", "profile",
             ])
         var item = JSONText()
         item["productId"] = product
@@ -204,6 +229,16 @@ enum GoogleWire {
         item["offerDetails"] =
             words.has("offer") || words.has("trial") || words.has("intro")
             ? ["basePlanId": "p1m", "offerId": "start"] : ["basePlanId": "p1m"]
+        if let tags = words["tags"] {
+            item["offerDetails"] = [
+                "basePlanId": "p1m", "offerTags": tags.split(separator: ",").map { String($0) },
+            ]
+        }
+        if let old = words["replaced"] {
+            item["itemReplacement"] = [
+                "productId": old, "basePlanId": "p1y", "replacementMode": "CHARGE_FULL_PRICE",
+            ]
+        }
         if words.has("trial") { item["offerPhase"] = ["freeTrial": [String: String]()] }
         if words.has("intro") { item["offerPhase"] = ["introductoryPrice": [String: String]()] }
         if words.has("offer") { item["offerPhase"] = ["basePrice": [String: String]()] }
@@ -217,6 +252,10 @@ enum GoogleWire {
         } else {
             item["autoRenewingPlan"] = plan(words, renews: renews && !words.has("off"))
         }
+        if words.has("odd") {
+            item["offerDetails"] = 7
+            item["itemReplacement"] = ["productId"]
+        }
         return item.members
     }
 
@@ -224,6 +263,7 @@ enum GoogleWire {
         var plan: [String: Any] = [
             "recurringPrice": ["currencyCode": "EUR", "units": "7", "nanos": 990_000_000]
         ]
+        if words.has("odd") { plan["recurringPrice"] = ["currencyCode": 7, "units": "x"] }
         if renews { plan["autoRenewEnabled"] = true }
         if let state = words["price"] {
             plan["priceChangeDetails"] = [
@@ -247,9 +287,10 @@ enum GoogleLegacyWire {
         let words = Words(cell)
         try words.require(
             plain: Set(words.plain.filter { $0.first?.isNumber == true })
-                .union(["v1", "renews", "unacknowledged", "intro", "quoted"]),
+                .union(["v1", "renews", "unacknowledged", "intro", "quoted", "odd"]),
             keys: [
-                "pay", "cancel", "order", "after", "resumes", "type", "price", "start", "proof",
+                "survey", "comment", "part", "pay", "cancel", "order", "after", "resumes", "type",
+                "price", "start", "proof",
                 "orders", "kind",
             ])
         var json = JSONText()
@@ -265,6 +306,16 @@ enum GoogleLegacyWire {
         json["paymentState"] = words["pay"].flatMap { Int($0) }
         json["cancelReason"] = words["cancel"].flatMap { Int($0) }
         if words["cancel"] == "0" { json["userCancellationTimeMillis"] = text(TestCalendar.start) }
+        if let reason = words["survey"].flatMap({ Int($0) }) {
+            var survey: [String: Any] = ["cancelSurveyReason": reason]
+            survey["userInputCancelReason"] = words["comment"]
+            json["cancelSurveyResult"] = survey
+        }
+        if words.has("odd") {
+            for name in ["countryCode", "priceAmountMicros", "cancelSurveyResult"] {
+                json[name] = ["a": [1]]
+            }
+        }
         json["orderId"] =
             words["order"] == "-" ? nil : GoogleScene.order(words["order"] ?? "1")
         json["linkedPurchaseToken"] = words["after"].map { "token-\($0)" }
@@ -296,7 +347,9 @@ enum GoogleProductWire {
         let states = ["PURCHASED", "CANCELLED", "PENDING"]
         try words.require(
             plain: Set(states).union(["product", "old", "consumed", "unacknowledged", "test"]),
-            keys: ["bought", "order", "product", "quantity", "left", "proof", "kind"])
+            keys: [
+                "bought", "order", "product", "quantity", "left", "proof", "kind", "orders", "part",
+            ])
         guard let state = states.firstIndex(where: words.has) else {
             throw UnreadableCell(cell: cell)
         }
@@ -306,6 +359,7 @@ enum GoogleProductWire {
         let left = words["left"].flatMap { Int($0) }
         var json = JSONText()
         json["orderId"] = order
+        json["regionCode"] = "DE"
         if words.has("old") {
             json["kind"] = "androidpublisher#productPurchase"
             json["purchaseState"] = state

@@ -1,3 +1,4 @@
+import Ledger
 import Renewal
 import TestSupport
 
@@ -22,6 +23,15 @@ extension Stage.Heard {
         }
     }
 
+    /// What the event tells beside its columns and the store's words, where the case is about it:
+    /// `(region=DE,price=7.99)`.
+    private func details(of event: Event) -> String {
+        guard showsDetails else { return "" }
+        let members = event.detail.members.filter { $0.name != "heard" }
+            .map { "\($0)=\($1.replacing("\"", with: ""))" }
+        return members.isEmpty ? "" : "(" + members.joined(separator: ",") + ")"
+    }
+
     /// `+` is a grant, `-` a revoke, `!` the problem, the rest are notices. The entitlement is
     /// `plus` unless another is named.
     private var told: String {
@@ -33,7 +43,7 @@ extension Stage.Heard {
                 case .notice: ""
                 }
             let about = event.entitlement.map { $0 == "plus" ? "" : ":\($0)" } ?? ""
-            return sign + event.kind.reason + about
+            return sign + event.kind.reason + about + details(of: event)
         }
         if let problem = outcome.schedule.problem { words.append("!" + problem.code.rawValue) }
         return words.isEmpty ? "-" : words.joined(separator: " ")

@@ -77,6 +77,7 @@ struct Stage {
     private var clues: [Int64: [Clue: Timestamp]] = [:]
     private var statedAt: [Int64: Timestamp] = [:]
     private var inVain: [Int64: Vain] = [:]
+    private var showsDetails = false
 
     /// Everything about one step.
     struct Heard {
@@ -87,6 +88,7 @@ struct Stage {
         var product: ProductID
         /// What was known before.
         var before: Facts
+        var showsDetails = false
     }
 
     init(_ item: ConformanceCase) throws {
@@ -101,6 +103,7 @@ struct Stage {
         app = AppKey(store: store, id: Shop.bundle)
         rules = Rules(policy: try Self.policy(item.options), catalog: Shop.catalog)
         clues[1] = try Self.clues(item.options)
+        showsDetails = item.options.has("details")
         let product = ProductID(item.options["product"] ?? "plus")
         let token = try item.options["token"].map { StoreToken(try AppleTokens.token($0)) }
         var purchases = [
@@ -138,13 +141,18 @@ struct Stage {
         return policy
     }
 
-    /// `voided=1@10`: the order 1 is in the list of voided purchases, heard of on day 10.
+    /// `voided=1@10`: the order 1 is in the list of voided purchases, heard of on day 10; with
+    /// `why=store,chargeback` who wanted that, and why.
     /// `revoked=10`: news of a revocation that names no order.
     private static func clues(_ words: Words) throws -> [Clue: Timestamp] {
         var clues: [Clue: Timestamp] = [:]
         if let parts = words["voided"]?.split(separator: "@"), parts.count == 2 {
-            clues[.refund(of: OrderID(GoogleScene.order(String(parts[0]))))] =
-                try TestCalendar.time(parts[1])
+            let order = OrderID(GoogleScene.order(String(parts[0])))
+            let heardAt = try TestCalendar.time(parts[1])
+            clues[.refund(of: order)] = heardAt
+            if let why = words["why"]?.split(separator: ","), why.count == 2 {
+                clues[.void(of: order, source: String(why[0]), reason: String(why[1]))] = heardAt
+            }
         }
         if let day = try words.time("revoked") { clues[.revoked(news: "77")] = day }
         return clues
@@ -195,7 +203,7 @@ struct Stage {
         if let next = outcome.change?.nextToken { rename(id, next) }
         return Heard(
             answer: answer, outcome: outcome, settlement: settlement, at: now,
-            product: purchase.facts.product, before: purchase.facts)
+            product: purchase.facts.product, before: purchase.facts, showsDetails: showsDetails)
     }
 
     /// What the ledger does with the token that a decision names.

@@ -17,6 +17,22 @@ struct DetailTests {
             refundedOrder: "GPA.1")
         detail.claimedBy = "bob"
         detail.commitmentEndsAt = .never
+        let price = Money(currency: "EUR", units: 6, nanos: 990_000_000)
+        detail.sale.region = "PT"
+        detail.sale.price = price
+        detail.sale.basePlan = "monthly"
+        detail.sale.offer = "winter"
+        detail.sale.offerTags = ["a", "b"]
+        detail.sale.profileToken = "p-2"
+        detail.sale.linkedAccount = "l-3"
+        detail.sale.cancelReason = "others"
+        detail.sale.cancelComment = "too \"loud\""
+        detail.sale.replaced = .init(product: "basic", basePlan: "yearly", mode: "deferred")
+        detail.sale.nextProduct = "gold"
+        detail.sale.leavingProducts = ["extra"]
+        detail.refund = RefundNotes(
+            source: "user", reason: "remorse",
+            part: RefundedPart(amount: price, share: Share(1, of: 4)))
         return detail
     }
 
@@ -28,6 +44,12 @@ struct DetailTests {
         let object = try JSONSerialization.jsonObject(with: Data(Self.full.json.utf8))
         let members = try #require(object as? [String: Any])
         #expect(listed.filter { $0 != "detail." }.sorted() == members.keys.sorted())
+    }
+
+    @Test func writesNumbersAsNumbers() throws {
+        #expect(Self.full.json.contains(#""price":6.99,"currency":"EUR","#))
+        #expect(Self.full.json.contains(#""refunded_share":0.25,"refunded_amount":6.99,"#))
+        #expect(Self.full.json.contains(#""offer_tags":["a","b"]"#))
     }
 
     @Test func isEmptyWithoutWords() {

@@ -96,7 +96,7 @@ struct GoogleCaseTests {
             {"productId":"maps","expiryTime":"2026-02-24T10:20:31Z","autoRenewingPlan":{},
             "deferredItemRemoval":{},"latestSuccessfulOrderId":"GPA.5"}]}
         hear: active, production, plus 26-03-15T10, maps 26-02-24T10, paid 26-03-15T10,
-            until 26-03-15T10, renews yes, -
+            until 26-03-15T10, renews yes, -, product_change_scheduled
         more: again 26-02-24T10:20
 
         case: an add-on that has gone, though the rest goes on

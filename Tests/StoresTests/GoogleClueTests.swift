@@ -128,12 +128,82 @@ struct GoogleClueTests {
         #expect(heard.settledClues == [.refund(of: Self.current)])
     }
 
-    /// The answer itself tells of the current order.
-    @Test func doesNotLookForTheCurrentOrder() async throws {
-        let world = Self.world([:])
-        let heard = try await Self.ask(world, [.refund(of: Self.current)])
+    /// The answer itself tells that all of the current order was given back.
+    @Test(arguments: ["REFUNDED", "CANCELED", "PROCESSED"])
+    func leavesTheCurrentOrderToTheAnswer(_ state: String) async throws {
+        let heard = try await Self.ask(
+            Self.world([Self.current.text: state]), [.refund(of: Self.current)])
         #expect(heard.pastRefunds.isEmpty && heard.settledClues.isEmpty)
-        #expect(world.calls.count == 1)
+        #expect(heard.refundedParts.isEmpty && heard.status == .active)
+    }
+
+    /// How much of an order went back, whatever the shape in which it is told.
+    @Test(arguments: [
+        (
+            #"[{"state":"PROCESSED_SUCCESSFULLY","refundDetails":{"total":{"currencyCode":"EUR","#
+                + #""units":"1","nanos":500000000}}},{"refundDetails":{"total":{"currencyCode":"#
+                + #""EUR","nanos":250000000}}},{"state":"PENDING","refundDetails":{"total":"#
+                + #"{"currencyCode":"EUR","units":"5"}}}]"#, "1.75 EUR 0.25"
+        ),
+        (
+            #"[{"refundDetails":{"total":{"currencyCode":"EUR","units":"1"}}},"#
+                + #"{"refundDetails":{"total":{"currencyCode":"USD","units":"1"}}}]"#, "- -"
+        ),
+        (#"[{"refundDetails":{"total":{"currencyCode":"USD","units":"1"}}}]"#, "1 USD -"),
+        (#"[{"refundDetails":{"total":{"currencyCode":"EUR","units":"9"}}}]"#, "9 EUR 1"),
+        (#"[{"refundDetails":{"total":{"currencyCode":"EUR","nanos":1e9}}}]"#, "- -"),
+        (#"[{"refundDetails":{"total":7}}]"#, "- -"), (#"[{"refundDetails":{}}]"#, "- -"),
+        (#"[7]"#, "- -"), ("[]", "- -"), ("null", "- -"), (#""x""#, "- -"), ("{}", "- -"),
+        (#"[{"state":"PENDING"}]"#, nil),
+    ])
+    func tellsAPartOfTheCurrentOrder(_ events: String, _ expected: String?) async throws {
+        let order =
+            #"{"orderId":"\#(Self.current)","purchaseToken":"\#(Self.token)","#
+            + #""state":"PARTIALLY_REFUNDED","total":{"currencyCode":"EUR","units":"7"},"#
+            + #""orderHistory":{"partialRefundEvents":\#(events)}}"#
+        let world = GoogleFixture.world { request in
+            request.url.contains("orders:batchGet")
+                ? .json(#"{"orders":[\#(order)]}"#) : .json(GoogleObservationTests.base)
+        }
+        let heard = try await Self.ask(world, [.refund(of: Self.current)])
+        let found = heard.refundedParts[Self.current].map { part in
+            (part.amount.map { "\($0.text) \($0.currency)" } ?? "-") + " "
+                + (part.share?.text ?? "-")
+        }
+        #expect(found == expected)
+        #expect(heard.settledClues == (expected == nil ? [] : [.refund(of: Self.current)]))
+        #expect(heard.status == .active && heard.pastRefunds.isEmpty && heard.signals.isEmpty)
+    }
+
+    /// News of a refund is not about the part that was given back a month before.
+    @Test(arguments: [("2026-01-20T12:00:00Z", false), ("2026-02-20T11:00:00Z", true)])
+    func waitsForTheRestOfAnOrder(_ processed: String, _ isTold: Bool) async throws {
+        let order =
+            #"{"orderId":"GPA.1..1","purchaseToken":"\#(Self.token)","#
+            + #""state":"PARTIALLY_REFUNDED","orderHistory":{"partialRefundEvents":"#
+            + #"[{"processTime":"\#(processed)"}]}}"#
+        let world = GoogleFixture.world { request in
+            request.url.contains("orders:batchGet")
+                ? .json(#"{"orders":[\#(order)]}"#) : .json(GoogleObservationTests.base)
+        }
+        var purchase = purchase(.google, token: Self.token)
+        purchase.clues = [.refund(of: "GPA.1..1")]
+        purchase.cluesHeardAt = [.refund(of: "GPA.1..1"): GoogleFixture.now]
+        let answer = await (try GoogleFixture.store(world)).ask(purchase, at: GoogleFixture.now)
+        guard case .verdict(let heard) = answer else {
+            Issue.record("\(summary(answer))")
+            return
+        }
+        #expect(heard.pastRefunds == (isTold ? ["GPA.1..1"] : []))
+        #expect(heard.refundedParts == (isTold ? ["GPA.1..1": RefundedPart()] : [:]))
+    }
+
+    /// Another purchase's order says nothing of this one, and does not hide a refund of it.
+    @Test func takesNoPartOfAnothersOrder() async throws {
+        let heard = try await Self.ask(
+            Self.world([Self.current.text: "PARTIALLY_REFUNDED"], of: "another"),
+            [.refund(of: Self.current)])
+        #expect(heard.refundedParts.isEmpty && heard.settledClues.isEmpty)
     }
 
     /// Version 2 shows a pause only when it runs.

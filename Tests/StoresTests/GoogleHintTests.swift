@@ -59,14 +59,22 @@ struct GoogleHintTests {
                     id: "google voided GPA.1..0 1771588800000 all", subject: .token("a"),
                     clue: .refund(of: "GPA.1..0")),
                 Hint(
+                    id: "google voided GPA.1..0 1771588800000 all why", subject: .token("a"),
+                    clue: .void(of: "GPA.1..0", source: "unknown", reason: "remorse")),
+                Hint(
                     id: "google voided GPA.2 1771588860000 2", subject: .token("b"),
                     clue: .revoked(news: "google voided GPA.2 1771588860000 2")),
+                Hint(
+                    id: "google voided GPA.2 1771588860000 2 why", subject: .token("b"),
+                    clue: .void(of: "GPA.2", source: "unknown", reason: "99")),
             ])
         #expect(first.hasMore)
         #expect(first.skipped == 2)
         let later = Self.now + .minutes(3)
         let second = try await store.voidedHints(after: first.position, at: later)
-        #expect(second.hints.map(\.id) == ["google voided GPA.3 1770000000000 all"])
+        #expect(second.hints.first?.id == "google voided GPA.3 1770000000000 all")
+        #expect(
+            second.hints.last?.clue == .void(of: "GPA.3", source: "store", reason: "chargeback"))
         #expect(!second.hasMore)
         #expect(second.position == "1771588800000")
         #expect(

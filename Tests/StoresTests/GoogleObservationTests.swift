@@ -217,7 +217,7 @@ struct GoogleObservationTests {
             "autoRenewingPlan":{"autoRenewEnabled":true},
             "latestSuccessfulOrderId":"GPA.3301-7742-9918-40211..0"}]}
         hear: active, production, plus 26-03-15T10, maps 26-03-24T10, paid 26-03-15T10,
-            until 26-03-15T10, renews yes, -
+            until 26-03-15T10, renews yes, -, product_change_scheduled
         more: again 26-03-24T10:20
 
         case: prepaid

@@ -60,14 +60,17 @@ extension CatalogMessage {
         No action needed.
         == notice_refunded e0ce7262560b572ce925b2583323e480
         A refund for @RENEWALD_USER@ ends no access
-        It was a consumable, or its access had ended before.
+        It was a consumable, its access had ended before, or only a part was given back (the event's
+        detail says so).
 
         If the app has delivered coins or the like for it, take them back.
         == notice_unacknowledged f08d0e57d3e9b4daaaf61038d68b64c3
         A purchase of @RENEWALD_USER@ is not acknowledged
-        Google refunds a purchase that the app's backend has not acknowledged within three days.
+        Google refunds a purchase that was not acknowledged within three days; Amazon cancels one
+        that was not fulfilled within 14.
 
-        Check that the backend acknowledges purchases: this one is a day old.
+        Check that the app or its backend acknowledges purchases (Amazon: notifyFulfillment). This
+        one is a day old, or with Amazon ten days.
         == notice_shared_receipt 9f29605fce7b4481191ff9f9e03430ac
         A purchase of @RENEWALD_USER@ was submitted for another user too
         The app's own account token, or else [policy] shared (keep, move or allow), says who has

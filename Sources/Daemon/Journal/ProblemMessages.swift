@@ -61,9 +61,10 @@ extension CatalogMessage {
         Add what is missing to the configuration and reload.
         == problem_unacknowledged 58615a31bf128902e80949a36310db00
         A purchase is not acknowledged
-        Google refunds a purchase that was not acknowledged within three days.
+        Google refunds a purchase that was not acknowledged within three days; Amazon cancels one
+        that was not fulfilled within 14.
 
-        Check that the app's backend acknowledges purchases.
+        Check that the app or its backend acknowledges purchases (Amazon: notifyFulfillment).
         == problem_clock 3f9d2c61a7e84b05b1c8e6d47a90f2ce
         The database's clock and a store's differ
         The database's time and the time in the answers of @RENEWALD_STORE@ differ by more than a

@@ -13,10 +13,12 @@ struct AmazonBases: Sendable {
 extension AmazonStore {
     /// Asks about the bases of an add-on, with the same user (design rule 16). What cannot be
     /// asked about ends nothing.
+    ///
+    /// - Throws: `.throttled`, so that the calls that follow wait as well.
     func bases(
         of addOn: AmazonReceipt, for purchase: Purchase, in environment: StoreEnvironment,
         at now: Timestamp
-    ) async -> AmazonBases {
+    ) async throws(StoreFailure) -> AmazonBases {
         var bases = AmazonBases()
         bases.isIncomplete = addOn.baseReceipts.count > Self.most
         for token in addOn.baseReceipts.prefix(Self.most) where token != purchase.token {
@@ -28,6 +30,7 @@ extension AmazonStore {
                     return bases
                 }
             } catch {
+                if case .throttled = error { throw error }
                 bases.isIncomplete = true
                 bases.failure = error
             }
@@ -45,6 +48,7 @@ extension AmazonStore {
         asked.receipt = try PathSegment(token.text, what: "base receipt id")
         await transport.beforeExtraCall()
         let heard = try await reply(about: asked, from: environment, at: now)
+        if case .failed(let failure) = heard.reply, case .throttled = failure { throw failure }
         guard case .answer(let body) = heard.reply else {
             throw .unreachable(reason: "the base subscription is not shown")
         }

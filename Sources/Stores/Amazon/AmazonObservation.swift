@@ -58,13 +58,18 @@ struct AmazonObservation: Sendable {
     var observation: Observation {
         let status = status
         let end = expiresAt(status)
-        return Observation(
+        var observation = Observation(
             environment: environment, kind: kind, status: status,
             items: [Item(names: names, expiresAt: end)], originalID: receiptID,
             period: period(status), paidThrough: paidThrough(status),
             expiresAt: end, willRenew: willRenew, phase: phase, purchasedAt: purchased,
             signals: signals(status), usedIntroductory: usedIntroductory,
             askAgainBy: askAgainBy, words: words)
+        observation.notes.region = receipt.countryCode
+        if observation.signals.contains(.productChangeScheduled) {
+            observation.notes.nextProduct = receipt.deferredSku
+        }
+        return observation
     }
 
     private var status: SubscriptionStatus {
@@ -144,7 +149,9 @@ struct AmazonObservation: Sendable {
     /// An end to come of what has no other end; some hours after an end whose reason Amazon fills
     /// in later.
     private var askAgainBy: Timestamp? {
-        guard let cancelled else { return deferredUntil }
+        guard let cancelled else {
+            return [deferredUntil, fulfilmentAlarm].compactMap { $0 }.filter { $0 > now }.min()
+        }
         guard cancelled <= proven else { return kind == .autoRenewable ? nil : cancelled }
         let isReasonPending = receipt.cancelReason == 0 && now - cancelled < .days(2)
         return isReasonPending ? now + .hours(6) : nil
@@ -153,15 +160,30 @@ struct AmazonObservation: Sendable {
     /// When a change of plan takes place.
     private var deferredUntil: Timestamp? {
         receipt.deferredDate.flatMap { Timestamp(millisecondsSinceEpoch: $0) }
-            .flatMap { $0 > now ? $0 : nil }
     }
 
     private func signals(_ status: SubscriptionStatus) -> Set<Signal> {
-        guard status == .active || isInGrace, let next = receipt.deferredSku,
-            next != receipt.termSku
-        else { return [] }
-        return [.productChangeScheduled]
+        guard status == .active || isInGrace else { return [] }
+        var signals: Set<Signal> = []
+        if let next = receipt.deferredSku, next != receipt.termSku {
+            signals.insert(.productChangeScheduled)
+        }
+        // What Amazon has not cancelled in time, it does not want to be told of.
+        if let alarm = fulfilmentAlarm, now > alarm, now < alarm + Self.fulfilmentWarning {
+            signals.insert(.unacknowledged)
+        }
+        return signals
     }
+
+    /// When to warn of what nobody has fulfilled: Amazon cancels it 14 days after the purchase.
+    ///
+    /// <https://developer.amazon.com/docs/in-app-purchasing/iap-whats-new.html>
+    private var fulfilmentAlarm: Timestamp? {
+        guard receipt.isUnfulfilled, let purchased else { return nil }
+        return purchased + .days(14) - Self.fulfilmentWarning
+    }
+
+    private static let fulfilmentWarning = Duration.days(4)
 
     private var words: String {
         var words: [String] = []
@@ -171,7 +193,7 @@ struct AmazonObservation: Sendable {
         ] {
             if let date { words.append("\(name) \(date.text)") }
         }
-        if let country = receipt.countryCode { words.append("countryCode \(country.prefix(2))") }
+        if let country = receipt.countryCode { words.append("countryCode \(country)") }
         if let reason = receipt.cancelReason { words.append("cancelReason \(reason)") }
         return words.joined(separator: ", ")
     }

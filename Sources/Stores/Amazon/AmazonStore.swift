@@ -89,7 +89,7 @@ package final class AmazonStore: Sendable {
                 at: now, provenUpTo: heard.proven
             ).observation
             if observation.givesAccess, !receipt.baseReceipts.isEmpty {
-                let bases = await bases(of: receipt, for: purchase, in: environment, at: now)
+                let bases = try await bases(of: receipt, for: purchase, in: environment, at: now)
                 if let failure = bases.failure, purchase.facts.hasEnded { throw failure }
                 observation.end(with: bases)
             }

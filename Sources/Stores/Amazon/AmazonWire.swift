@@ -30,6 +30,9 @@ struct AmazonReceipt: Decodable, Sendable {
     let baseReceipts: [StoreToken]
     /// Of the customer, ISO 3166-1 alpha-2; only newer answers have it.
     let countryCode: String?
+    /// Whether nobody has told Amazon what became of the purchase. Answers of the sandbox do not
+    /// have the members that tell it, and say nothing of it.
+    let isUnfulfilled: Bool
     let promotions: [Promotion]?
     let betaProduct: Bool?
     let testTransaction: Bool?
@@ -59,7 +62,9 @@ struct AmazonReceipt: Decodable, Sendable {
         let bases: Tolerant<[String]>? = try members.value("baseReceipts")
         baseReceipts = (bases?.value ?? []).filter { !$0.isEmpty }.map(StoreToken.init)
         let country: Tolerant<String>? = try members.value("countryCode")
-        countryCode = country?.value
+        countryCode = RegionCode.checked(country?.value)
+        let fulfilment = ["fulfillmentResult", "fulfillmentDate"].filter(members.has)
+        isUnfulfilled = !fulfilment.isEmpty && fulfilment.allSatisfy(members.isNone)
         promotions = try members.value("promotions")
         betaProduct = try members.flag("betaProduct")
         testTransaction = try members.flag("testTransaction")
@@ -79,6 +84,15 @@ private struct Members {
 
     init(_ decoder: any Decoder) throws {
         container = try decoder.container(keyedBy: Key.self)
+    }
+
+    func has(_ name: String) -> Bool { container.contains(Key(stringValue: name)) }
+
+    /// Whether a member that is there says nothing: null, or nought.
+    func isNone(_ name: String) -> Bool {
+        let key = Key(stringValue: name)
+        if (try? container.decodeNil(forKey: key)) == true { return true }
+        return (try? container.decode(LenientInteger.self, forKey: key))?.value == 0
     }
 
     func value<Value: Decodable>(_ name: String) throws -> Value? {

@@ -28,7 +28,7 @@ extension GoogleObservation {
         clues.contains { clue in
             switch clue {
             case .refund, .revoked: true
-            case .pause: false
+            case .pause, .void: false
             }
         }
     }

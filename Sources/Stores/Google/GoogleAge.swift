@@ -90,7 +90,14 @@ extension GoogleObservation {
         if snapshot.state == .canceled, isCutShort { return true }
         return !snapshot.state.isPending
             && !snapshot.items.contains { $0.product == facts.product }
-            && !facts.signals.contains(.productChangeScheduled)
+            && !isMainToBeReplaced
+    }
+
+    /// Whether it was told that the main product will change; where there are several products, it
+    /// may have been another one that will go.
+    private var isMainToBeReplaced: Bool {
+        facts.signals.contains(.productChangeScheduled)
+            && Set(facts.holdings.map(\.product)).count <= 1
     }
 }
 

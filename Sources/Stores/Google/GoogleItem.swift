@@ -19,7 +19,10 @@ struct GoogleItem: Hashable, Sendable {
     var isToBeReplaced = false
     /// That product, where the answer names it.
     var replacement: ProductID?
+    /// Whether it goes away at the next renewal.
+    var isLeaving = false
     var hasPriceIncreasePending = false
+    var notes = SaleNotes()
 
     /// The items that are owned now. In a running state one that renews is kept beyond its expiry,
     /// while Google still collects without a word; where nothing else is left, the last one too:

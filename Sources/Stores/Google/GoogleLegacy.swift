@@ -30,6 +30,19 @@ struct GoogleLegacySubscription: Decodable, Sendable {
     /// 0 not yet, 1 done.
     let acknowledgementState: LenientInteger?
     let obfuscatedExternalAccountId: LooseText?
+    let obfuscatedExternalProfileId: LooseText?
+    let externalAccountId: LooseText?
+    let countryCode: LooseText?
+    let priceCurrencyCode: LooseText?
+    let priceAmountMicros: LooseInteger?
+    let cancelSurveyResult: Tolerant<Survey>?
+
+    struct Survey: Decodable, Hashable, Sendable {
+        /// 0 another, 1 not used enough, 2 technical, 3 the price, 4 a better app.
+        let cancelSurveyReason: LooseInteger?
+        /// Only of another reason.
+        let userInputCancelReason: LooseText?
+    }
 
     struct PriceChange: Decodable, Sendable {
         /// 0 outstanding, 1 accepted.
@@ -67,6 +80,9 @@ extension GoogleLegacySubscription {
         item.usedOffer = introductoryPriceInfo == nil ? nil : true
         item.isToBeReplaced = paymentState?.value == 3
         item.hasPriceIncreasePending = priceChange?.state?.value == 0
+        item.notes.price = priceAmountMicros?.value.flatMap {
+            Money(currency: priceCurrencyCode?.value, micros: $0)
+        }
         var snapshot = GoogleSnapshot(state: state, items: [item])
         snapshot.payment = payment(facts)
         snapshot.latestOrder = orderId
@@ -78,6 +94,7 @@ extension GoogleLegacySubscription {
         snapshot.cancellation = renews ? nil : cancellation
         snapshot.isTest = purchaseType?.value == 0
         snapshot.awaitsAcknowledgement = acknowledgementState?.value == 0
+        snapshot.notes = SaleNotes(self)
         return snapshot
     }
 

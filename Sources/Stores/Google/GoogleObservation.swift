@@ -62,6 +62,7 @@ struct GoogleObservation: Sendable {
         observation.commitment = commitment(status)
         observation.lossOfPart = lossOfPart
         observation.accountToken = snapshot.accountToken
+        observation.notes = notes
         observation.awaitsAcknowledgement =
             snapshot.awaitsAcknowledgement && !snapshot.state.isPending
         return observation

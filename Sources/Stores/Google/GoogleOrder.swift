@@ -18,6 +18,10 @@ package struct GoogleOrder: Hashable, Sendable, CustomStringConvertible, CustomR
     package let createdAt: Timestamp?
     /// Nil when no refund of the whole is recorded.
     package let refundedAt: Timestamp?
+    /// What was given back of it so far, where that is not all.
+    package var part: RefundedPart?
+    /// When the last of that was given back; nil where it is not told.
+    var partAt: Timestamp?
 
     package var description: String { "order \(id), \(state)" }
     package var customMirror: Mirror { Mirror(self, children: ["id": id, "state": state]) }
@@ -89,9 +93,24 @@ struct GoogleOrderWire: Decodable, Sendable {
     let createTime: String?
     let orderHistory: History?
     let lineItems: [LineItem]?
+    let total: Tolerant<GoogleMoney>?
 
     struct History: Decodable, Sendable {
         let refundEvent: Event?
+        let partialRefundEvents: Tolerant<[Tolerant<PartialRefund>]>?
+    }
+
+    struct PartialRefund: Decodable, Hashable, Sendable {
+        /// RFC 3339.
+        let processTime: LooseText?
+        let createTime: LooseText?
+        /// `PENDING` or `PROCESSED_SUCCESSFULLY`.
+        let state: LooseText?
+        let refundDetails: Tolerant<Details>?
+
+        struct Details: Decodable, Hashable, Sendable {
+            let total: Tolerant<GoogleMoney>?
+        }
     }
 
     struct Event: Decodable, Sendable {
@@ -106,12 +125,39 @@ struct GoogleOrderWire: Decodable, Sendable {
         guard let orderId, !orderId.isEmpty else { throw .malformed(field: "orderId") }
         guard let state else { throw .malformed(field: "state") }
         let window = DateWindow(now: now)
-        return GoogleOrder(
+        var order = GoogleOrder(
             id: orderId, baseID: GoogleOrderID.base(of: orderId), token: purchaseToken,
             state: state, products: (lineItems ?? []).compactMap(\.productId),
             createdAt: try window.past(rfc3339: createTime, field: "createTime"),
             refundedAt: try window.past(
                 rfc3339: orderHistory?.refundEvent?.eventTime,
                 field: "orderHistory.refundEvent.eventTime"))
+        if state == "PARTIALLY_REFUNDED", order.refundedAt == nil {
+            order.part = part
+            order.partAt = parts.compactMap { part in
+                try? window.past(
+                    rfc3339: part.processTime?.value ?? part.createTime?.value, field: "")
+            }.max()
+        }
+        return order
+    }
+
+    private var events: [PartialRefund?] {
+        orderHistory?.partialRefundEvents?.value?.map(\.value) ?? []
+    }
+
+    private var parts: [PartialRefund] {
+        events.compactMap(\.self).filter { $0.state?.value != "PENDING" }
+    }
+
+    /// Nil while none of it has gone back. How much, is told where every amount can be read.
+    private var part: RefundedPart? {
+        guard !parts.isEmpty || events.isEmpty || events.contains(nil) else { return nil }
+        let amounts = parts.compactMap { $0.refundDetails?.value?.total?.value?.money }
+        guard !parts.isEmpty, amounts.count == parts.count, !events.contains(nil),
+            let amount = Money.sum(amounts)
+        else { return RefundedPart() }
+        return RefundedPart(
+            amount: amount, share: total?.value?.money.flatMap { amount.share(of: $0) })
     }
 }

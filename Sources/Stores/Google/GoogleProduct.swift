@@ -22,6 +22,8 @@ struct GoogleLegacyProduct: Decodable, Sendable {
     let quantity: LenientInteger?
     let refundableQuantity: LenientInteger?
     let obfuscatedExternalAccountId: LooseText?
+    let obfuscatedExternalProfileId: LooseText?
+    let regionCode: LooseText?
 }
 
 extension GoogleLegacyProduct {
@@ -52,6 +54,8 @@ extension GoogleLegacyProduct {
             milliseconds: purchaseTimeMillis?.value, field: "purchaseTimeMillis")
         sale.isTest = purchaseType?.value == 0
         sale.awaitsAcknowledgement = acknowledgementState?.value == 0
+        sale.notes.region = RegionCode.checked(regionCode?.value)
+        sale.notes.profileToken = SaleNotes.word(obfuscatedExternalProfileId?.value)
         return sale
     }
 }
@@ -69,6 +73,8 @@ struct GoogleProduct: Decodable, Sendable {
     let purchaseCompletionTime: String?
     let acknowledgementState: String?
     let obfuscatedExternalAccountId: LooseText?
+    let obfuscatedExternalProfileId: LooseText?
+    let regionCode: LooseText?
 
     struct StateContext: Decodable, Sendable {
         /// `PURCHASED`, `CANCELLED` or `PENDING`.
@@ -85,6 +91,8 @@ struct GoogleProduct: Decodable, Sendable {
         let refundableQuantity: LenientInteger?
         let consumptionState: String?
         let preorderOfferDetails: Preorder?
+        let offerId: LooseText?
+        let offerTags: Tolerant<[String]>?
     }
 
     struct Preorder: Decodable, Sendable {
@@ -127,6 +135,11 @@ extension GoogleProduct {
         sale.isTest = testPurchaseContext != nil
         sale.awaitsAcknowledgement =
             acknowledgementState == "ACKNOWLEDGEMENT_STATE_PENDING"
+        sale.notes.region = RegionCode.checked(regionCode?.value)
+        sale.notes.profileToken = SaleNotes.word(obfuscatedExternalProfileId?.value)
+        let offer = productLineItem?.first?.productOfferDetails
+        sale.notes.offer = SaleNotes.word(offer?.offerId?.value)
+        sale.notes.offerTags = SaleNotes.words(offer?.offerTags?.value)
         // Ordered ahead: paid when it is released.
         if sale.state == .purchased, sale.boughtAt == nil, let releasedAt,
             releasedAt > proven ?? now

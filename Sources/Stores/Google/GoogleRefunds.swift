@@ -1,30 +1,37 @@
 import Renewal
 
 extension GoogleStore {
-    /// Adds to the observation of a subscription that periods of it have been refunded, where that
-    /// was heard and Google's order management says so too: orders of this very token. One call,
-    /// and only after such news. What Google does not show yet, or without a usable answer, is
-    /// looked into again at the next check; the decision says how often.
+    /// Adds to an observation that periods of it, or a part of what is in force, have been
+    /// refunded, where that was heard and Google's order management says so too: orders of this
+    /// very token. One call, and only after such news. What Google does not show yet, or without a
+    /// usable answer, is looked into again at the next check; the decision says how often.
     ///
     /// <https://developers.google.com/android-publisher/api-ref/rest/v3/orders/batchget>
     func noteRefunds(
         of purchase: Purchase, in observation: inout Observation, at now: Timestamp
     ) async {
-        guard observation.kind == .autoRenewable else { return }
-        observation.settleShownClues(of: purchase)
+        let renews = observation.kind == .autoRenewable
+        if renews { observation.settleShownClues(of: purchase) }
+        // Of what is sold once there is one order, and its own answer says that all of it is gone.
+        guard renews || observation.isInForce else { return }
         let told = observation.settledClues.refundedOrders
-        var past = purchase.clues.refundedOrders.subtracting(told)
-        // The answer itself tells of the current order while it runs.
-        if let current = observation.orderID, observation.isInForce { past.remove(current) }
-        if !past.isEmpty {
-            await client.transport.beforeExtraCall()
-            for order in await orders(past.sorted(), at: now)
-            where past.contains(order.id) && order.isRefunded {
-                observation.settledClues.insert(.refund(of: order.id))
-                guard order.token == purchase.token else { continue }
-                observation.pastRefunds.insert(order.id)
-                observation.signals.insert(.pastPeriodRefunded)
-            }
+        let sought = purchase.clues.refundedOrders.subtracting(told)
+        guard !sought.isEmpty else { return }
+        let current = observation.isInForce ? observation.orderID ?? purchase.facts.orderID : nil
+        await client.transport.beforeExtraCall()
+        for order in await orders(sought.sorted(), at: now)
+        where sought.contains(order.id) && order.isRefunded {
+            let clue = Clue.refund(of: order.id)
+            if order.part != nil, order.isPart(before: purchase.cluesHeardAt[clue]) { continue }
+            let isOwn = order.token == purchase.token
+            let isPast = renews && order.id != current
+            // That all of the current order is gone, the answer itself tells.
+            guard isPast || (isOwn && order.part != nil) else { continue }
+            observation.settledClues.insert(clue)
+            if isOwn { observation.refundedParts[order.id] = order.part }
+            guard isOwn, isPast else { continue }
+            observation.pastRefunds.insert(order.id)
+            observation.signals.insert(.pastPeriodRefunded)
         }
     }
 
@@ -76,7 +83,14 @@ extension Observation {
 
 extension GoogleOrder {
     fileprivate var isRefunded: Bool {
-        ["REFUNDED", "CANCELED", "PARTIALLY_REFUNDED"].contains(state)
+        part != nil || ["REFUNDED", "CANCELED"].contains(state)
+            || (state == "PARTIALLY_REFUNDED" && refundedAt != nil)
+    }
+
+    /// Whether only what was given back long before the news is shown: the news is about the rest.
+    fileprivate func isPart(before heardAt: Timestamp?) -> Bool {
+        guard let heardAt, let partAt else { return false }
+        return partAt < heardAt - .days(1)
     }
 }
 

@@ -12,6 +12,7 @@ struct GoogleSale: Hashable, Sendable {
     var wasCompleted = false
     var isTest = false
     var awaitsAcknowledgement = false
+    var notes = SaleNotes()
 
     enum State: String, Hashable, Sendable {
         case purchased = "PURCHASED"

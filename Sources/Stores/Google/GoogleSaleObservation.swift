@@ -55,7 +55,11 @@ struct GoogleSaleObservation: Sendable {
             words: words)
         observation.accountToken = sale.accountToken
         observation.awaitsAcknowledgement = awaitsAcknowledgement
+        observation.notes = sale.notes
         observation.isRefundedInPart = isRefundedInPart
+        if isRefundedInPart, let left, let order = sale.order {
+            observation.refundedParts[order] = RefundedPart(share: Share(bought - left, of: bought))
+        }
         observation.lossOfPart = kept.count < sale.items.count ? .refunded : nil
         observation.settledClues = settledClues(status)
         if let alarm, alarm > now { observation.askAgainBy = alarm }

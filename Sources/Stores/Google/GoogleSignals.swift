@@ -14,7 +14,9 @@ extension GoogleObservation {
             return signals
         case .pending, .ended, .refunded, .removedFromFamily, .replaced: return []
         }
-        if main?.isToBeReplaced == true { signals.insert(.productChangeScheduled) }
+        if main?.isToBeReplaced == true || !leaving.isEmpty {
+            signals.insert(.productChangeScheduled)
+        }
         if main?.hasPriceIncreasePending == true { signals.insert(.priceIncreasePending) }
         if let resumes = snapshot.resumesAt, resumes > now { signals.insert(.pauseScheduled) }
         if let alarm = acknowledgementAlarm, now > alarm { signals.insert(.unacknowledged) }
@@ -34,6 +36,21 @@ extension GoogleObservation {
             expires - start < .days(7)
         else { return start + .hours(24) }
         return start + min((expires - start) / 6, .hours(24))
+    }
+
+    /// What will not be there after the next renewal.
+    private var leaving: [GoogleItem] { inForce.filter { $0.isLeaving && $0.isOwned(at: proven) } }
+
+    var notes: SaleNotes {
+        var notes = main?.notes ?? SaleNotes()
+        notes.region = snapshot.notes.region
+        notes.profileToken = snapshot.notes.profileToken
+        notes.linkedAccount = snapshot.notes.linkedAccount
+        notes.cancelReason = snapshot.notes.cancelReason
+        notes.cancelComment = snapshot.notes.cancelComment
+        notes.nextProduct = main?.replacement
+        notes.leavingProducts = leaving.map(\.product)
+        return notes
     }
 
     func askAgainBy(_ status: SubscriptionStatus) -> Timestamp? {

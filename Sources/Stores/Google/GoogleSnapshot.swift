@@ -19,6 +19,8 @@ struct GoogleSnapshot: Hashable, Sendable {
     var isTest = false
     /// Google waits for the app or its backend to say that the purchase has arrived.
     var awaitsAcknowledgement = false
+    /// What is not of one item.
+    var notes = SaleNotes()
 
     /// Every order that the answer names, that of the item in question first.
     func orders(first main: GoogleItem?) -> [OrderID] {

@@ -35,14 +35,14 @@ extension GoogleStore {
         let page = try JSON.decode(GoogleVoidedPage.self, from: try reply.wholeAppBody())
         let next = page.tokenPagination?.nextPageToken.flatMap { $0.isEmpty ? nil : $0 }
         let voids = page.voidedPurchases ?? []
-        let hints = voids.compactMap(\.hint)
+        let hints = voids.flatMap(\.hints)
         let beganAt = place.pageToken == nil ? now : place.beganAt ?? now
         let following =
             next.map { VoidedPlace(sweptAt: place.sweptAt, beganAt: beganAt, pageToken: $0) }
             ?? VoidedPlace(sweptAt: beganAt)
         var result = HintPage(
             hints: hints, position: following.text, hasMore: next != nil,
-            skipped: voids.count - hints.count)
+            skipped: voids.count { $0.hints.isEmpty })
         result.rulings = voids.compactMap(\.ruling)
         return result
     }
@@ -115,14 +115,24 @@ struct GoogleVoidedPage: Decodable, Sendable {
         let voidedTimeMillis: LenientInteger?
         /// Only of a refund of a part of the quantity.
         let voidedQuantity: LenientInteger?
+        /// 0 the user, 1 the developer, 2 Google.
+        let voidedSource: LooseInteger?
+        let voidedReason: LooseInteger?
 
-        /// Nil where it does not say what it is about.
-        var hint: Hint? {
-            guard let purchaseToken, !purchaseToken.isEmpty else { return nil }
+        /// None where it does not say what it is about. Who wanted it, and why, is news of its own:
+        /// the refund itself may have been heard of before, without that.
+        var hints: [Hint] {
+            guard let purchaseToken, !purchaseToken.isEmpty else { return [] }
             let id = NewsID("google voided \(name)")
-            return Hint(
+            let what = Hint(
                 id: id, subject: .token(purchaseToken),
                 clue: wholeOrder.map(Clue.refund) ?? .revoked(news: id))
+            let words = order.flatMap {
+                GoogleVoidWords.clue(
+                    of: $0, source: voidedSource?.value, reason: voidedReason?.value)
+            }
+            guard let words else { return [what] }
+            return [what, Hint(id: "\(id) why", subject: .token(purchaseToken), clue: words)]
         }
 
         /// What is asked about the refund of the order is settled.

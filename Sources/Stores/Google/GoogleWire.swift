@@ -42,6 +42,7 @@ struct GoogleSubscription: Sendable {
         snapshot.isTest = try json.has("testPurchase")
         snapshot.awaitsAcknowledgement =
             try json.text("acknowledgementState") == "ACKNOWLEDGEMENT_STATE_PENDING"
+        snapshot.notes = SaleNotes(subscription: json)
         self.snapshot = snapshot
     }
 
@@ -92,13 +93,13 @@ extension GoogleItem {
         isPrepaid = try json.has("prepaidPlan")
         phase = try json.object("offerPhase").flatMap(Self.phase)
         // The offer stays after its discount.
-        usedOffer = try json.object("offerDetails").map { offer throws(StoreFailure) in
-            try offer.has("offerId")
-        }
+        usedOffer = (try? json.object("offerDetails")).flatMap { try? $0.has("offerId") }
         let replacement = try json.object("deferredItemReplacement")
         isToBeReplaced = replacement != nil
         self.replacement = try replacement?.id("productId")
+        isLeaving = try json.has("deferredItemRemoval")
         hasPriceIncreasePending = try plan.map(Self.hasPriceIncreasePending) ?? false
+        notes = SaleNotes(item: json)
     }
 
     private static func phase(_ json: JSONObject) throws(StoreFailure) -> Phase? {
