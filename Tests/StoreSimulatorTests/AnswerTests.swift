@@ -186,7 +186,7 @@ struct AmazonAnswerTests {
         let purchase = try Scene.purchase(.amazon, "-")
         let answer = Amazon.receipt(purchase, purchase.timeline.life(at: Days.instant(1))).object
         let members = """
-            autoRenewing betaProduct cancelDate cancelReason countryCode deferredDate deferredSku \
+            autoRenewing baseReceipts betaProduct cancelDate cancelReason countryCode deferredDate deferredSku \
             freeTrialEndDate fulfillmentDate fulfillmentResult gracePeriodEndDate parentProductId \
             productId productType promotions purchaseDate purchaseMetadataMap quantity receiptId \
             renewalDate term termSku testTransaction

@@ -16,7 +16,22 @@ class Amazon:
         self.count.client = "requests, Amazon"
         for purchase in self.simulator.truth("amazon"):
             self.compare(purchase)
+        self.add_ons()
         self.errors()
+
+    def add_ons(self):
+        """Members that the documentation has, in cases that no scenario plays."""
+        simulator = self.simulator
+        base = simulator.buy("amazon", country="FR")
+        addon = simulator.buy("amazon", bases=[base["id"]], acknowledged=False)
+        receipt = self.ask(addon).json()
+        self.count.case("base receipts", receipt["baseReceipts"], [base["token"]])
+        self.count.case("not fulfilled", receipt["fulfillmentResult"], None)
+        self.count.case("country", self.ask(base).json()["countryCode"], "FR")
+        simulator.control("POST", f"/purchases/{addon['id']}/fulfil")
+        self.count.case("fulfilled", self.ask(addon).json()["fulfillmentResult"], "FULFILLED")
+        simulator.control("POST", f"/purchases/{base['id']}/refund")
+        self.count.case("without its base", simulator.describe(addon)["entitled"], False)
 
     def ask(self, purchase, **other):
         name = "amazon_sandbox_base_url" if other.get("sandbox") else "amazon_base_url"

@@ -19,6 +19,20 @@ STATES = {
     "abandoned": "PENDING_PURCHASE_CANCELED",
 }
 GIVING_ACCESS = ("ACTIVE", "CANCELED", "IN_GRACE_PERIOD")
+# Members of Google's documentation that are newer than this client's description of the API.
+NEWER = {
+    "SubscriptionPurchaseV2.etag",
+    "SubscriptionPurchaseV2.inGracePeriodStateContext",
+    "SubscriptionPurchaseV2.onHoldStateContext",
+    "SubscriptionPurchaseV2.outOfAppPurchaseContext",
+    "SubscriptionPurchaseV2.lineItems.deferredItemRemoval",
+    "SubscriptionPurchaseV2.lineItems.itemReplacement",
+    "SubscriptionPurchaseV2.lineItems.latestSuccessfulOrderId",
+    "SubscriptionPurchaseV2.lineItems.offerPhase",
+    "Order.salesChannel",
+    "Order.lineItems.subscriptionDetails.offerPhaseDetails",
+}
+TYPES = {"string": str, "integer": int, "boolean": bool, "number": (int, float)}
 
 
 class Google:
@@ -30,6 +44,7 @@ class Google:
             self.key, scopes=[SCOPE]
         )
         self.service = self.build(credentials)
+        self.schemas = self.service._schema.schemas
 
     def build(self, credentials):
         return build(
@@ -45,10 +60,39 @@ class Google:
         for purchase in self.simulator.truth("google"):
             self.compare(purchase)
         self.voided()
+        self.sales()
         self.writes()
         self.errors()
         self.count.client = "inapppy, Google"
         self.inapppy()
+
+    def agrees(self, what, schema, answer):
+        """Compares the members and their types with the client's description of the API."""
+        strange = {place for place in self.strange(schema, answer, schema) if place not in NEWER}
+        self.count.case(f"{what} members of {schema}", sorted(strange), [])
+
+    def strange(self, schema, value, path):
+        known = self.schemas[schema]["properties"]
+        for name, inner in value.items():
+            place = f"{path}.{name}"
+            if name in known:
+                yield from self.strange_value(known[name], inner, place)
+            else:
+                yield place
+
+    def strange_value(self, known, value, place):
+        if "$ref" in known:
+            if isinstance(value, dict):
+                yield from self.strange(known["$ref"], value, place)
+            else:
+                yield f"{place} is no object"
+        elif known["type"] == "array":
+            for one in value:
+                yield from self.strange_value(known["items"], one, place)
+        elif not isinstance(value, TYPES[known["type"]]):
+            yield f"{place} is no {known['type']}"
+        elif value not in known.get("enum", [value]):
+            yield f"{place} is {value}"
 
     def named(self, purchase):
         return {"packageName": purchase["app"], "token": purchase["token"]}
@@ -78,6 +122,7 @@ class Google:
                 .get(productId=purchase["product"], **self.named(purchase))
                 .execute()
             )
+            self.agrees(name, "ProductPurchase", answer)
             if purchase["product"] == "lifetime":
                 self.count.case(
                     f"{name} entitled", answer.get("purchaseState", 0) == 0, purchase["entitled"]
@@ -91,6 +136,7 @@ class Google:
             self.count.case(f"{name} has ended", purchase["entitled"], False)
             self.count.case(f"{name} ended long ago", self.is_long_over(described), True)
             return
+        self.agrees(name, "SubscriptionPurchaseV2", answer)
         state = answer["subscriptionState"].removeprefix("SUBSCRIPTION_STATE_")
         if purchase["state"] == "active":
             expected = "ACTIVE" if described["auto_renews"] else "CANCELED"
@@ -111,12 +157,14 @@ class Google:
             .get(subscriptionId=item["productId"], **self.named(purchase))
             .execute()
         )
+        self.agrees(name, "SubscriptionPurchase", old)
         if "orderId" in old:
             order = (
                 self.service.orders()
                 .get(packageName=purchase["app"], orderId=old["orderId"])
                 .execute()
             )
+            self.agrees(name, "Order", order)
             self.count.case(f"{name} order", order["purchaseToken"], purchase["token"])
 
     def voided(self):
@@ -129,6 +177,7 @@ class Google:
                 .execute()
             )
             voided += answer.get("voidedPurchases", [])
+            self.agrees("voided", "VoidedPurchasesListResponse", answer)
             page = answer.get("tokenPagination", {}).get("nextPageToken")
             if not page:
                 break
@@ -138,6 +187,46 @@ class Google:
                 charges = self.simulator.describe(purchase)["charges"]
                 given_back = any(charge["given_back"] for charge in charges)
                 self.count.case(f"google {purchase['id']} voided", given_back, True)
+
+    def sales(self):
+        """What is told of a sale, and of a refund of a part of it."""
+        simulator = self.simulator
+        one = simulator.buy(
+            "google",
+            user="u-7",
+            country="AT",
+            price="12.5",
+            currency="CHF",
+            base_plan="yearly",
+            offer_tags=["winter"],
+            profile="p-2",
+            linked_account="l-3",
+        )
+        simulator.control("POST", f"/purchases/{one['id']}/cancel", reason=3, comment="too dear")
+        answer = self.get(one)
+        self.agrees("sale", "SubscriptionPurchaseV2", answer)
+        item, plan = answer["lineItems"][0], answer["lineItems"][0]["autoRenewingPlan"]
+        price = {"currencyCode": "CHF", "units": "12", "nanos": 500_000_000}
+        self.count.case("sale price", plan["recurringPrice"], price)
+        self.count.case("sale plan", item["offerDetails"]["basePlanId"], "yearly")
+        self.count.case("sale tags", item["offerDetails"]["offerTags"], ["winter"])
+        self.count.case("sale region", answer["regionCode"], "AT")
+        canceled = answer["canceledStateContext"]["userInitiatedCancellation"]
+        survey = {"reason": "CANCEL_SURVEY_REASON_COST_RELATED", "reasonUserInput": "too dear"}
+        self.count.case("sale survey", canceled["cancelSurveyResult"], survey)
+        simulator.control("POST", f"/purchases/{one['id']}/refund_share", share=0.25)
+        order = (
+            self.service.orders()
+            .get(packageName=one["app"], orderId=item["latestSuccessfulOrderId"])
+            .execute()
+        )
+        self.agrees("part", "Order", order)
+        part = order["orderHistory"]["partialRefundEvents"][0]["refundDetails"]["total"]
+        found = (order["state"], part["units"], part["nanos"])
+        self.count.case("part", found, ("PARTIALLY_REFUNDED", "3", 125_000_000))
+        addon = simulator.buy("google", add_ons=["maps"])
+        simulator.control("POST", f"/purchases/{addon['id']}/remove_item", product="maps")
+        self.agrees("removal", "SubscriptionPurchaseV2", self.get(addon))
 
     def writes(self):
         simulator, purchases = self.simulator, self.service.purchases()

@@ -13,14 +13,15 @@ enum Amazon {
             json.member(
                 "autoRenewing",
                 life.isRenewable && dates.cancel == nil && life.autoRenews && !dates.isArtefact)
+            bases(of: purchase, to: &json)
             json.member("betaProduct", purchase.isBeta)
             json.member("cancelDate", orNull: dates.cancel?.milliseconds)
             json.member("cancelReason", orNull: dates.cancelReason)
-            json.member("countryCode", "DE")
+            json.member("countryCode", purchase.timeline.terms.sale.country ?? "DE")
             deferral(dates, life, to: &json)
             json.member("freeTrialEndDate", orNull: dates.trialEnd?.milliseconds)
-            json.member("fulfillmentDate", (purchase.timeline.start + 62_000).milliseconds)
-            json.member("fulfillmentResult", "FULFILLED")
+            json.member("fulfillmentDate", orNull: life.fulfilledAt?.milliseconds)
+            json.member("fulfillmentResult", orNull: life.fulfilmentResult)
             json.member("gracePeriodEndDate", orNull: dates.graceEnd?.milliseconds)
             json.null("parentProductId")
             json.member("productId", isRenewable ? parent(of: term) : term)
@@ -36,6 +37,12 @@ enum Amazon {
             json.member("termSku", orNull: isRenewable ? termSKU : nil)
             json.member("testTransaction", sandbox)
         }
+    }
+
+    /// The receipts of what it is an add-on of; null for most.
+    private static func bases(of purchase: Purchase, to json: inout JSONWriter) {
+        let receipts = purchase.buyer.bases.map(\.receipt)
+        receipts.isEmpty ? json.null("baseReceipts") : json.array("baseReceipts", receipts)
     }
 
     /// A change of plan that waits for the next renewal; both are null once it has come.
@@ -101,7 +108,9 @@ enum Amazon {
                 // The end of a product that the seller alone knows is not the store's.
                 if life.kind == .nonRenewing, ending == .expired { return }
                 cancel = instant
-                cancelReason = latest.givenBack?.reason ?? Self.reason(ending)
+                let isOurs = latest.givenBack?.cause == .unacknowledged
+                cancelReason =
+                    latest.givenBack?.why.reason ?? (isOurs ? 2 : Self.reason(ending))
             }
         }
 

@@ -13,19 +13,22 @@ extension JSONWriter {
     }
 
     /// Whether it gives access, and which products do.
-    mutating func access(of purchase: Purchase, _ life: Life, at instant: Instant) {
-        let isBought = instant >= purchase.timeline.start
+    mutating func access(
+        of purchase: Purchase, _ life: Life, at instant: Instant, hasBase: Bool
+    ) {
+        let isBought = instant >= purchase.timeline.start && hasBase
         member("state", life.phase.word)
         member("entitled", isBought && life.isEntitled)
         array("entitled_products", isBought ? life.entitledProducts : [])
     }
 
     mutating func describe(
-        _ purchase: Purchase, _ life: Life, at now: Instant, replacement: Purchase? = nil
+        _ purchase: Purchase, _ life: Life, at now: Instant, hasBase: Bool,
+        replacement: Purchase? = nil
     ) {
         names(of: purchase)
         member("now", now)
-        access(of: purchase, life, at: now)
+        access(of: purchase, life, at: now, hasBase: hasBase)
         member("auto_renews", life.autoRenews)
         member("payment_works", life.paymentWorks)
         member("acknowledged", life.isAcknowledged)

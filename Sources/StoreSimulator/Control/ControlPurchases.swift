@@ -38,7 +38,25 @@ extension ControlReader {
             throw ControlError("only Google has plans and add-ons")
         }
         terms.acknowledgeWithin = try acknowledgeWithin(body, terms, store)
+        terms.sale = try sale(body)
         return terms
+    }
+
+    private static func sale(_ body: PurchaseRequest) throws(ControlError) -> Sale {
+        var sale = Sale()
+        sale.country = body.country
+        sale.currency = body.currency ?? sale.currency
+        if let text = body.price {
+            guard let price = Double(text), (0...1_000_000_000).contains(price) else {
+                throw ControlError("price is not a number such as 6.99")
+            }
+            sale.priceMicros = Int64((price * 1_000_000).rounded())
+        }
+        sale.basePlan = body.basePlan
+        sale.offerTags = body.offerTags ?? []
+        sale.profile = body.profile
+        sale.linkedAccount = body.linkedAccount
+        return sale
     }
 
     private static func offer(
@@ -68,10 +86,13 @@ extension ControlReader {
         }
     }
 
-    /// Three days; half a prepaid time that is shorter than a week.
+    /// Three days; half a prepaid time that is shorter than a week. Amazon waits two weeks.
     private static func acknowledgeWithin(
         _ body: PurchaseRequest, _ terms: Terms, _ store: StoreName
     ) throws(ControlError) -> Period? {
+        if store == .amazon, body.acknowledged == false {
+            return try period(body.acknowledgeWithin, "acknowledge_within") ?? .days(14)
+        }
         // What was bought in Play itself, the app has had no chance to acknowledge.
         guard store == .google,
             body.acknowledged == false
@@ -152,9 +173,20 @@ extension World {
         let timeline = Timeline(
             store: order.store, product: body.product, start: order.start ?? now,
             terms: order.terms)
+        let bases = body.bases ?? []
+        guard
+            bases.allSatisfy({
+                order.store == .amazon && has($0) && purchase($0).store == .amazon
+            })
+        else {
+            return .failure(ControlError("there is no such base at Amazon", status: 404))
+        }
+        var bought = order.buyer
+        bought.bases = bases.map { .init(number: $0, receipt: purchase($0).token) }
+        bought.storeUser = bases.first.map { purchase($0).storeUser }
         return .success(
             (1...count).map { place in
-                var buyer = order.buyer
+                var buyer = bought
                 if count > 1, let user = buyer.user { buyer.user = "\(user)\(place)" }
                 return add(buyer, timeline)
             })
@@ -206,9 +238,9 @@ extension World {
 
     /// Does a deed, and what follows from it for the purchase that this one replaces.
     mutating func perform(
-        _ deed: Deed, on number: Int, at now: Instant, reason: Int64? = nil
+        _ deed: Deed, on number: Int, at now: Instant, why: Why = Why()
     ) {
-        add(deed, to: number, at: now, reason: reason)
+        add(deed, to: number, at: now, why: why)
         guard deed == .complete, let token = purchase(number).replaces,
             let old = find(purchase(number).store, token: token)
         else { return }

@@ -46,6 +46,17 @@ struct PurchaseRequest: Decodable {
     var when: String?
     /// Apple: the answer has the legacy receipts.
     var receipts: Bool?
+    /// Google and Amazon: the buyer's country.
+    var country: String?
+    /// Google: what a period costs, such as `6.99`.
+    var price: String?
+    var currency: String?
+    var basePlan: String?
+    var offerTags: [String]?
+    var profile: String?
+    var linkedAccount: String?
+    /// Amazon: the subscriptions that this one is an add-on of.
+    var bases: [Int]?
 }
 
 struct OfferRequest: Decodable {
@@ -63,9 +74,21 @@ struct DeedRequest: Decodable {
     var when: String?
     /// What one charge of the new product pays for.
     var period: String?
-    /// The store's own number for why something is given back.
+    /// The store's own number for why something is given back, or renewal is turned off.
     var reason: Int64?
+    /// Google: its number for who wanted a refund.
+    var source: Int64?
+    /// Google: why renewal is turned off, in the customer's words.
+    var comment: String?
     var quantity: Int?
+    /// Google: how much of the money goes back, 0 to 1.
+    var share: Double?
+    /// Of the charge before the newest one.
+    var past: Bool?
+    /// Amazon: `FULFILLED`, `UNAVAILABLE` and so on.
+    var result: String?
+
+    var why: Why { Why(reason: reason, source: source, comment: comment) }
 }
 
 struct LatencyRequest: Decodable {
@@ -191,6 +214,12 @@ enum ControlReader {
         case "charge_back": return .chargeBack
         case "refund_money": return .refundMoney
         case "refund_part": return .refundPart(quantity: request.quantity ?? 1)
+        case "refund_share":
+            let share = request.share ?? 0.5
+            guard share > 0, share <= 1 else { throw ControlError("share is not within 0 and 1") }
+            return .refundShare(
+                Int64((share * 10_000).rounded()), isPast: request.past ?? false)
+        case "fulfil": return .fulfil(result: request.result ?? "FULFILLED")
         case "close_account": return .closeAccount
         case "extend": return .extend(try period(request.for, "for") ?? .days(30))
         case "add_item": return .addItem(product: try product(request))

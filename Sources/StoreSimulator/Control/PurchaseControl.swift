@@ -43,12 +43,16 @@ struct PurchaseControl: Sendable {
     private func describe(_ request: Request) throws(ControlError) -> Reply {
         let number = try world.purchase(named: request["purchase"])
         let machine = SimulatedClock.machineNow
-        let (purchase, life, now) = world.withLock { world in
+        let (purchase, life, now, hasBase) = world.withLock { world in
             let now = world.now(machine)
-            return (world.purchase(number), world.life(number, at: now), now)
+            let purchase = world.purchase(number)
+            return (
+                purchase, world.life(number, at: now), now,
+                world.purchases.hasBase(purchase, at: now)
+            )
         }
         let answer = JSON.object { json in
-            json.describe(purchase, life, at: now)
+            json.describe(purchase, life, at: now, hasBase: hasBase)
             receipts(number, to: &json)
         }
         return Reply(200, answer)
@@ -108,8 +112,10 @@ struct PurchaseControl: Sendable {
             let now = world.now(machine)
             let replacement = try Self.perform(act, number, body, period, now, &world)
             let (purchase, life) = (world.purchase(number), world.life(number, at: now))
+            let hasBase = world.purchases.hasBase(purchase, at: now)
             return .object { json in
-                json.describe(purchase, life, at: now, replacement: replacement)
+                json.describe(
+                    purchase, life, at: now, hasBase: hasBase, replacement: replacement)
             }
         }
         return Reply(200, answer)
@@ -128,7 +134,7 @@ struct PurchaseControl: Sendable {
                 throw ControlError(objection, status: 409)
             }
             guard deed == .supersede else {
-                world.perform(deed, on: number, at: now, reason: body.reason)
+                world.perform(deed, on: number, at: now, why: body.why)
                 return nil
             }
             var terms = old.timeline.terms

@@ -18,7 +18,9 @@ struct TruthControl: Sendable {
             json.member("at", instant)
             json.objects("purchases", purchases) { json, purchase in
                 json.names(of: purchase)
-                json.access(of: purchase, purchase.timeline.life(at: instant), at: instant)
+                json.access(
+                    of: purchase, purchase.timeline.life(at: instant), at: instant,
+                    hasBase: purchases.hasBase(purchase, at: instant))
             }
         }
         return Reply(200, answer)
@@ -34,11 +36,14 @@ struct TruthControl: Sendable {
             var states: [String: Int] = [:]
             var entitled: [StoreName: Int] = [:]
             for number in 1..<(world.purchases.count + 1) {
-                let timeline = world.purchase(number).timeline
+                let purchase = world.purchase(number)
+                let timeline = purchase.timeline
                 guard timeline.start <= instant else { continue }
                 let life = world.life(number, at: instant, isPresent: instant == now)
                 states[life.phase.word, default: 0] += 1
-                if life.isEntitled { entitled[timeline.store, default: 0] += 1 }
+                if life.isEntitled, world.purchases.hasBase(purchase, at: instant) {
+                    entitled[timeline.store, default: 0] += 1
+                }
             }
             return JSON.object { json in
                 json.member("at", instant)

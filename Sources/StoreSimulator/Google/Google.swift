@@ -38,7 +38,7 @@ enum Google {
         return .object { json in
             json.member("kind", "androidpublisher#subscriptionPurchaseV2")
             json.member("startTime", life.charges.first?.start)
-            json.member("regionCode", "PT")
+            json.member("regionCode", purchase.country)
             json.member("subscriptionState", "SUBSCRIPTION_STATE_" + state.name)
             json.member(
                 "latestOrderId",
@@ -55,11 +55,7 @@ enum Google {
                     $0.member("expiredPurchaseToken", expired)
                 }
             }
-            if let user = purchase.user {
-                json.object("externalAccountIdentifiers") {
-                    $0.member("obfuscatedExternalAccountId", user)
-                }
-            }
+            accounts(purchase, to: &json)
             lineItems(purchase, life, state, now, to: &json)
             json.member("etag", etag(purchase, life, state))
         }
@@ -118,7 +114,9 @@ enum Google {
         case .paused(let until):
             json.object("pausedStateContext") { $0.member("autoResumeTime", until) }
         case .running, .ended(_, .cancelled), .ended(_, .expired):
-            canceled("userInitiatedCancellation", at: life.autoRenewChangedAt, to: &json)
+            canceled(
+                "userInitiatedCancellation", at: life.autoRenewChangedAt, life.cancellation,
+                to: &json)
         case .ended(_, .paymentFailed), .ended(_, .priceDeclined), .ended(_, .unavailable):
             canceled("systemInitiatedCancellation", to: &json)
         case .ended(_, .refunded), .ended(_, .revoked):
@@ -134,10 +132,41 @@ enum Google {
     }
 
     private static func canceled(
-        _ cause: String, at instant: Instant? = nil, to json: inout JSONWriter
+        _ cause: String, at instant: Instant? = nil, _ why: Why? = nil, to json: inout JSONWriter
     ) {
         json.object("canceledStateContext") { json in
-            json.object(cause) { $0.member("cancelTime", instant) }
+            json.object(cause) { json in
+                json.member("cancelTime", instant)
+                guard let why, let reason = why.reason else { return }
+                json.object("cancelSurveyResult") { json in
+                    json.member("reason", "CANCEL_SURVEY_REASON_" + surveyName(reason))
+                    json.member("reasonUserInput", why.comment)
+                }
+            }
+        }
+    }
+
+    /// By the numbers of version 1.
+    private static func surveyName(_ reason: Int64) -> String {
+        switch reason {
+        case 0: "OTHERS"
+        case 1: "NOT_ENOUGH_USAGE"
+        case 2: "TECHNICAL_ISSUES"
+        case 3: "COST_RELATED"
+        case 4: "FOUND_BETTER_APP"
+        default: "UNSPECIFIED"
+        }
+    }
+
+    private static func accounts(_ purchase: Purchase, to json: inout JSONWriter) {
+        let sale = purchase.timeline.terms.sale
+        guard purchase.user != nil || sale.profile != nil || sale.linkedAccount != nil else {
+            return
+        }
+        json.object("externalAccountIdentifiers") { json in
+            json.member("externalAccountId", sale.linkedAccount)
+            json.member("obfuscatedExternalAccountId", purchase.user)
+            json.member("obfuscatedExternalProfileId", sale.profile)
         }
     }
 

@@ -82,7 +82,7 @@ extension Google {
         }
         json.object("autoRenewingPlan") { json in
             if item.renews { json.member("autoRenewEnabled", true) }
-            json.object("recurringPrice") { $0.euros("6", nanos: 990_000_000) }
+            json.money("recurringPrice", purchase.price, purchase.timeline.terms.sale.currency)
             if item.isMain {
                 priceChange(life, to: &json)
                 installments(life, to: &json)
@@ -114,7 +114,9 @@ extension Google {
     /// The name of an offer stays after its time.
     private static func offer(_ item: Item, _ purchase: Purchase, to json: inout JSONWriter) {
         json.object("offerDetails") { json in
-            json.member("basePlanId", basePlan(purchase.timeline.terms.plan))
+            let sale = purchase.timeline.terms.sale
+            json.member("basePlanId", sale.basePlan ?? basePlan(purchase.timeline.terms.plan))
+            if !sale.offerTags.isEmpty { json.array("offerTags", sale.offerTags) }
             if item.isMain, let offer = purchase.timeline.terms.firstOffer {
                 json.member(
                     "offerId",
@@ -164,7 +166,24 @@ extension Google {
     }
 }
 
+extension Purchase {
+    /// What a period costs, in millionths.
+    var price: Int64 { timeline.terms.sale.priceMicros }
+    /// Of the buyer, at Google.
+    var country: String { timeline.terms.sale.country ?? "PT" }
+}
+
 extension JSONWriter {
+    /// An amount in units of its currency and billionths; parts that are zero are left out.
+    mutating func money(_ name: String, _ micros: Int64, _ currency: String) {
+        let (units, rest) = (micros / 1_000_000, micros % 1_000_000)
+        object(name) { json in
+            json.member("currencyCode", currency)
+            json.member("units", units == 0 ? nil : String(units))
+            json.member("nanos", rest == 0 ? nil : rest * 1000)
+        }
+    }
+
     /// The members of an amount of euros; parts that are zero are left out.
     mutating func euros(_ units: String?, nanos: Int64?) {
         member("currencyCode", "EUR")

@@ -12,15 +12,21 @@ extension Google {
             json.member("startTimeMillis", quoted: purchase.timeline.start.milliseconds)
             json.member("expiryTimeMillis", quoted: state.expiry?.milliseconds)
             json.member("autoRenewing", state.renews)
-            json.member("priceCurrencyCode", "EUR")
-            json.member("priceAmountMicros", "6990000")
-            json.member("countryCode", "PT")
+            json.member("priceCurrencyCode", purchase.timeline.terms.sale.currency)
+            json.member("priceAmountMicros", quoted: purchase.price)
+            json.member("countryCode", purchase.country)
             json.member("developerPayload", purchase.developerPayload)
             json.member("paymentState", paymentState(life))
             if let reason = cancelReason(life) {
                 json.member("cancelReason", reason)
                 let instant = reason == 0 ? life.autoRenewChangedAt : nil
                 json.member("userCancellationTimeMillis", quoted: instant?.milliseconds)
+                if reason == 0, let why = life.cancellation, let survey = why.reason {
+                    json.object("cancelSurveyResult") { json in
+                        json.member("cancelSurveyReason", survey)
+                        json.member("userInputCancelReason", why.comment)
+                    }
+                }
             }
             json.member("autoResumeTimeMillis", quoted: resumption(life)?.milliseconds)
             json.member(
@@ -46,7 +52,10 @@ extension Google {
             }
             json.member(
                 "acknowledgementState", life.latest == nil || !life.isAcknowledged ? 0 : 1)
+            let sale = purchase.timeline.terms.sale
+            json.member("externalAccountId", sale.linkedAccount)
             json.member("obfuscatedExternalAccountId", purchase.user)
+            json.member("obfuscatedExternalProfileId", sale.profile)
         }
     }
 
@@ -111,7 +120,8 @@ extension Google {
                 case .chargeBack: (void.source, void.reason) = (2, 7)
                 case .unacknowledged: (void.source, void.reason) = (2, 8)
                 }
-                void.reason = givenBack.reason ?? void.reason
+                void.reason = givenBack.why.reason ?? void.reason
+                void.source = givenBack.why.source ?? void.source
                 return void
             }
             guard let instant = charge.moneyBackAt, let count = charge.moneyBackQuantity else {

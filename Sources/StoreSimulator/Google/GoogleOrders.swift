@@ -34,6 +34,8 @@ extension Google {
             } else if let instant = charge.moneyBackAt {
                 let isPart = charge.moneyBackQuantity.map { $0 < charge.quantity } ?? false
                 (order.state, order.changed) = (isPart ? .partlyRefunded : .refunded, instant)
+            } else if let last = charge.parts.last {
+                (order.state, order.changed) = (.partlyRefunded, last.at)
             }
             return order
         }
@@ -72,30 +74,32 @@ extension Google {
         json.member("lastEventTime", order.changed)
         json.member(
             "salesChannel", order.purchase.resubscribes == nil ? "IN_APP" : "PLAY_STORE")
-        json.object("buyerAddress") { $0.member("buyerCountry", "PT") }
+        json.object("buyerAddress") { $0.member("buyerCountry", order.purchase.country) }
         json.object("orderDetails") { $0.member("taxInclusive", true) }
-        json.money("total", price.micros)
-        json.money("tax", price.taxMicros)
+        json.money("total", price.micros, price.currency)
+        json.money("tax", price.taxMicros, price.currency)
         json.object("orderHistory") { history(order, price, to: &$0) }
         json.objects("lineItems", [product]) { json, product in
             json.member("productId", product)
             json.member("productTitle", product)
-            json.money("listingPrice", price.micros)
-            json.money("total", price.micros)
+            json.money("listingPrice", price.micros, price.currency)
+            json.money("total", price.micros, price.currency)
             details(order, to: &json)
         }
     }
 
     private struct Price {
         var micros: Int64
+        var currency: String
         var taxMicros: Int64 { micros * 187 / 1000 / 10_000 * 10_000 }
 
         init(_ order: Order) {
+            currency = order.purchase.timeline.terms.sale.currency
             guard let charge = order.charge else {
-                micros = 6_990_000
+                micros = order.purchase.price
                 return
             }
-            micros = charge.isTrial ? 0 : charge.offer == nil ? 6_990_000 : 990_000
+            micros = charge.isTrial ? 0 : charge.offer == nil ? order.purchase.price : 990_000
             micros *= Int64(charge.quantity)
         }
     }
@@ -114,20 +118,33 @@ extension Google {
                 json.member("eventTime", order.changed)
                 json.member("refundReason", isChargeBack ? "CHARGEBACK" : "OTHER")
                 json.object("refundDetails") { json in
-                    json.money("total", price.micros)
-                    json.money("tax", price.taxMicros)
+                    json.money("total", price.micros, price.currency)
+                    json.money("tax", price.taxMicros, price.currency)
                 }
             }
         case .partlyRefunded:
-            let part = Int64(order.charge?.moneyBackQuantity ?? 1)
-            let total = price.micros * part / Int64(max(1, order.charge?.quantity ?? 1))
-            json.objects("partialRefundEvents", [total]) { json, total in
-                json.member("createTime", order.changed)
-                json.member("processTime", order.changed)
+            json.objects("partialRefundEvents", parts(of: order, price)) { json, part in
+                json.member("createTime", part.at)
+                json.member("processTime", part.at)
                 json.member("state", "PROCESSED_SUCCESSFULLY")
-                json.object("refundDetails") { $0.money("total", total) }
+                json.object("refundDetails") { $0.money("total", part.micros, price.currency) }
             }
         }
+    }
+
+    /// What was given back of an order that still counts: pieces of a quantity, or of its money.
+    private static func parts(
+        of order: Order, _ price: Price
+    ) -> [(at: Instant, micros: Int64)] {
+        guard let charge = order.charge else { return [] }
+        var parts = charge.parts.map {
+            (at: $0.at, micros: price.micros * $0.tenThousandths / 10_000)
+        }
+        if let quantity = charge.moneyBackQuantity {
+            let pieces = Int64(quantity) * price.micros / Int64(max(1, charge.quantity))
+            parts.append((at: order.changed, micros: pieces))
+        }
+        return parts
     }
 
     private static func details(_ order: Order, to json: inout JSONWriter) {
@@ -159,15 +176,6 @@ extension Google.Order.State {
         case .canceled: "CANCELED"
         case .partlyRefunded: "PARTIALLY_REFUNDED"
         case .refunded: "REFUNDED"
-        }
-    }
-}
-
-extension JSONWriter {
-    fileprivate mutating func money(_ name: String, _ micros: Int64) {
-        let (units, rest) = (micros / 1_000_000, micros % 1_000_000)
-        object(name) { json in
-            json.euros(units == 0 ? nil : String(units), nanos: rest == 0 ? nil : rest * 1000)
         }
     }
 }

@@ -19,7 +19,9 @@ extension Google {
                 json.member("refundableQuantity", refundable(quantity, life))
             }
             json.member("obfuscatedExternalAccountId", purchase.user)
-            json.member("regionCode", "PT")
+            json.member(
+                "obfuscatedExternalProfileId", purchase.timeline.terms.sale.profile)
+            json.member("regionCode", purchase.country)
         }
     }
 
@@ -51,6 +53,8 @@ extension Google {
                 json.member("productId", product)
                 json.object("productOfferDetails") { json in
                     json.member("purchaseOptionId", "buy")
+                    let tags = purchase.timeline.terms.sale.offerTags
+                    if !tags.isEmpty { json.array("offerTags", tags) }
                     json.member("quantity", quantity)
                     json.member("refundableQuantity", refundable(quantity, life))
                     json.member(
@@ -64,7 +68,9 @@ extension Google {
             }
             json.member("orderId", purchase.order)
             json.member("obfuscatedExternalAccountId", purchase.user)
-            json.member("regionCode", "PT")
+            json.member(
+                "obfuscatedExternalProfileId", purchase.timeline.terms.sale.profile)
+            json.member("regionCode", purchase.country)
             json.member("purchaseCompletionTime", life.charges.first?.start)
             if purchase.environment == .sandbox {
                 json.object("testPurchaseContext") { $0.member("fopType", "TEST") }

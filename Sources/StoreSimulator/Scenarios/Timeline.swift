@@ -43,6 +43,7 @@ struct Terms: Hashable, Sendable {
     var acknowledgeWithin: Period?
     /// Google: what is sold beside the product in the same subscription.
     var addOns: [String] = []
+    var sale = Sale()
 
     /// How a subscription is paid for; only Google knows the other two.
     enum Plan: Hashable, Sendable {
@@ -80,6 +81,20 @@ struct Terms: Hashable, Sendable {
             silence = .none
         }
     }
+}
+
+/// What is told of a sale and changes nothing in its course.
+struct Sale: Hashable, Sendable {
+    /// ISO 3166-1 alpha-2; nil for the store's usual one.
+    var country: String?
+    /// Of a period, in millionths.
+    var priceMicros: Int64 = 6_990_000
+    var currency = "EUR"
+    var basePlan: String?
+    var offerTags: [String] = []
+    /// Whom the app named beside the account.
+    var profile: String?
+    var linkedAccount: String?
 }
 
 /// A reduced price for a time.
@@ -160,6 +175,11 @@ enum Deed: Hashable, Sendable {
     case refundMoney
     /// The money of so many of a consumable goes back.
     case refundPart(quantity: Int)
+    /// A part of the money of the newest charge, or of the one before it, goes back; access stays.
+    /// In ten thousandths of its price; only Google.
+    case refundShare(Int64, isPast: Bool)
+    /// Amazon: the app says what became of the purchase.
+    case fulfil(result: String)
     /// Google's add-ons.
     case addItem(product: String)
     case removeItem(product: String)
@@ -172,8 +192,16 @@ enum Deed: Hashable, Sendable {
 struct Act: Hashable, Sendable {
     var at: Instant
     var deed: Deed
-    /// The store's own number for why; nil for the usual one.
+    var why = Why()
+}
+
+/// Why something is done.
+struct Why: Hashable, Sendable {
+    /// The store's own numbers for why, and for who wanted it; nil for the usual ones.
     var reason: Int64?
+    var source: Int64?
+    /// In the customer's words.
+    var comment: String?
 }
 
 /// The whole life of one purchase, as values only. Every answer of a store, and the truth about
@@ -201,9 +229,9 @@ struct Timeline: Hashable, Sendable {
     }
 
     /// Adds a deed; those of the same instant keep the order in which they were added.
-    mutating func add(_ deed: Deed, at instant: Instant, reason: Int64? = nil) {
+    mutating func add(_ deed: Deed, at instant: Instant, why: Why = Why()) {
         let place = acts.lastIndex { $0.at <= instant }.map { $0 + 1 } ?? 0
-        acts.insert(Act(at: instant, deed: deed, reason: reason), at: place)
+        acts.insert(Act(at: instant, deed: deed, why: why), at: place)
     }
 
     /// All that is true of the purchase at `instant`.

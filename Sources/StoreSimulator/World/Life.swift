@@ -17,6 +17,14 @@ struct Charge: Hashable, Sendable {
     /// When its money went back although it still counts, and how many of a quantity.
     var moneyBackAt: Instant?
     var moneyBackQuantity: Int?
+    /// Parts of its money that went back although it still counts.
+    var parts: [Part] = []
+
+    struct Part: Hashable, Sendable {
+        var at: Instant
+        /// Of the price.
+        var tenThousandths: Int64
+    }
 
     /// Paid less by an introductory offer, against a free time.
     var isIntroductory: Bool { !isTrial && offer?.kind == .introductory }
@@ -34,8 +42,9 @@ struct GivenBack: Hashable, Sendable {
 
     var at: Instant
     var cause: Cause
-    /// The store's own number for why.
-    var reason: Int64?
+    var why = Why()
+
+    var reason: Int64? { why.reason }
 }
 
 /// Where in its life a subscription is.
@@ -105,7 +114,12 @@ struct Life: Hashable, Sendable {
     /// All that a store would tell of, in order of time.
     var happenings: [Happening] = []
     /// Why the act that is being performed is done.
-    var reason: Int64?
+    var why = Why()
+    /// Why the customer has turned renewal off; nil while it is on.
+    var cancellation: Why?
+    /// Amazon: what became of the purchase, and when that was said.
+    var fulfilledAt: Instant?
+    var fulfilmentResult: String?
     /// Start of the present run of periods without a lapse.
     var runStart: Instant
 
@@ -190,9 +204,9 @@ struct Life: Hashable, Sendable {
         actsDone += 1
         // A clock that was turned back may bring deeds into an order that makes no sense.
         if objection(to: act.deed, store: timeline.store) == nil {
-            reason = act.reason
+            why = act.why
             perform(act.deed, timeline)
-            reason = nil
+            why = Why()
         }
         return true
     }
@@ -300,6 +314,8 @@ extension Life {
         phase = .running
         if let within = timeline.terms.acknowledgeWithin {
             acknowledgeBy = instant.adding(within)
+        } else {
+            (fulfilmentResult, fulfilledAt) = ("FULFILLED", instant + 62_000)
         }
         addOns = timeline.terms.addOns.map { AddOn(product: $0, since: instant) }
         let offer = timeline.terms.firstOffer

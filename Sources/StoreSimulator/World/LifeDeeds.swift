@@ -14,6 +14,13 @@ extension Life {
         case (.consume, _), (.refundPart, _):
             kind == .consumable ? nil : "the product is not a consumable"
         case (.refundMoney, _): store == .google ? nil : "only Google refunds without revoking"
+        case (.refundShare(_, let isPast), _):
+            if store != .google {
+                "only Google refunds a part of the money"
+            } else {
+                isPast && charges.count < 2 ? "there is no earlier period" : nil
+            }
+        case (.fulfil, _): store == .amazon ? nil : "only Amazon is told what became of it"
         case (.addItem, _), (.removeItem, _), (.revokeItem, _): objection(toItem: deed, store)
         case (.renew, _), (.cancel, _), (.uncancel, _), (.pause, _), (.resume, _),
             (.upgrade, _), (.changeAtRenewal, _), (.extend, _), (.askPrice, _),
@@ -70,6 +77,8 @@ extension Life {
         case .reverseRefund: reverseRefund()
         case .refundMoney: giveMoneyBack(quantity: nil)
         case .refundPart(let quantity): giveMoneyBack(quantity: quantity)
+        case .refundShare(let share, let isPast): givePartBack(share, isPast: isPast)
+        case .fulfil(let result): fulfil(result)
         case .pause(let length):
             pauseLength = length
             note(.pausePlanned)
@@ -106,6 +115,20 @@ extension Life {
     private mutating func acknowledge() {
         isAcknowledged = true
         acknowledgeBy = nil
+        (fulfilmentResult, fulfilledAt) = ("FULFILLED", now)
+        note(.untold)
+    }
+
+    /// What cannot be delivered is given back at once.
+    private mutating func fulfil(_ result: String) {
+        acknowledge()
+        fulfilmentResult = result
+        if result == "UNAVAILABLE" { giveBack(.revoke, ending: .refunded) }
+    }
+
+    private mutating func givePartBack(_ tenThousandths: Int64, isPast: Bool) {
+        let place = charges.count - (isPast ? 2 : 1)
+        charges[place].parts.append(.init(at: now, tenThousandths: tenThousandths))
         note(.untold)
     }
 
@@ -133,6 +156,7 @@ extension Life {
         if autoRenews != value { note(value ? .autoRenewOn : .autoRenewOff) }
         autoRenews = value
         autoRenewChangedAt = now
+        cancellation = value ? nil : why
     }
 
     /// Whoever cancels while a charge is outstanding ends the store's attempts and the access.
@@ -168,7 +192,7 @@ extension Life {
     }
 
     mutating func giveBack(_ cause: GivenBack.Cause, ending: Ending) {
-        charges[charges.count - 1].givenBack = GivenBack(at: now, cause: cause, reason: reason)
+        charges[charges.count - 1].givenBack = GivenBack(at: now, cause: cause, why: why)
         note(.gaveBack(cause, isNewest: true))
         (autoRenews, autoRenewChangedAt, acknowledgeBy) = (false, now, nil)
         phase = .ended(at: now, ending)
@@ -177,7 +201,7 @@ extension Life {
     private mutating func giveBackPast() {
         guard charges.count > 1 else { return }
         let place = charges.count - 2
-        charges[place].givenBack = GivenBack(at: now, cause: .refund, reason: reason)
+        charges[place].givenBack = GivenBack(at: now, cause: .refund, why: why)
         note(.gaveBack(.refund, isNewest: false), charge: place)
     }
 

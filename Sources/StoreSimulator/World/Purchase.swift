@@ -19,6 +19,9 @@ struct Purchase: Sendable {
         var isFamilyShared = false
         /// Amazon: bought in Live App Testing.
         var isBeta = false
+        /// Amazon: the subscriptions that this one is an add-on of, and the customer's id there.
+        var bases: [Base] = []
+        var storeUser: String?
 
         init(
             app: String, environment: Environment = .production, user: String? = nil,
@@ -30,6 +33,12 @@ struct Purchase: Sendable {
             self.customer = customer
             self.group = group
         }
+    }
+
+    /// A subscription that another one is an add-on of.
+    struct Base: Hashable, Sendable {
+        var number: Int
+        var receipt: String
     }
 
     /// From 1; also what control calls name it by.
@@ -73,7 +82,7 @@ struct Purchase: Sendable {
             (storeUser, order) = ("", ids.googleOrder())
         case .amazon:
             token = ids.amazonReceipt(sandbox: buyer.environment == .sandbox)
-            (storeUser, order) = (ids.amazonUser(), "")
+            (storeUser, order) = (buyer.storeUser ?? ids.amazonUser(), "")
         }
     }
 
@@ -104,8 +113,8 @@ struct Purchase: Sendable {
             }
     }
 
-    mutating func add(_ deed: Deed, at instant: Instant, reason: Int64? = nil) {
-        timeline.add(deed, at: instant, reason: reason)
+    mutating func add(_ deed: Deed, at instant: Instant, why: Why = Why()) {
+        timeline.add(deed, at: instant, why: why)
         life = Life(of: timeline)
     }
 }

@@ -84,9 +84,9 @@ struct World: Sendable {
     }
 
     mutating func add(
-        _ deed: Deed, to number: Int, at instant: Instant, reason: Int64? = nil
+        _ deed: Deed, to number: Int, at instant: Instant, why: Why = Why()
     ) {
-        purchases[number - 1].add(deed, at: instant, reason: reason)
+        purchases[number - 1].add(deed, at: instant, why: why)
     }
 
     /// Changes what is not part of a purchase's life.
@@ -152,6 +152,14 @@ struct Bearer: Hashable, Sendable {
 
     var end: Instant
     var scopes: Set<String>
+}
+
+extension [Purchase] {
+    /// Whether what this one is an add-on of is in force: with the last base it ends.
+    func hasBase(_ purchase: Purchase, at instant: Instant) -> Bool {
+        purchase.buyer.bases.isEmpty
+            || purchase.buyer.bases.contains { self[$0.number - 1].timeline.entitled(at: instant) }
+    }
 }
 
 extension Purchase {
