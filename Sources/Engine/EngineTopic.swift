@@ -25,6 +25,7 @@ package enum EngineTopic: String, Hashable, Sendable, CaseIterable {
     case hintsGoOn = "hints_go_on"
     case hintsElsewhere = "hints_elsewhere"
     case hintsSkipped = "hints_skipped"
+    case newsUnhandled = "news_unhandled"
     case hintSourcesChanged = "hint_sources_changed"
     case acknowledgementWaits = "acknowledgement_waits"
 }

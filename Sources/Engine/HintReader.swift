@@ -112,6 +112,7 @@ struct HintReader: Sendable {
             context.log.debug(
                 "hints of \(source.name): \(report.fresh) new, \(report.woken) made due")
         }
+        telling.tell(source, report.unhandled)
         if report.woken > 0 { woken(source.app) }
         return true
     }
@@ -176,6 +177,18 @@ final class HintTelling: Sendable {
             log.notice(
                 "hints of \(name): skipped \(pulled.skipped), unreadable or about another app",
                 metadata: LogField.topic(.hintsSkipped, of: source.app))
+        }
+    }
+
+    /// Each type is told once, by whoever records it first. What cannot be read is told as skipped.
+    func tell(_ source: HintSource, _ unhandled: [UnhandledCount]) {
+        for count in unhandled
+        where count.isNew && !count.isExpected && count.type != UnhandledNews.unreadable {
+            log.warning(
+                """
+                news of type \(count.type) from \(source.name): not known to this version; \
+                recorded in renewald.unhandled_news
+                """, metadata: LogField.topic(.newsUnhandled, of: source.app))
         }
     }
 

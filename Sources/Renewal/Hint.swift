@@ -5,6 +5,8 @@ package struct Hint: Hashable, Sendable {
     package let subject: Subject
     /// What it lets a check look into; nil where the answer shows it all.
     package let clue: Clue?
+    /// What the app had given the store for its user; nil where the news has none.
+    package let accountToken: String?
 
     /// By what the purchase is found.
     package enum Subject: Hashable, Sendable {
@@ -14,10 +16,13 @@ package struct Hint: Hashable, Sendable {
         case originalID(OrderID)
     }
 
-    package init(id: NewsID, subject: Subject, clue: Clue? = nil) {
+    package init(
+        id: NewsID, subject: Subject, clue: Clue? = nil, accountToken: String? = nil
+    ) {
         self.id = id
         self.subject = subject
         self.clue = clue
+        self.accountToken = accountToken
     }
 }
 

@@ -105,10 +105,30 @@ package struct HintReport: Hashable, Sendable {
     package let woken: Int
     /// Hints about what nobody has submitted yet.
     package let unclaimed: Int
+    /// News that nobody handles, by type.
+    package let unhandled: [UnhandledCount]
 
-    package init(fresh: Int, woken: Int, unclaimed: Int) {
+    package init(fresh: Int, woken: Int, unclaimed: Int, unhandled: [UnhandledCount] = []) {
         self.fresh = fresh
         self.woken = woken
         self.unclaimed = unclaimed
+        self.unhandled = unhandled
+    }
+}
+
+/// What a page has brought of one type of news that nobody handles.
+package struct UnhandledCount: Hashable, Sendable {
+    package let type: String
+    /// Pieces that were not heard before.
+    package let fresh: Int
+    /// Whether the type was never seen before.
+    package let isNew: Bool
+    package let isExpected: Bool
+
+    package init(type: String, fresh: Int, isNew: Bool, isExpected: Bool) {
+        self.type = type
+        self.fresh = fresh
+        self.isNew = isNew
+        self.isExpected = isExpected
     }
 }

@@ -8,6 +8,8 @@ package struct StoreTraits: Hashable, Sendable {
     package let hasSecretTokens: Bool
     /// Whether orders have ids of their own, which are no tokens.
     package let namesOrders: Bool
+    /// Where its notifications are pulled from, as `renewald.unhandled_news` calls it.
+    package let newsSource: String
     /// Which of its ids only one purchase may have.
     let identity: Identity
     /// The bound within which every purchase in force is asked about: a refund shows itself.
@@ -48,14 +50,16 @@ extension StoreTraits {
     /// An original transaction id belongs to a customer for ever.
     fileprivate static let apple = StoreTraits(
         vendor: "Apple", marketplace: "the App Store", hasSecretTokens: false,
-        namesOrders: true, identity: .originalID, sweep: .days(7), renewsEarly: true,
+        namesOrders: true, newsSource: "apple",
+        identity: .originalID, sweep: .days(7), renewsEarly: true,
         resubscribesForEver: true, tokenLife: nil, linksTokens: false,
         listsVoids: false, unacknowledged: "not acknowledged", namesPeriodsByEnd: false)
 
     /// A token answers until 60 days after its expiry, then 410.
     fileprivate static let google = StoreTraits(
         vendor: "Google", marketplace: "Google Play", hasSecretTokens: true,
-        namesOrders: true, identity: .token, sweep: .days(7), renewsEarly: false,
+        namesOrders: true, newsSource: "pubsub",
+        identity: .token, sweep: .days(7), renewsEarly: false,
         resubscribesForEver: false, tokenLife: .days(60), linksTokens: true,
         listsVoids: true,
         unacknowledged: "not acknowledged a day after the purchase; Google refunds it",
@@ -64,7 +68,8 @@ extension StoreTraits {
     /// Without news of refunds it is asked more often.
     fileprivate static let amazon = StoreTraits(
         vendor: "Amazon", marketplace: "the Amazon Appstore", hasSecretTokens: true,
-        namesOrders: false, identity: .token, sweep: .hours(44), renewsEarly: false,
+        namesOrders: false, newsSource: "sqs",
+        identity: .token, sweep: .hours(44), renewsEarly: false,
         resubscribesForEver: false, tokenLife: nil, linksTokens: false,
         listsVoids: false,
         unacknowledged: "not fulfilled ten days after the purchase; Amazon cancels it after 14",

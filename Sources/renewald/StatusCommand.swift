@@ -74,7 +74,14 @@ private struct StatusText {
             lines.append("\(report.furtherUnknownApps) more apps are not configured")
         }
         if !status.sources.isEmpty { lines += [""] + status.sources.map(row) }
+        lines += status.unhandled.map(row)
         return lines
+    }
+
+    private func row(of news: QueueStatus.Unhandled) -> String {
+        let use = news.isExpected ? "of no use here" : "not known to this version"
+        return "unhandled news \(news.type) of \(news.source): \(count(news.count, "time")), "
+            + "last at \(news.lastSeenAt.text); \(use)"
     }
 
     private func row(of source: QueueStatus.Source) -> String {

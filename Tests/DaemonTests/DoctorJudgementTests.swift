@@ -74,6 +74,20 @@ import Testing
         #expect(findings.first?.sentence.contains(row[3]) ?? (row[3] == "-"))
     }
 
+    @Test func namesNewsThatNobodyHandles() throws {
+        func news(_ type: String, isExpected: Bool = false) -> QueueStatus.Unhandled {
+            QueueStatus.Unhandled(
+                source: "apple", type: type, isExpected: isExpected, count: 3, lastSeenAt: .never)
+        }
+        #expect(NewsCheck.findings([news("TEST", isExpected: true)]).isEmpty)
+        let finding = try #require(
+            NewsCheck.findings([news("DREAM"), news("TEST", isExpected: true)]).first)
+        #expect(finding.level == .note && finding.sentence.contains("DREAM (apple, 3)"))
+        #expect(!finding.sentence.contains("TEST"))
+        let many = try #require(NewsCheck.findings((0..<12).map { news("T\($0)") }).first)
+        #expect(many.sentence.hasSuffix("2 more"))
+    }
+
     @Test func knowsWhoAnswersWithTheFigures() throws {
         let address = try #require(ListenAddress("127.0.0.1:9464"))
         func level(_ body: String, _ status: Int = 200) -> Finding.Level {

@@ -79,9 +79,12 @@ import Testing
             metrics.registry.text(.text).contains("renewald_hints_total{source=\"\(source)\"} 0"))
         #expect(!metrics.registry.text(.text).contains("hints_read_time_seconds{"))
         metrics.heard(source, fresh: 3, skipped: 1)
+        metrics.unhandled(
+            source, [UnhandledCount(type: "DREAM", fresh: 2, isNew: true, isExpected: false)])
         metrics.read(source, at: Timestamp(microsecondsSinceEpoch: 7_000_000))
         let text = metrics.registry.text(.text)
         for line in [
+            "news_unhandled_total{source=\"\(source)\",expected=\"false\"} 2",
             "hints_total{source=\"\(source)\"} 3", "hints_skipped_total{source=\"\(source)\"} 1",
             "hints_read_time_seconds{source=\"\(source)\"} 7",
         ] {

@@ -38,6 +38,38 @@ private func page(
         #expect(news.done == ["begin early", "pull -", "end left"])
     }
 
+    /// Stored before it is given back, also where a page has nothing else; and each type is told
+    /// once, those that are known to be of no use never.
+    @Test func recordsWhatNobodyHandlesBeforeItAcknowledges() async throws {
+        let (news, world) = (News(), World())
+        func page(_ type: String, isExpected: Bool, receipt: String) -> HintPage {
+            var page = HintPage(hints: [], receipts: [receipt], hasMore: true)
+            page.unhandled = [
+                UnhandledNews(id: NewsID(receipt), type: type, isExpected: isExpected)
+            ]
+            return page
+        }
+        news.state.withLock {
+            $0.pages = [
+                .success(page("DREAM", isExpected: false, receipt: "a")),
+                .success(page("TEST", isExpected: true, receipt: "b")),
+                .success(page("DREAM", isExpected: false, receipt: "c")),
+                .success(page("unreadable", isExpected: false, receipt: "d")),
+            ]
+        }
+        let engine = RenewalEngine(quickSettings(), news.services(world), log: news.log)
+        try await engine.run(.onePass(limit: nil))
+        #expect(
+            news.done.filter { $0.hasPrefix("take") || $0.hasPrefix("ack") } == [
+                "take 0", "acknowledge a", "take 0", "acknowledge b", "take 0", "acknowledge c",
+                "take 0", "acknowledge d",
+            ])
+        let told = news.state.withLock { state in
+            zip(state.topics, state.lines).filter { $0.0 == "news_unhandled" }.map(\.1)
+        }
+        #expect(told.count == 1 && told[0].contains("DREAM"))
+    }
+
     @Test func onePassReadsHintsBeforeItClaims() async throws {
         let (news, world) = (News(), World())
         news.state.withLock { $0.pages = [page(1)] }

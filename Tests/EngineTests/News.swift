@@ -17,6 +17,8 @@ final class News: Sendable {
         var rests: [Duration] = []
         var lines: [String] = []
         var topics: [String] = []
+        /// Of unhandled news, as they are recorded.
+        var types: Set<String> = []
     }
 
     let state = Mutex(State())
@@ -121,7 +123,13 @@ extension News: HintStore {
         guard !state.withLock(\.isShut) else { throw .unavailable(reason: "the door is shut") }
         note("take \(delivery.page.hints.count)")
         state.withLock { $0.position = delivery.page.position ?? $0.position }
-        return HintReport(fresh: delivery.page.hints.count, woken: 0, unclaimed: 0)
+        let types = delivery.page.unhandled.map { news in
+            let isNew = state.withLock { $0.types.insert(news.type).inserted }
+            return UnhandledCount(
+                type: news.type, fresh: 1, isNew: isNew, isExpected: news.isExpected)
+        }
+        return HintReport(
+            fresh: delivery.page.hints.count, woken: 0, unclaimed: 0, unhandled: types)
     }
 
     func forgetOldHints() async throws(LedgerError) { note("forget") }

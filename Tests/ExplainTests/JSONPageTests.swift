@@ -115,6 +115,11 @@ struct JSONPageTests {
             QueueStatus.Source(name: "s", readAt: nil, failures: 0, problem: nil),
             QueueStatus.Source(name: "t", readAt: Sample.start, failures: 1, problem: "p"),
         ]
+        status.unhandled = [
+            QueueStatus.Unhandled(
+                source: "apple", type: "DREAM", isExpected: false, count: 3,
+                lastSeenAt: Sample.start)
+        ]
         status.buckets = [bucket(2)]
         return StatusReport(
             status, configured: [], earlier: [bucket(1)],

@@ -14,6 +14,7 @@ import Testing
         events        id key created_at kind reason user_id entitlement purchase_id store app environment product order_id effective_at expires_at detail
         offers        user_id store app subscription_group introductory_eligible promotional_eligible reason as_of
         purchases     id user_id store app environment product kind state access paid_through expires_at auto_renew order_id original_id checked_at next_check_at problem created_at account_token ownership commitment_ends_at access_reason
+        unhandled_news  source type count first_seen_at last_seen_at
         """)
 
     @Test func theViewsHaveTheColumnsThatAreDocumented() async throws {

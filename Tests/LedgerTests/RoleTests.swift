@@ -6,7 +6,7 @@ import Testing
 @testable import Ledger
 
 @Suite(.serialized) struct RoleTests {
-    @Test func anAppMayCallThreeFunctionsAndReadFourViewsAndNothingElse() async throws {
+    @Test func anAppMayCallThreeFunctionsAndReadFiveViewsAndNothingElse() async throws {
         let stage = try await Stage()
         let relations = try await stage.list(
             """
@@ -20,6 +20,7 @@ import Testing
         #expect(
             relations == [
                 "entitlements SELECT", "events SELECT", "offers SELECT", "purchases SELECT",
+                "unhandled_news SELECT",
             ])
         let functions = try await stage.list(
             """
@@ -52,6 +53,7 @@ import Testing
             "SELECT renewald.has('ann', 'pro')", "SELECT * FROM renewald.events_after(0)",
             "SELECT * FROM renewald.purchases", "SELECT * FROM renewald.entitlements",
             "SELECT * FROM renewald.events", "SELECT * FROM renewald.offers",
+            "SELECT * FROM renewald.unhandled_news",
         ] {
             try await app.query(PostgresStatement(read))
         }

@@ -134,7 +134,10 @@ struct RefundQuestionTests {
     /// A type that is not known may be about a purchase all the same.
     @Test func looksIntoThePurchaseOfAnUnknownType() async throws {
         let page = try await Self.read([Self.item(Self.notification("OF_ANOTHER_AGE"))])
-        #expect(page.hints == [Hint(id: "u", subject: .originalID("1001"))])
+        #expect(
+            page.hints == [
+                Hint(id: "u", subject: .originalID("1001"), accountToken: "a-b-c")
+            ])
         #expect(page.unhandled.map(\.type) == ["OF_ANOTHER_AGE"])
     }
 

@@ -81,8 +81,9 @@ package struct Doctor: Sendable {
 
     private func lookAtNews(_ ledger: PostgresLedger, _ tell: (Finding) -> Void) async {
         do throws(LedgerError) {
-            let (sources, now) = try await ledger.newsSources()
+            let (sources, unhandled, now) = try await ledger.newsSources()
             NewsCheck.findings(sources, at: now).forEach(tell)
+            NewsCheck.findings(unhandled).forEach(tell)
         } catch {
             tell(DatabaseFindings.failed("news", error))
         }

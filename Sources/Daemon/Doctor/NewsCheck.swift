@@ -32,4 +32,21 @@ package enum NewsCheck {
         }
         return [.ok("news", "every source was read within the last \((now - oldest).roughly)")]
     }
+
+    /// - Returns: one for all types that this version does not know; none for those that are known
+    ///   to be of no use.
+    package static func findings(_ unhandled: [QueueStatus.Unhandled]) -> [Finding] {
+        let strange = unhandled.filter { !$0.isExpected }
+        guard !strange.isEmpty else { return [] }
+        var named = strange.prefix(namedLimit).map { "\($0.type) (\($0.source), \($0.count))" }
+        if strange.count > namedLimit { named.append("\(strange.count - namedLimit) more") }
+        return [
+            .note(
+                "news", "nobody handles news of: \(named.joined(separator: ", "))",
+                do: "look up what the store says of it, and whether a newer renewald handles it; "
+                    + "renewald.unhandled_news shows when it came")
+        ]
+    }
+
+    private static let namedLimit = 10
 }

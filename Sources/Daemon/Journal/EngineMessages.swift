@@ -123,6 +123,12 @@ extension CatalogMessage {
         skipped; the regular checks do without it. Told once for as long as it lasts.
 
         Check whether the topic or the key belongs to another app.
+        == news_unhandled 5b1f0c6e8d3a4f72a9c4e61b7d20f835
+        @RENEWALD_STORE@ sends news of @RENEWALD_APP@ of a type that this version does not know
+        It is recorded in the view renewald.unhandled_news, with how often it has come, and
+        acknowledged. Where it names a purchase, that is checked. Told once for each type.
+
+        Look up what the store says of the type. A newer version of renewald may handle it.
         == hint_sources_changed cc087d3b09e5dda8f4c297f455ac0f13
         A reload has changed where news is read from
         New sources are read from now on; removed ones are released.

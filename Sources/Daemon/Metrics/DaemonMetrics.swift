@@ -138,7 +138,24 @@ package final class DaemonMetrics: Sendable {
     // MARK: News
 
     /// Begins the series of a source of news.
-    package func begin(source: SourceID) { heard(source, fresh: 0, skipped: 0) }
+    package func begin(source: SourceID) {
+        heard(source, fresh: 0, skipped: 0)
+        for expected in [true, false] {
+            unhandled(
+                source,
+                [UnhandledCount(type: "", fresh: 0, isNew: false, isExpected: expected)])
+        }
+    }
+
+    /// Counts news that nobody handles. Types are the stores' words, and no labels.
+    package func unhandled(_ source: SourceID, _ counts: [UnhandledCount]) {
+        for count in counts {
+            counter(
+                .newsUnhandled,
+                [("source", source.text), ("expected", count.isExpected ? "true" : "false")]
+            ).increment(by: Int64(count.fresh))
+        }
+    }
 
     /// - Parameters:
     ///   - source: its name.

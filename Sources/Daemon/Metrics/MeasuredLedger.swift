@@ -123,6 +123,7 @@ struct MeasuredLedger: EngineLedger, HintStore {
         if let report {
             telemetry.metrics.heard(
                 delivery.source, fresh: report.fresh, skipped: delivery.page.skipped)
+            telemetry.metrics.unhandled(delivery.source, report.unhandled)
             telemetry.metrics.read(delivery.source, at: WallClock.now())
         }
         return report

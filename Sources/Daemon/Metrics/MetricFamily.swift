@@ -34,7 +34,8 @@ package struct MetricFamily: Hashable, Sendable {
     package static let all: [MetricFamily] = [
         buildInfo, startTime, checks, checkDuration, storeCalls, quota, inFlight, due, oldestDue,
         queueReadTime, circuit, commits, commitDuration, outcomes, databaseErrors, leaseLosses,
-        shards, events, detectionLag, hints, hintsSkipped, hintsReadTime,
+        shards, events, detectionLag, hints, hintsSkipped, newsUnhandled,
+        hintsReadTime,
     ]
 
     static let buildInfo = gauge("renewald_build_info", "The version that runs; always 1.")
@@ -79,6 +80,9 @@ package struct MetricFamily: Hashable, Sendable {
     static let hints = counter("renewald_hints", "News of stores, duplicates left out.")
     static let hintsSkipped = counter(
         "renewald_hints_skipped", "News of stores that cannot be read or is about another app.")
+    static let newsUnhandled = counter(
+        "renewald_news_unhandled",
+        "News of types that nobody handles; expected is true for types known to be of no use.")
     static let hintsReadTime = gauge(
         "renewald_hints_read_time_seconds",
         "When this worker last read a source of news, in seconds since 1970.")

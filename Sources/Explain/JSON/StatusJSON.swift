@@ -8,6 +8,7 @@ extension StatusReport: JSONObject {
         row.workers = status.workers
         row.apps = status.apps.map { AppJSON(app: $0, report: self) }
         row.sources = status.sources
+        row.unhandledNews = status.unhandled
         row.unknownApps = unknownApps
         // What holds mass revocations has not tripped: there is none yet.
         row.breaker = nil
@@ -72,5 +73,15 @@ extension QueueStatus.Source: JSONObject {
         row.readAt = readAt
         row.failures = failures
         row.problem = problem
+    }
+}
+
+extension QueueStatus.Unhandled: JSONObject {
+    package func write(to row: inout JSONRow) {
+        row.source = source
+        row.type = type
+        row.expected = isExpected
+        row.count = count
+        row.lastSeenAt = lastSeenAt
     }
 }

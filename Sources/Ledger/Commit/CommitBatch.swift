@@ -121,7 +121,8 @@ struct CommitBatch {
             fence, newcomerStatement, accountStatement, originalKeyStatement,
             successorStatement, purchaseStatement, tokenStatement, scheduleStatement, clueStatement,
             entitlementStatement, offerStatement,
-            dropStatement, moveStatement, copyStatement, duplicateStatement, evidenceStatement,
+            dropStatement, moveStatement, copyStatement, duplicateStatement, earlyHintStatement,
+            evidenceStatement,
             eventStatement,
         ].compactMap { $0 }
         if notifies, !told.isEmpty { batch.statements.append(SQL.commitNotify()) }

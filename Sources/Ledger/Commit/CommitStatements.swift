@@ -164,6 +164,15 @@ extension CommitBatch {
         ])
     }
 
+    /// After the statements that move rows: it looks for the purchases where they are then.
+    var earlyHintStatement: PostgresStatement? {
+        guard !duplicates.taken.isEmpty else { return nil }
+        let keys = duplicates.taken.keys.sorted()
+        return SQL.commitEarlyHints([
+            "lane": .int32s(keys.map(\.lane)), "original_id": .texts(keys.map(\.originalID)),
+        ])
+    }
+
     var eventStatement: PostgresStatement? {
         guard !told.isEmpty else { return nil }
         let events = told.map(\.event)

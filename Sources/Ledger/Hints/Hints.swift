@@ -5,6 +5,8 @@ package import Renewal
 extension PostgresLedger {
     /// Hints about what nobody has submitted that are kept, of all apps.
     private static let unclaimedLimit: Int64 = 100_000
+    /// Types of unhandled news that are kept of a source by name.
+    private static let typeLimit: Int64 = 200
     /// Hints that one statement looks up.
     private static let hintBatchLimit = 200
 
@@ -47,7 +49,8 @@ extension PostgresLedger {
     }
 
     /// Stores a page of hints in one transaction: what is known is made due, what is not is kept
-    /// for a later submission, and the source goes on from the page's place.
+    /// for a later submission, news that nobody handles is counted, and the source goes on from the
+    /// page's place.
     ///
     /// - Returns: nil when another worker holds the source.
     /// - Throws: `.unavailable` without a database; nothing is stored then.
@@ -69,9 +72,12 @@ extension PostgresLedger {
                     .timestamp(microsecondsSinceEpoch: delivery.began.microsecondsSinceEpoch),
                     .texts(batch.map(\.id)),
                     .optionalTexts(batch.map(\.token)), .optionalTexts(batch.map(\.originalID)),
-                    .optionalTexts(batch.map(\.storedClue))))
+                    .optionalTexts(batch.map(\.storedClue)),
+                    .optionalTexts(batch.map(\.storedAccountToken))))
         }
         let last = statements.count
+        let record = page.unhandled.isEmpty ? nil : statements.count
+        if record != nil { statements.append(Self.recordUnhandled(of: delivery)) }
         if notifies, last > first {
             statements.append(SQL.notifyDue(.text(app.store.rawValue), .text(app.id)))
         }
@@ -87,7 +93,10 @@ extension PostgresLedger {
             }
             return HintReport(
                 fresh: try sum("fresh"), woken: try sum("woken"),
-                unclaimed: try sum("unclaimed"))
+                unclaimed: try sum("unclaimed"),
+                unhandled: try record.map { index throws(PostgresError) in
+                    try results[index].rows.map(UnhandledCount.init)
+                } ?? [])
         } catch .rejected(.noLongerValid, _, _) {
             return nil
         } catch {
@@ -95,11 +104,20 @@ extension PostgresLedger {
         }
     }
 
-    /// Forgets what is old of the hints that were taken in.
+    private static func recordUnhandled(of delivery: HintDelivery) -> PostgresStatement {
+        let news = delivery.page.unhandled
+        return SQL.recordUnhandled(
+            .text(delivery.source), .text(delivery.app.store.traits.newsSource),
+            .texts(news.map(\.id)), .texts(news.map(\.type)), .bools(news.map(\.isExpected)),
+            .int64(typeLimit))
+    }
+
+    /// Forgets what is old of the hints that were taken in. Before that, purchases that were
+    /// submitted while a hint about them came get what it said.
     package func forgetOldHints() async throws(LedgerError) {
         try await attempt {
             _ = try await self.reads.pipeline([
-                SQL.pruneHeardHints(), SQL.pruneClues(),
+                SQL.adoptHints(), SQL.pruneHeardHints(), SQL.pruneClues(),
                 SQL.pruneUnclaimedHints(.int64(Self.unclaimedLimit)),
             ])
         }
@@ -149,8 +167,23 @@ extension Hint {
         return text
     }
 
+    fileprivate var storedAccountToken: String? {
+        guard let text = accountToken, !text.isEmpty, text.utf8.count <= 200,
+            !text.utf8.contains(0)
+        else { return nil }
+        return text
+    }
+
     fileprivate var originalID: OrderID? {
         guard case .originalID(let id) = subject else { return nil }
         return id
+    }
+}
+
+extension UnhandledCount {
+    fileprivate init(_ row: PostgresRow) throws(PostgresError) {
+        self.init(
+            type: try row.text("type"), fresh: Int(try row.int64("fresh")),
+            isNew: try row.bool("is_new"), isExpected: try row.bool("expected"))
     }
 }

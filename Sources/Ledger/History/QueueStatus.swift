@@ -73,7 +73,28 @@ package struct QueueStatus: Hashable, Sendable {
         }
     }
 
+    /// A type of news that nobody handles.
+    package struct Unhandled: Hashable, Sendable {
+        package let source: String
+        package let type: String
+        /// Whether it is known to be of no use.
+        package let isExpected: Bool
+        package let count: Int64
+        package let lastSeenAt: Timestamp
+
+        package init(
+            source: String, type: String, isExpected: Bool, count: Int64, lastSeenAt: Timestamp
+        ) {
+            self.source = source
+            self.type = type
+            self.isExpected = isExpected
+            self.count = count
+            self.lastSeenAt = lastSeenAt
+        }
+    }
+
     package var apps: [App] = []
+    package var unhandled: [Unhandled] = []
     package var workers: [Worker] = []
     package var buckets: [Bucket] = []
     package var sources: [Source] = []
@@ -86,10 +107,11 @@ extension PostgresLedger {
         try await attempt {
             let results = try await self.reads.pipeline([
                 SQL.statusQueue(), SQL.statusProblems(), SQL.statusWorkers(), SQL.statusBuckets(),
-                SQL.statusLag(), SQL.statusSources(), SQL.now(),
+                SQL.statusLag(), SQL.statusSources(), SQL.now(), SQL.statusUnhandled(),
             ])
             var status = QueueStatus()
             status.now = try results[6][0].instant("now")
+            status.unhandled = try results[7].rows.map(QueueStatus.Unhandled.init)
             for row in results[0].rows {
                 status.apps.append(
                     QueueStatus.App(
@@ -125,13 +147,19 @@ extension PostgresLedger {
         }
     }
 
-    /// Reads where news is pulled from, alone, with the time of the reading.
-    package func newsSources() async throws(LedgerError) -> ([QueueStatus.Source], now: Timestamp) {
+    /// Reads where news is pulled from, and what of it nobody handles, with the time of the
+    /// reading.
+    package func newsSources() async throws(LedgerError) -> (
+        [QueueStatus.Source], unhandled: [QueueStatus.Unhandled], now: Timestamp
+    ) {
         try await attempt {
-            let results = try await self.reads.pipeline([SQL.statusSources(), SQL.now()])
+            let results = try await self.reads.pipeline([
+                SQL.statusSources(), SQL.statusUnhandled(), SQL.now(),
+            ])
             return (
                 try results[0].rows.map(QueueStatus.Source.init),
-                now: try results[1][0].instant("now")
+                unhandled: try results[1].rows.map(QueueStatus.Unhandled.init),
+                now: try results[2][0].instant("now")
             )
         }
     }
@@ -209,6 +237,15 @@ extension QueueStatus.Source {
         readAt = try row.optionalInstant("pulled_at")
         failures = Int(try row.int32("failures"))
         problem = try row.optionalText("problem")
+    }
+}
+
+extension QueueStatus.Unhandled {
+    fileprivate init(_ row: PostgresRow) throws(PostgresError) {
+        self.init(
+            source: try row.text("source"), type: try row.text("type"),
+            isExpected: try row.bool("expected"), count: try row.int64("count"),
+            lastSeenAt: try row.instant("last_seen_at"))
     }
 }
 

@@ -43,6 +43,7 @@ FROM (VALUES
     ('token_key_pkey', 'token_key (lane, digest, product)'),
     ('unclaimed_hint_age', 'unclaimed_hint (heard_at)'),
     ('unclaimed_hint_pkey', 'unclaimed_hint (lane, digest)'),
+    ('unhandled_type_pkey', 'unhandled_type (source, type)'),
     ('worker_pkey', 'worker (id)')
 ) AS needed (name, definition)
 LEFT JOIN pg_class AS index

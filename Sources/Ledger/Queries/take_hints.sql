@@ -3,9 +3,10 @@
 -- which may be reopened). One that is
 -- being asked about now is made due anew: its answer may be older than the news; and so is one with a
 -- clue that is new, as its last answer may not have shown it.
+-- What nobody has submitted yet is kept with all that was said, up to fifty clues.
 -- $1 text (source); $2 text (store); $3 text (app); $4 timestamptz (when the pull began); $5 text[]
--- (hints' ids); $6 text[] and $7 text[] (the token or the original id of each); $8 text[] (its clue). One row: how many were
--- new, made due, and about what nobody has submitted.
+-- (hints' ids); $6 text[] and $7 text[] (the token or the original id of each); $8 text[] (its clue); $9 text[] (the
+-- account token that came with it). One row: how many were new, made due, and about what nobody has submitted.
 WITH heard AS (
     INSERT INTO renewald.heard_hint (source, digest)
     SELECT DISTINCT $1, sha256(convert_to(hint.id, 'UTF8')) FROM unnest($5::text[]) AS hint (id)
@@ -13,11 +14,11 @@ WITH heard AS (
     RETURNING digest
 ), hint AS MATERIALIZED (
     SELECT DISTINCT
-        app.lane, given.original_id, given.clue,
+        app.lane, given.original_id, given.clue, given.account_token,
         sha256(convert_to(
             btrim(coalesce(given.token, given.original_id), E' \t\r\n'), 'UTF8')) AS digest
-    FROM unnest($5::text[], $6::text[], $7::text[], $8::text[])
-        AS given (id, token, original_id, clue)
+    FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[])
+        AS given (id, token, original_id, clue, account_token)
     JOIN heard ON heard.digest = sha256(convert_to(given.id, 'UTF8'))
     JOIN renewald.app ON app.store = $2 AND app.app = $3
 ), found AS MATERIALIZED (
@@ -65,11 +66,21 @@ WITH heard AS (
       AND coalesce(schedule.problem, '') NOT LIKE 'set_aside:%'
     RETURNING 1
 ), unclaimed AS (
-    INSERT INTO renewald.unclaimed_hint (lane, digest)
-    SELECT DISTINCT hint.lane, hint.digest
+    INSERT INTO renewald.unclaimed_hint AS kept (lane, digest, original_id, clues, account_token)
+    SELECT
+        hint.lane, hint.digest, max(hint.original_id),
+        (coalesce(array_agg(DISTINCT hint.clue) FILTER (WHERE hint.clue IS NOT NULL), '{}'))[:50],
+        max(hint.account_token)
     FROM hint
     WHERE NOT EXISTS (SELECT FROM found WHERE found.digest = hint.digest)
-    ON CONFLICT DO NOTHING
+    GROUP BY hint.lane, hint.digest
+    ORDER BY hint.lane, hint.digest
+    ON CONFLICT (lane, digest) DO UPDATE
+    SET heard_at = now(), original_id = coalesce(excluded.original_id, kept.original_id),
+        clues = ARRAY(
+            SELECT DISTINCT clue FROM unnest(kept.clues || excluded.clues) AS clue
+            ORDER BY clue LIMIT 50),
+        account_token = coalesce(excluded.account_token, kept.account_token)
     RETURNING 1
 )
 SELECT

@@ -52,6 +52,7 @@ struct SQL: Sendable {
 }
 
 extension SQL {
+    static let adoptHints = SQL(PackageResources.adopt_hints_sql)
     static let appOfLane = SQL(PackageResources.app_of_lane_sql)
     static let apps = SQL(PackageResources.apps_sql)
     static let beatWorker = SQL(PackageResources.beat_worker_sql)
@@ -65,6 +66,7 @@ extension SQL {
     static let commitAccounts = SQL(PackageResources.commit_accounts_sql)
     static let commitClues = SQL(PackageResources.commit_clues_sql)
     static let commitCopies = SQL(PackageResources.commit_copies_sql)
+    static let commitEarlyHints = SQL(PackageResources.commit_early_hints_sql)
     static let commitEntitlements = SQL(PackageResources.commit_entitlements_sql)
     static let commitEvents = SQL(PackageResources.commit_events_sql)
     static let commitEvidence = SQL(PackageResources.commit_evidence_sql)
@@ -115,6 +117,7 @@ extension SQL {
     static let queueDepth = SQL(PackageResources.queue_depth_sql)
     static let queueHeads = SQL(PackageResources.queue_heads_sql)
     static let recordMigration = SQL(PackageResources.record_migration_sql)
+    static let recordUnhandled = SQL(PackageResources.record_unhandled_sql)
     static let registerApps = SQL(PackageResources.register_apps_sql)
     static let releaseShards = SQL(PackageResources.release_shards_sql)
     static let renewShards = SQL(PackageResources.renew_shards_sql)
@@ -129,6 +132,7 @@ extension SQL {
     static let statusProblems = SQL(PackageResources.status_problems_sql)
     static let statusQueue = SQL(PackageResources.status_queue_sql)
     static let statusSources = SQL(PackageResources.status_sources_sql)
+    static let statusUnhandled = SQL(PackageResources.status_unhandled_sql)
     static let statusWorkers = SQL(PackageResources.status_workers_sql)
     static let strangeApps = SQL(PackageResources.strange_apps_sql)
     static let suspectLanes = SQL(PackageResources.suspect_lanes_sql)

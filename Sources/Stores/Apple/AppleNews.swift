@@ -161,7 +161,9 @@ extension AppleReader {
     private func hint(
         about transaction: AppleTransaction, _ uuid: NewsID, clue: Clue? = nil
     ) throws(StoreFailure) -> Hint {
-        Hint(id: uuid, subject: .originalID(try transaction.originalID), clue: clue)
+        Hint(
+            id: uuid, subject: .originalID(try transaction.originalID), clue: clue,
+            accountToken: transaction.appAccountToken)
     }
 
     private func question(

@@ -2,8 +2,8 @@ import Curl
 package import Renewal
 
 extension AppleStore {
-    /// Answers Apple's question about a refund. The same may be sent again. Its percentage has to be
-    /// nil for what renews by itself: Apple refuses one there. `now` is the database's time.
+    /// Answers Apple's question about a refund. The same may be sent again. Its percentage has to
+    /// be nil for what renews by itself: Apple refuses one there. `now` is the database's time.
     ///
     /// <https://developer.apple.com/documentation/appstoreserverapi/send-consumption-information>
     package func answer(_ reply: RefundReply, at now: Timestamp) async -> RefundSending {
