@@ -80,7 +80,8 @@ struct AdmissionTests {
             try stage.editConfiguration {
                 $0.replacing("[store.google]\n", with: "[store.google]\napi = \"v1\"\n")
             }
-            #expect(try await stage.renewald("doctor").standardOutput.contains(warned))
+            let doctor = try await stage.renewald("doctor").standardOutput
+            #expect(doctor.contains(warned) && doctor.contains("set api = \"v2\""))
         }
     }
 

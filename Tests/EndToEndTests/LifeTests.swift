@@ -66,6 +66,10 @@ struct LifeTests {
             try await stage.submit(made, "google", for: "gus")
             var story = ["grant monthly purchased"]
             try await stage.expect(story, of: "gus")
+            let sale = try await stage.value(
+                "SELECT concat_ws(' ', detail->>'region', detail->>'price', detail->>'currency') "
+                    + "FROM renewald.events")
+            #expect(sale == "PT 6.99 EUR")
 
             // The payment of February fails: the expiry moves a day at a time, unpaid.
             try await stage.act(made, "fail_payment")

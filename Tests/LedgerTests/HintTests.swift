@@ -135,6 +135,37 @@ import Testing
         #expect(try await stage.broken() == [])
     }
 
+    /// What a refund is and why it came are two pieces of news about one purchase.
+    @Test func keepsWhyAnOrderWasRefunded() async throws {
+        let stage = try await Stage()
+        let lease = try await settled(stage, ["ann"])
+        let began = try await begin(stage).now
+        let clues: [Clue] = [.refund(of: "x"), .void(of: "x", source: "user", reason: "remorse")]
+        let hints = clues.enumerated().map { number, clue in
+            Hint(id: NewsID("\(number)"), subject: .token("token of ann"), clue: clue)
+        }
+        let report = try await stage.ledger.take(
+            HintDelivery(
+                HintPage(hints: hints), from: source, about: app, by: worker,
+                lease: .seconds(600), began: began - .days(1)))
+        #expect(report?.fresh == 2 && report?.woken == 1)
+        let claim = try #require(try await stage.due(lease).first)
+        #expect(claim.purchase.clues == Set(clues))
+        var observation = inForce(claim)
+        observation.pastRefunds = ["x"]
+        _ = try await stage.ledger.commit(
+            [outcome(claim, observation)], under: lease, at: claim.claimedAt)
+        #expect(
+            try await stage.list(
+                """
+                SELECT concat_ws(' ', detail ->> 'refunded_order', detail ->> 'refund_source',
+                    detail ->> 'refund_reason')
+                FROM renewald.events WHERE reason = 'refund_of_past_period'
+                """) == ["x user remorse"])
+        #expect(try await stage.ledger.claims(ofUser: "ann").first?.purchase.clues == [])
+        #expect(try await stage.broken() == [])
+    }
+
     /// A clue is watched for three days, so its age must be right, also when it is heard again.
     @Test func saysSinceWhenEachClueWaits() async throws {
         let stage = try await Stage()

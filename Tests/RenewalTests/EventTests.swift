@@ -56,6 +56,33 @@ import Testing
         }
     }
 
+    /// Why it was refunded is kept as long as the refund is looked for, and told with it.
+    @Test(
+        arguments: [
+            ([], [], false), (["a"], [], true), (["a"], ["a"], false), (["b"], [], false),
+        ] as [(Set<OrderID>, Set<OrderID>, Bool)])
+    func keepsWhyAnOrderWasRefunded(
+        _ heard: Set<OrderID>, _ shown: Set<OrderID>, _ isKept: Bool
+    ) throws {
+        let stage = try Stage(Story(head: "a refund | active 60"))
+        let (now, known) = (try TestCalendar.time("40"), try stage.purchase(1))
+        let why = Clue.void(of: "a", source: "user", reason: "remorse")
+        var purchase = known
+        purchase.clues = Set(heard.map(Clue.refund(of:))).union([why])
+        purchase.cluesHeardAt = Dictionary(uniqueKeysWithValues: purchase.clues.map { ($0, now) })
+        let answer = try HeardWords("active 60", about: known.facts).answer()
+        guard case .verdict(var observation) = answer else { return }
+        observation.pastRefunds = shown
+        let claim = Claim(
+            purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1, attempts: 0, crashes: 0,
+            checkedAt: nil, claimedAt: now)
+        let outcome = decide(
+            claim, hearing: .verdict(observation), at: Moment(now: now, jitter: 0.5),
+            under: Rules(catalog: shop))
+        #expect(outcome.schedule.settledClues.contains(why) != isKept)
+        #expect(outcome.notices.map(\.detail.refund?.reason) == shown.map { _ in "remorse" })
+    }
+
     /// Google's refund of what nobody acknowledges protects who has not got what he bought.
     @Test(arguments: [("lifetime", true), ("coins", false)])
     func acknowledgesOnlyWhatWeGive(_ product: String, _ isToBe: Bool) throws {

@@ -73,7 +73,10 @@ import Testing
     /// A blank and a mark that joins it are one `Character`, and two pieces of the text.
     @Test(arguments: ["GPA.1..2", "\u{301}x", "a b"])
     func aClueReadsWhatItHasWritten(_ order: String) {
-        for clue in [Clue.refund(of: OrderID(order)), .pause(news: NewsID(order))] {
+        for clue in [
+            Clue.refund(of: OrderID(order)), .pause(news: NewsID(order)),
+            .void(of: OrderID(order), source: "store", reason: "99"),
+        ] {
             #expect(Clue(text: clue.text) == clue)
         }
     }
