@@ -27,6 +27,7 @@ struct ConfigurationBuilder {
             stores: StoreSettings(
                 apple: values(), google: values(), amazon: values(),
                 readsOffers: policy.keepsOffers),
+            refunds: values(),
             safety: safety, engine: values(), evidence: values(), metrics: metrics(),
             log: values(), productCount: products.count)
     }

@@ -22,7 +22,7 @@ package struct ConfigurationSection: Hashable, Sendable {
     package static let all: [ConfigurationSection] =
         [database] + apps
         + [
-            product, apple, google, amazon, policy, safety, engine, evidence, metrics, log,
+            product, apple, google, amazon, policy, refunds, safety, engine, evidence, metrics, log,
         ]
 
     static let database = DatabaseKeys.described
@@ -32,6 +32,7 @@ package struct ConfigurationSection: Hashable, Sendable {
     static let google = GoogleKeys.described
     static let amazon = AmazonKeys.described
     static let policy = PolicyKeys.described
+    static let refunds = RefundKeys.described
     static let safety = SafetyKeys.described
     static let engine = EngineKeys.described
     static let evidence = EvidenceKeys.described

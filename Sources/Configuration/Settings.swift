@@ -11,6 +11,7 @@ package struct Settings: Sendable, CustomStringConvertible, CustomReflectable {
     /// `[policy]`, and the waiting times of `[safety]`.
     package let policy: Policy
     package let stores: StoreSettings
+    package let refunds: TableValues<RefundKeys>
     package let safety: TableValues<SafetyKeys>
     package let engine: TableValues<EngineKeys>
     package let evidence: TableValues<EvidenceKeys>

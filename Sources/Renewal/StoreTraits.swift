@@ -26,8 +26,18 @@ package struct StoreTraits: Hashable, Sendable {
     let listsVoids: Bool
     /// What is wrong with a purchase that nobody has acknowledged in time.
     let unacknowledged: String
+    /// Whether it keeps the first answer to a question about a refund, and says so of none: it must
+    /// not be told twice.
+    let keepsFirstAnswer: Bool
+    /// Whether it works out by itself how much of what renews was used, and takes no other figure.
+    let measuresUse: Bool
+    /// Whether it takes no answer about a refund without the customer's consent.
+    package let wantsConsent: Bool
     /// Whether periods have no name but their end. A term never gets shorter then.
     let namesPeriodsByEnd: Bool
+
+    /// Whether its questions name a purchase by an order that is no key of the ledger's otherwise.
+    package var asksByOrder: Bool { namesOrders && identity == .token }
 
     enum Identity: Hashable, Sendable {
         case token
@@ -53,7 +63,8 @@ extension StoreTraits {
         namesOrders: true, newsSource: "apple",
         identity: .originalID, sweep: .days(7), renewsEarly: true,
         resubscribesForEver: true, tokenLife: nil, linksTokens: false,
-        listsVoids: false, unacknowledged: "not acknowledged", namesPeriodsByEnd: false)
+        listsVoids: false, unacknowledged: "not acknowledged", keepsFirstAnswer: false,
+        measuresUse: true, wantsConsent: true, namesPeriodsByEnd: false)
 
     /// A token answers until 60 days after its expiry, then 410.
     fileprivate static let google = StoreTraits(
@@ -63,6 +74,7 @@ extension StoreTraits {
         resubscribesForEver: false, tokenLife: .days(60), linksTokens: true,
         listsVoids: true,
         unacknowledged: "not acknowledged a day after the purchase; Google refunds it",
+        keepsFirstAnswer: true, measuresUse: false, wantsConsent: false,
         namesPeriodsByEnd: false)
 
     /// Without news of refunds it is asked more often.
@@ -73,5 +85,6 @@ extension StoreTraits {
         resubscribesForEver: false, tokenLife: nil, linksTokens: false,
         listsVoids: false,
         unacknowledged: "not fulfilled ten days after the purchase; Amazon cancels it after 14",
+        keepsFirstAnswer: false, measuresUse: false, wantsConsent: false,
         namesPeriodsByEnd: true)
 }

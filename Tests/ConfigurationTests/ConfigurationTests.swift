@@ -58,6 +58,12 @@ import Testing
         refund = "period_end"
         shared = "move"
 
+        [refunds]
+        answer = "policy"
+        policy = "prorate"
+        wait = "PT90M"
+        customer_consented = true
+
         [safety]
         confirm_after = "PT20M"
         successor_wait = "PT2H"
@@ -136,6 +142,18 @@ import Testing
         #expect(engine.batch == 100)
         #expect(engine.batchAge == .milliseconds(100))
         #expect(engine.stopLimit == .seconds(10))
+    }
+
+    @Test func readsWhatStoresAreToldAboutRefunds() throws {
+        let rule = try parse(Self.example).refunds.rule
+        #expect(rule.answering == .policy)
+        #expect(rule.policy == .prorate)
+        #expect(rule.wait == .minutes(90))
+        #expect(rule.isConsented)
+        // Nothing is sent that nobody has asked for.
+        let silent = try parse("").refunds.rule
+        #expect(silent == RefundRule())
+        #expect(silent.answering == .off && !silent.isConsented)
     }
 
     @Test func hasADefaultForEverything() throws {
