@@ -16,6 +16,13 @@ struct EngineReporter: EngineObserver {
         }
     }
 
+    func told(_ notices: [RefundNotice]) {
+        for notice in notices {
+            lines.write(notice, to: log)
+            telemetry.metrics.told(.notice(notice.reason), in: notice.app.store)
+        }
+    }
+
     func circuitMoved(of app: AppKey, to circuit: Circuit) {
         telemetry.circuitMoved(app, circuit.position)
     }

@@ -62,6 +62,35 @@ final class EventLog: Sendable {
         }
     }
 
+    /// Each of them: a deadline is for a person to know.
+    func write(_ notice: RefundNotice, to log: Logger) {
+        let kind = EventKind.notice(notice.reason)
+        var fields: Logger.Metadata = [
+            LogField.topic: "\(kind.topic)", LogField.store: "\(notice.app.store.rawValue)",
+            LogField.app: "\(notice.app.id)", "event": "\(kind.name)",
+            "reason": "\(kind.reason)",
+        ]
+        var about = [notice.app.store.rawValue]
+        let user = notice.userID.map(userNames.name)
+        if let user { fields["user"] = "\(user)" }
+        if let purchase = notice.purchaseID {
+            fields[LogField.purchase] = "\(purchase)"
+            about.append("purchase \(purchase)")
+        }
+        if let request = notice.requestID {
+            fields["request"] = "\(request)"
+            about.append("request \(request)")
+        }
+        if let answerBy = notice.answerBy {
+            fields["answer_by"] = "\(answerBy.text)"
+            about.append("answer by \(answerBy.text)")
+        }
+        let whom = user ?? "an unknown user"
+        log.info(
+            "notice for \(whom): \(kind.reason) (\(about.joined(separator: ", ")))",
+            metadata: fields)
+    }
+
     func write(_ report: CommitReport, to log: Logger) {
         for event in report.events {
             if event.kind.name != "revoke", !admits("\(event.kind.name)s", log) { continue }

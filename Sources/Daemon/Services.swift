@@ -105,6 +105,7 @@ package struct Services: Sendable {
             lease: engine.lease, batchLimit: engine.batch, batchAge: engine.batchAge,
             stopLimit: engine.stopLimit)
         settings.rules = configuration.rules
+        settings.refunds = configuration.refunds.rule
         for app in configuration.apps {
             settings.callsPerSecond[app.key] = configuration.stores.requestsPerSecond(
                 app.key.store)
@@ -126,7 +127,7 @@ package struct Services: Sendable {
         return EngineServices(
             ledger: measured, stores: stores,
             observer: EngineReporter(telemetry: telemetry, lines: lines, log: log),
-            hintStore: measured,
+            hintStore: measured, refundStore: measured,
             news: configuration.engine.notify ? NewsOfDue(news: news(of: News.due)) : nil,
             workerName: workerName)
     }

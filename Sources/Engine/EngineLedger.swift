@@ -59,6 +59,20 @@ package protocol HintStore: Sendable {
     func forgetOldHints() async throws(LedgerError)
 }
 
+/// Where the stores' questions about refunds are kept.
+package protocol RefundStore: Sendable {
+    /// Says what `renewald.answer_refund` goes by.
+    func follow(_ rule: RefundRule) async throws(LedgerError)
+    /// Gives up what has come to its end, and gives what is to be sent for these apps.
+    func refundRound(
+        of apps: [AppKey], under rule: RefundRule
+    ) async throws(LedgerError) -> RefundRound
+    /// Writes down that an answer is about to be sent. False where somebody else was faster.
+    func begin(_ attempt: RefundAttempt) async throws(LedgerError) -> Bool
+    /// Writes down what came of it.
+    func end(_ attempt: RefundAttempt, _ ending: RefundEnding) async throws(LedgerError)
+}
+
 /// Tells of due purchases as they come. A convenience: the poll finds them as well.
 package protocol DueNews: Sendable {
     /// - Returns: the queue that has something due; nil when it may be any.

@@ -7,6 +7,8 @@ package struct EngineServices: Sendable {
     package var observer: any EngineObserver
     /// Nil where no source of hints is read.
     package var hintStore: (any HintStore)?
+    /// Nil where no store is answered.
+    package var refundStore: (any RefundStore)?
     /// Nil where the poll alone finds what is due.
     package var news: (any DueNews)?
     /// Of this worker, for people.
@@ -15,12 +17,13 @@ package struct EngineServices: Sendable {
     package init(
         ledger: any EngineLedger, stores: any EngineStores,
         observer: any EngineObserver = SilentObserver(), hintStore: (any HintStore)? = nil,
-        news: (any DueNews)? = nil, workerName: String
+        refundStore: (any RefundStore)? = nil, news: (any DueNews)? = nil, workerName: String
     ) {
         self.ledger = ledger
         self.stores = stores
         self.observer = observer
         self.hintStore = hintStore
+        self.refundStore = refundStore
         self.news = news
         self.workerName = workerName
     }
@@ -48,6 +51,8 @@ package protocol EngineStores: Sendable {
 package protocol EngineObserver: Sendable {
     /// After each commit.
     func committed(_ report: CommitReport)
+    /// After each page of news that said something about refunds.
+    func told(_ notices: [RefundNotice])
     /// When the circuit of an app has moved.
     func circuitMoved(of app: AppKey, to circuit: Circuit)
 }
@@ -55,5 +60,6 @@ package protocol EngineObserver: Sendable {
 package struct SilentObserver: EngineObserver {
     package init() {}
     package func committed(_ report: CommitReport) {}
+    package func told(_ notices: [RefundNotice]) {}
     package func circuitMoved(of app: AppKey, to circuit: Circuit) {}
 }

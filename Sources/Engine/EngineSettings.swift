@@ -19,6 +19,8 @@ package struct EngineSettings: Sendable {
     /// Calls per second of each app; an app without one is not paced.
     package var callsPerSecond: [AppKey: Double] = [:]
     package var rules = Rules()
+    /// How the stores' questions about refunds are answered.
+    package var refunds = RefundRule()
     /// Only these stores are asked; empty is all.
     package var stores: Set<Store> = []
 

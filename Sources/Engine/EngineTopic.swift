@@ -28,6 +28,12 @@ package enum EngineTopic: String, Hashable, Sendable, CaseIterable {
     case newsUnhandled = "news_unhandled"
     case hintSourcesChanged = "hint_sources_changed"
     case acknowledgementWaits = "acknowledgement_waits"
+    case refundAnswered = "refund_answered"
+    case refundWaits = "refund_waits"
+    case refundRefused = "refund_refused"
+    case refundUncertain = "refund_uncertain"
+    case refundUnanswered = "refund_unanswered"
+    case refundExpired = "refund_expired"
 }
 
 extension LogField {

@@ -23,6 +23,10 @@ package final class Heartbeat: Sendable {
         case hints(SourceID)
         /// Telling a store that a purchase has arrived, by its id.
         case acknowledgement(Int64)
+        /// Looking which questions about refunds are to be answered.
+        case refunds
+        /// Answering one of them, by its id.
+        case refund(Int64)
     }
 
     /// The part that the current task makes steps of, where one task makes them all.
@@ -72,6 +76,8 @@ extension Heartbeat.Part {
         case .news: "the search for news"
         case .hints(let source): "the hints of \(source)"
         case .acknowledgement(let purchase): "the acknowledgement of purchase \(purchase)"
+        case .refunds: "the search for refund requests"
+        case .refund(let request): "the answer to refund request \(request)"
         }
     }
 }

@@ -113,6 +113,9 @@ struct HintReader: Sendable {
                 "hints of \(source.name): \(report.fresh) new, \(report.woken) made due")
         }
         telling.tell(source, report.unhandled)
+        if !report.refundNotices.isEmpty {
+            context.services.observer.told(report.refundNotices)
+        }
         if report.woken > 0 { woken(source.app) }
         return true
     }

@@ -48,6 +48,7 @@ package final class RenewalEngine: Service {
         self.supervisor.withLock { $0 = supervisor }
         self.inFlight.withLock { $0 = context.inFlight }
         self.hints.withLock { $0 = hints }
+        let refunds = RefundDesk(context) { await self.extraCall($0) }
         let keeper = ShardKeeper(context, supervisor)
         if mode != .forever {
             let taken = try await keeper.join()
@@ -62,6 +63,7 @@ package final class RenewalEngine: Service {
                 group.addTask {
                     for await _ in stops {
                         hints?.stop()
+                        refunds?.stop()
                         await supervisor.stop()
                     }
                 }
@@ -71,8 +73,10 @@ package final class RenewalEngine: Service {
                 } else {
                     await hints?.run()
                 }
+                group.addTask { await refunds?.run() }
                 await supervisor.run()
                 hints?.stop()
+                if mode == .forever { refunds?.stop() }
                 await committer.close()
                 acknowledger.close(leavingTheRest: mode == .forever)
                 await keeper.stop()

@@ -10,7 +10,7 @@ final class StandingFaults: Sendable {
         case apps, look, leases, suspects, commits
         case queue(Int32)
         case quota(AppKey)
-        case hints, hintPages
+        case hints, hintPages, refunds
     }
 
     private let faults = Mutex<[Part: LedgerError]>([:])

@@ -77,6 +77,8 @@ package struct Explanation: Hashable, Sendable {
         package let next: NextCheck
         /// Oldest first.
         package let steps: [Step]
+        /// What its store asked about refunds, oldest first.
+        package let refunds: [StoredRefund]
     }
 
     /// What was committed about a purchase at one instant.

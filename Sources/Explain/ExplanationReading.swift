@@ -48,6 +48,7 @@ extension Explanation.Purchase {
         problem = history.claim.problem
         next = NextCheck(of: history.claim, at: now)
         steps = Explanation.Step.all(history.evidence, history.events) { shown($0, of: purchase) }
+        refunds = history.refunds
     }
 }
 
@@ -57,7 +58,7 @@ extension Explanation.Transferred {
         id = transferred.purchaseID
         store = last.store
         app = last.app
-        product = last.product
+        product = last.product ?? ""
         // Whether an order id is its token is not known any more.
         steps = Explanation.Step.all(transferred.evidence, transferred.events) { _ in nil }
     }

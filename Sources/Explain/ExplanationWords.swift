@@ -86,6 +86,7 @@ struct PurchaseWords {
         if let problem = purchase.problem {
             rows.append(NamedRow(name: "problem", text: problem))
         }
+        rows += purchase.refunds.map { NamedRow(name: "refund", text: $0.sentence) }
         if let evidence { rows.append(NamedRow(name: "evidence", text: evidence)) }
         return rows
     }
@@ -162,7 +163,9 @@ struct StepWords {
 
     /// Such as `active -> expired, access granted -> none`.
     var headline: String {
-        guard let check = step.check else { return "the check is not kept" }
+        guard let check = step.check else {
+            return step.isAboutRefunds ? "news of the store" : "the check is not kept"
+        }
         let change =
             "\(Self.change(check.stateBefore, check.state)), access "
             + Self.change(check.accessBefore, check.access)
@@ -208,13 +211,15 @@ struct StepWords {
     /// Such as `grant pro (event 17): purchased, bought for the first time`.
     func text(of event: StoredEvent) -> String {
         let told = [event.kind, event.entitlement?.text].compactMap { $0 }.joined(separator: " ")
-        let isOthers = (user ?? step.check?.userID).map { $0 != event.userID } ?? false
+        let other = event.userID.flatMap { owner in
+            (user ?? step.check?.userID).flatMap { $0 == owner ? nil : owner }
+        }
         let reason = [event.reason, ReasonTexts.meaning(of: event.reason, kind: event.kind)]
             .compactMap { $0 }.joined(separator: ": ")
         let since =
             event.kind == "revoke" && event.endedEarlier
             ? "; ended \(event.effectiveAt.reading)" : ""
-        return "\(told) \(reason)\(since)\(isOthers ? ", for \(event.userID)" : "") (#\(event.id))"
+        return "\(told) \(reason)\(since)\(other.map { ", for \($0)" } ?? "") (#\(event.id))"
     }
 
     /// Such as `purchases.subscriptionsv2.get: 200, 812 bytes, sha256 9f86d081884c…`.

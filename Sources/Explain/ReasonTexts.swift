@@ -70,6 +70,8 @@ extension NoticeReason {
         case .environmentChanged: "the store answered from the other environment"
         case .tokenEnding: "its token can be asked about for two more weeks"
         case .migrated: "it is asked about by its transaction id from now on"
+        case .refundRequested: "the store asks what the app says to a refund"
+        case .refundDeclined: "the store has declined a refund"
         case .rejected: "the store does not accept this token"
         }
     }

@@ -49,6 +49,11 @@ package struct StatusReport {
         return between > 0 ? max(Double(given) / Double(between), 0) : nil
     }
 
+    /// What the store asks about refunds.
+    package func refunds(_ app: AppKey) -> RefundStatus? {
+        status.refunds.first { $0.app == app }
+    }
+
     /// The store has asked for no calls until then.
     package func blockedUntil(_ app: AppKey) -> Timestamp? {
         later[BucketID(of: app)]?.blockedUntil

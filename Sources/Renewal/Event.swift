@@ -95,6 +95,9 @@ package enum NoticeReason: String, Hashable, Sendable, CaseIterable {
     case environmentChanged = "environment_changed"
     case tokenEnding = "token_ending"
     case migrated
+    /// A store asks what the app wants, with a deadline.
+    case refundRequested = "refund_requested"
+    case refundDeclined = "refund_declined"
     /// The store does not accept a token that never was granted.
     case rejected
 }

@@ -107,6 +107,8 @@ package struct HintReport: Hashable, Sendable {
     package let unclaimed: Int
     /// News that nobody handles, by type.
     package let unhandled: [UnhandledCount]
+    /// What was told about refunds, in its order.
+    package var refundNotices: [RefundNotice] = []
 
     package init(fresh: Int, woken: Int, unclaimed: Int, unhandled: [UnhandledCount] = []) {
         self.fresh = fresh

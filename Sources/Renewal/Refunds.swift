@@ -54,6 +54,30 @@ package struct RefundRuling: Hashable, Sendable {
     }
 }
 
+/// A notice about a refund that was stored with what it says, for the journal.
+package struct RefundNotice: Hashable, Sendable {
+    package let reason: NoticeReason
+    package let app: AppKey
+    /// Nil where nobody had heard the question.
+    package let requestID: Int64?
+    /// Nil until somebody submits it, as is the user.
+    package let purchaseID: Int64?
+    package let userID: UserID?
+    package let answerBy: Timestamp?
+
+    package init(
+        _ reason: NoticeReason, of app: AppKey, requestID: Int64?, purchaseID: Int64?,
+        userID: UserID?, answerBy: Timestamp?
+    ) {
+        self.reason = reason
+        self.app = app
+        self.requestID = requestID
+        self.purchaseID = purchaseID
+        self.userID = userID
+        self.answerBy = answerBy
+    }
+}
+
 /// What the app would have a store do. The raw value is how `renewald.answer_refund` says it.
 package enum RefundPreference: String, Hashable, Sendable, CaseIterable {
     case grant, prorate, decline, neutral

@@ -44,6 +44,7 @@ struct EventsCommand: AsyncParsableCommand {
             : event.expiresAt.map { " until \($0.text)" } ?? ""
         try Console.say(
             "\(event.id)  \(event.createdAt.text)  \(event.kind) \(about)\(event.reason)  "
-                + "\(event.userID)  \(event.store) \(event.product)\(until)")
+                + "\(event.userID?.text ?? "-")  \(event.store) "
+                + "\(event.product?.text ?? event.app.text)\(until)")
     }
 }

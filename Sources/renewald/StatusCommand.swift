@@ -106,6 +106,11 @@ private struct StatusText {
         if let blocked = report.blockedUntil(app.key) {
             lines.append("  blocked       until \(blocked.text), as the store asked")
         }
+        if let refunds = report.refunds(app.key), let deadline = refunds.nearestDeadline {
+            lines.append(
+                "  refunds       \(count(refunds.open, "open request")), "
+                    + "the first to be answered by \(deadline.text)")
+        }
         for (code, purchases) in app.namedProblems.sorted(by: { $0.key < $1.key }) {
             lines.append("  problem       \(code): \(count(purchases, "purchase"))")
         }

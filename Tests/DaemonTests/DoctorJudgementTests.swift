@@ -293,3 +293,26 @@ import Testing
         }
     }
 }
+
+/// Stores that ask about refunds and are not heard.
+@Suite struct RefundCheckTests {
+    private func findings(
+        _ store: Store, _ answering: RefundRule.Answering, consented: Bool = false, asked: Int64 = 1
+    ) -> [String] {
+        var rule = RefundRule()
+        rule.answering = answering
+        rule.isConsented = consented
+        let status = RefundStatus(
+            app: AppKey(store: store, id: "a"), open: 1, nearestDeadline: nil, asked: asked)
+        return RefundCheck.findings([status], under: rule).map(\.sentence)
+    }
+
+    @Test func saysWhenNobodyAnswers() {
+        #expect(findings(.google, .off, asked: 0) == [])
+        #expect(findings(.google, .off)[0].contains("nothing is answered"))
+        #expect(findings(.google, .app) == ["1 open refund requests"])
+        #expect(findings(.google, .policy) == ["1 open refund requests"])
+        #expect(findings(.apple, .policy)[0].contains("consent is missing"))
+        #expect(findings(.apple, .policy, consented: true) == ["1 open refund requests"])
+    }
+}

@@ -13,6 +13,17 @@ enum Sample {
         start + .days(count) + more
     }
 
+    /// Of purchase 1: one that waits, and one that went its way.
+    static let refunds = [
+        StoredRefund(
+            id: 3, purchaseID: 1, orderID: "GPA.3301-7742-9918-40211..1", askedAt: day(1),
+            answerBy: day(2), reason: "4", state: "closed", answer: "decline", answeredBy: "app",
+            answeredAt: day(1, .hours(2)), outcome: .declined, problem: "unreachable: time-out"),
+        StoredRefund(
+            id: 4, purchaseID: 1, orderID: "GPA.3301-7742-9918-40211..1", askedAt: day(9),
+            answerBy: day(10), reason: nil, state: "open"),
+    ]
+
     /// What a check came to, in few words.
     struct Check {
         var at: Timestamp

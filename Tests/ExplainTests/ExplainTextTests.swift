@@ -135,6 +135,23 @@ struct ExplainTextTests {
         #expect(text.contains("  evidence   begins 2026-10-21 10:31:09 UTC; earlier checks"))
     }
 
+    @Test func tellsWhatTheStoreAskedAboutRefundsAndWhatCameOfIt() {
+        let lapsed = Sample.lapsed.purchases[0]
+        let text = printed([
+            Sample.history([
+                PurchaseHistory(
+                    claim: lapsed.claim, evidence: lapsed.evidence, events: lapsed.events,
+                    refunds: Sample.refunds)
+            ])
+        ]).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(
+            text.contains(
+                "request 3 about order GPA.3301-7742-9918-40211..1, asked 2026-09-22 10:31:00 UTC "
+                    + "(4); the app answered decline 2026-09-22 12:31:00 UTC; the store declined "
+                    + "the refund; unreachable: time-out"), "\(text)")
+        #expect(text.contains("request 4 about") && text.contains("; to be answered by 2026-10-01"))
+    }
+
     @Test func saysWhoseItWas() {
         let moved = Sample.purchase(
             user: "bob", state: .active, access: .granted,

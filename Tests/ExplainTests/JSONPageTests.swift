@@ -63,9 +63,14 @@ struct JSONPageTests {
 
     private static var explanation: Explanation {
         let crowd = Sample.crowd(purchases: 8, checks: 300)
+        let asked = crowd.purchases[0]
         let history = UserHistory(
             userID: "ada", now: crowd.now, entitlements: crowd.entitlements,
-            purchases: crowd.purchases,
+            purchases: [
+                PurchaseHistory(
+                    claim: asked.claim, evidence: asked.evidence, events: asked.events,
+                    refunds: Sample.refunds)
+            ] + crowd.purchases.dropFirst(),
             transferred: crowd.purchases.prefix(1).map {
                 TransferredPurchase(purchaseID: 99, evidence: $0.evidence, events: $0.events)
             }, claimed: crowd.purchases.prefix(1).map(\.claim), unreadable: [unreadable])
@@ -121,6 +126,11 @@ struct JSONPageTests {
                 lastSeenAt: Sample.start)
         ]
         status.buckets = [bucket(2)]
+        status.refunds = [
+            RefundStatus(
+                app: AppKey(store: .google, id: "a"), open: 1, nearestDeadline: Sample.start,
+                asked: 2)
+        ]
         return StatusReport(
             status, configured: [], earlier: [bucket(1)],
             nearest: { $0.id == "b" ? Sample.app : nil }, quota: { _ in 38.5 })

@@ -14,6 +14,7 @@ import Testing
         events        id key created_at kind reason user_id entitlement purchase_id store app environment product order_id effective_at expires_at detail
         offers        user_id store app subscription_group introductory_eligible promotional_eligible reason as_of
         purchases     id user_id store app environment product kind state access paid_through expires_at auto_renew order_id original_id checked_at next_check_at problem created_at account_token ownership commitment_ends_at access_reason
+        refund_requests  id store app purchase_id user_id order_id asked_at answer_by reason state answer answered_at outcome problem
         unhandled_news  source type count first_seen_at last_seen_at
         """)
 
@@ -43,10 +44,13 @@ import Testing
             SELECT proname || '(' || pg_get_function_arguments(oid) || ') '
                 || pg_get_function_result(oid) || ' ' || provolatile::text
             FROM pg_proc WHERE pronamespace = 'renewald'::regnamespace
-                AND proname IN ('submit', 'has', 'events_after') ORDER BY 1
+                AND proname IN ('submit', 'has', 'events_after', 'answer_refund') ORDER BY 1
             """)
         #expect(
             found == [
+                "answer_refund(id bigint, preference text, consumed_percent numeric DEFAULT "
+                    + "NULL::numeric, delivered boolean DEFAULT true, sample_provided boolean "
+                    + "DEFAULT false, customer_consented boolean DEFAULT false) void v",
                 "events_after(cursor bigint, max_rows integer DEFAULT 1000) "
                     + "SETOF renewald.events s"
             ]

@@ -6,7 +6,7 @@ import Testing
 @testable import Ledger
 
 @Suite(.serialized) struct RoleTests {
-    @Test func anAppMayCallThreeFunctionsAndReadFiveViewsAndNothingElse() async throws {
+    @Test func anAppMayCallFourFunctionsAndReadSixViewsAndNothingElse() async throws {
         let stage = try await Stage()
         let relations = try await stage.list(
             """
@@ -20,6 +20,7 @@ import Testing
         #expect(
             relations == [
                 "entitlements SELECT", "events SELECT", "offers SELECT", "purchases SELECT",
+                "refund_requests SELECT",
                 "unhandled_news SELECT",
             ])
         let functions = try await stage.list(
@@ -29,7 +30,7 @@ import Testing
             """)
         #expect(
             functions == [
-                "events_after", "has", "has", "has", "submit", "submit", "submit",
+                "answer_refund", "events_after", "has", "has", "has", "submit", "submit", "submit",
             ])
         let sequences = try await stage.list(
             """
@@ -54,11 +55,14 @@ import Testing
             "SELECT * FROM renewald.purchases", "SELECT * FROM renewald.entitlements",
             "SELECT * FROM renewald.events", "SELECT * FROM renewald.offers",
             "SELECT * FROM renewald.unhandled_news",
+            "SELECT * FROM renewald.refund_requests",
         ] {
             try await app.query(PostgresStatement(read))
         }
         for forbidden in [
             "SELECT token FROM renewald.credential", "SELECT * FROM renewald.purchase",
+            "SELECT token FROM renewald.refund_request",
+            "UPDATE renewald.refund_rule SET answer = 'policy'",
             "UPDATE renewald.shard SET epoch = 0",
             "SELECT renewald.wake(0::int2, 1::int2, 1, '0 s')",
             "SELECT renewald.require(true, 'nothing')",
@@ -98,6 +102,8 @@ import Testing
             from: "bucket", for: .seconds(1), within: .seconds(60))
         try await ledger.block("bucket", for: .seconds(1))
         #expect(try await ledger.status().apps.count == 2)
+        try await ledger.follow(RefundRule())
+        _ = try await ledger.refundRound(of: [claim.purchase.app], under: RefundRule())
         try await ledger.release(lease)
         try await ledger.leave(lease.worker)
         #expect(try await stage.broken() == [])

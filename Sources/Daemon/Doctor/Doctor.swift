@@ -89,6 +89,16 @@ package struct Doctor: Sendable {
         }
     }
 
+    private func lookAtRefunds(
+        _ ledger: PostgresLedger, _ rule: RefundRule, _ tell: (Finding) -> Void
+    ) async {
+        do throws(LedgerError) {
+            RefundCheck.findings(try await ledger.refundStatus(), under: rule).forEach(tell)
+        } catch {
+            tell(DatabaseFindings.failed("refunds", error))
+        }
+    }
+
     private func look(_ configuration: Settings, _ tell: (Finding) -> Void) async {
         let client: CurlClient
         do throws(CurlError) {
@@ -109,6 +119,7 @@ package struct Doctor: Sendable {
         if isFit {
             await lookForClocks(ledger, tell)
             await lookAtNews(ledger, tell)
+            await lookAtRefunds(ledger, configuration.refunds.rule, tell)
         }
         if let address = configuration.metrics.listen {
             tell(await MetricsCheck(address: address, client: client).run())

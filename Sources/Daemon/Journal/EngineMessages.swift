@@ -140,5 +140,38 @@ extension CatalogMessage {
         within three days.
 
         If it lasts, check the permissions of the service account.
+        == refund_answered df495969cd0ec4dcba4975786a83fa2b
+        @RENEWALD_STORE@ has the answer about a refund in @RENEWALD_APP@
+        The line names the request, a row of renewald.refund_requests. The store decides.
+
+        No action needed.
+        == refund_waits 1309838152974577dbc132595f30813b
+        @RENEWALD_STORE@ has not taken an answer about a refund in @RENEWALD_APP@ yet
+        The answer is sent again until the deadline of the request.
+
+        If it lasts, see renewald.refund_requests and run "renewald doctor".
+        == refund_refused 420afa2d5b7991a4904467d3477d1c44
+        @RENEWALD_STORE@ refuses an answer about a refund in @RENEWALD_APP@
+        The store says that it never takes this answer. It is not sent again.
+
+        The row of renewald.refund_requests says why. Answer in the store's own console if it
+        matters.
+        == refund_uncertain cbe5df0dc13d6110bc9fd3924913a221
+        Nobody knows whether @RENEWALD_STORE@ has an answer about a refund in @RENEWALD_APP@
+        The call was cut short, or the process that made it ended. Google keeps the first answer
+        and ignores others, so it is not called again.
+
+        No action needed. If it matters, look at the order in the Play Console.
+        == refund_unanswered e97bffea0e18d0760645805ff0ed7c03
+        @RENEWALD_STORE@ waits for an answer about a refund in @RENEWALD_APP@
+        The deadline is less than two hours away. After it the store decides alone.
+
+        Call renewald.answer_refund() with the id of the request that the line names. "[refunds]"
+        in the configuration says who answers: with answer = "off" nothing is sent.
+        == refund_expired 8e286a93102fc796108613bf46359f79
+        The deadline of a question about a refund in @RENEWALD_APP@ has passed
+        @RENEWALD_STORE@ has no answer and decides alone.
+
+        If that happens often, let a policy answer: "[refunds]" in the configuration.
         """)
 }

@@ -93,6 +93,19 @@ extension CatalogMessage {
         Apple's newer API is used from now on for this purchase.
 
         No action needed.
+        == notice_refund_requested 5661a39bf9f4bad89f41f8a7e2117dc8
+        @RENEWALD_STORE@ asks what to do about a refund in @RENEWALD_APP@
+        A customer wants their money back, and the store asks what the app knows and wants. The
+        line names the request, a row of renewald.refund_requests, and the deadline. Access does
+        not change.
+
+        The app answers with renewald.answer_refund(). "[refunds]" in the configuration may let a
+        policy answer. Without an answer the store decides alone.
+        == notice_refund_declined 21aa3860b223cad2547f9543ee003693
+        @RENEWALD_STORE@ has declined a refund in @RENEWALD_APP@
+        The customer does not get their money back. Access does not change.
+
+        No action needed.
         == notice_rejected 021ab98080a2de24ae5cb860764bae23
         The store does not accept a token of @RENEWALD_USER@
         @RENEWALD_STORE@ has refused this token twice. It never gave access.

@@ -126,13 +126,22 @@ package final class DaemonMetrics: Sendable {
 
     package func queueRead(at time: Timestamp) { gauge(.queueReadTime).set(time.secondsSinceEpoch) }
 
+    package func refundsRead(_ app: AppKey, open: Int64, nearestDeadline: Timestamp?) {
+        gauge(.refundRequests, app.labels).set(open)
+        gauge(.refundDeadline, app.labels).set(nearestDeadline?.secondsSinceEpoch ?? 0)
+    }
+
     // MARK: Events
 
     package func told(_ event: Event, lag: Duration?) {
-        counter(.events, event.app.store.labels(event.kind)).increment(by: 1)
+        told(event.kind, in: event.app.store)
         guard let lag else { return }
         timer(.detectionLag, [("store", event.app.store.rawValue)]).recordNanoseconds(
             lag.nanoseconds)
+    }
+
+    func told(_ kind: EventKind, in store: Store) {
+        counter(.events, store.labels(kind)).increment(by: 1)
     }
 
     // MARK: News

@@ -2,10 +2,10 @@ import Engine
 import Ledger
 import Renewal
 
-extension PostgresLedger: EngineLedger, HintStore {}
+extension PostgresLedger: EngineLedger, HintStore, RefundStore {}
 
 /// The ledger with a measure at each door.
-struct MeasuredLedger: EngineLedger, HintStore {
+struct MeasuredLedger: EngineLedger, HintStore, RefundStore {
     let ledger: PostgresLedger
     let telemetry: Telemetry
     /// Told of what cannot be read.
@@ -131,6 +131,28 @@ struct MeasuredLedger: EngineLedger, HintStore {
 
     func forgetOldHints() async throws(LedgerError) {
         try await ledger.forgetOldHints()
+    }
+
+    func follow(_ rule: RefundRule) async throws(LedgerError) {
+        try await counting("refunds") { () throws(LedgerError) in try await ledger.follow(rule) }
+    }
+
+    func refundRound(
+        of apps: [AppKey], under rule: RefundRule
+    ) async throws(LedgerError) -> RefundRound {
+        try await counting("refunds") { () throws(LedgerError) in
+            try await ledger.refundRound(of: apps, under: rule)
+        }
+    }
+
+    func begin(_ attempt: RefundAttempt) async throws(LedgerError) -> Bool {
+        try await counting("refunds") { () throws(LedgerError) in try await ledger.begin(attempt) }
+    }
+
+    func end(_ attempt: RefundAttempt, _ ending: RefundEnding) async throws(LedgerError) {
+        try await counting("refunds") { () throws(LedgerError) in
+            try await ledger.end(attempt, ending)
+        }
     }
 
     /// Counts a failure of the database, and notes whether it answers.

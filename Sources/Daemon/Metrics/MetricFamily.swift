@@ -35,7 +35,7 @@ package struct MetricFamily: Hashable, Sendable {
         buildInfo, startTime, checks, checkDuration, storeCalls, quota, inFlight, due, oldestDue,
         queueReadTime, circuit, commits, commitDuration, outcomes, databaseErrors, leaseLosses,
         shards, events, detectionLag, hints, hintsSkipped, newsUnhandled,
-        hintsReadTime,
+        hintsReadTime, refundRequests, refundDeadline,
     ]
 
     static let buildInfo = gauge("renewald_build_info", "The version that runs; always 1.")
@@ -86,6 +86,13 @@ package struct MetricFamily: Hashable, Sendable {
     static let hintsReadTime = gauge(
         "renewald_hints_read_time_seconds",
         "When this worker last read a source of news, in seconds since 1970.")
+
+    static let refundRequests = gauge(
+        "renewald_refund_requests_open",
+        "Questions of a store about refunds that it has no answer to.")
+    static let refundDeadline = gauge(
+        "renewald_refund_deadline_time_seconds",
+        "When the first of them is too late to answer, in seconds since 1970; 0 without any.")
 
     private static func counter(_ name: String, _ help: String) -> MetricFamily {
         MetricFamily(name: name, kind: .counter, help: help)

@@ -64,6 +64,10 @@ struct QueueWatch: Sendable {
             for app in depth.apps {
                 telemetry.metrics.queueRead(app.key, due: app.due, oldest: app.oldest)
             }
+            for refunds in try await ledger.refundStatus() {
+                telemetry.metrics.refundsRead(
+                    refunds.app, open: refunds.open, nearestDeadline: refunds.nearestDeadline)
+            }
             telemetry.metrics.queueRead(at: WallClock.now())
             return depth.apps.count
         } catch {

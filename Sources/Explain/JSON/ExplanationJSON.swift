@@ -63,6 +63,25 @@ extension Explanation.Purchase: JSONObject {
         row.evidenceSince = evidenceSince
         row.evidenceComplete = !beginsLate
         row.steps = steps
+        row.refunds = refunds.map(RefundJSON.init)
+    }
+}
+
+private struct RefundJSON: JSONObject {
+    let refund: StoredRefund
+
+    func write(to row: inout JSONRow) {
+        row.requestId = refund.id
+        row.orderId = refund.orderID
+        row.askedAt = refund.askedAt
+        row.answerBy = refund.answerBy
+        row.reason = refund.reason
+        row.state = refund.state
+        row.answer = refund.answer
+        row.answeredBy = refund.answeredBy
+        row.answeredAt = refund.answeredAt
+        row.outcome = refund.outcome?.rawValue
+        row.problem = refund.problem
     }
 }
 

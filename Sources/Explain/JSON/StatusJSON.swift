@@ -39,6 +39,9 @@ extension StatusReport: JSONObject {
             row.setAside = app.setAside
             row.problems = app.namedProblems
             row.blockedUntil = report.blockedUntil(app.key)
+            let refunds = report.refunds(app.key)
+            row.refundRequestsOpen = refunds?.open ?? 0
+            row.refundDeadlineAt = refunds?.nearestDeadline
         }
     }
 }

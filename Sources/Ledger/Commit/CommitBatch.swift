@@ -114,7 +114,7 @@ struct CommitBatch {
     }
 
     /// The statements in the order in which every commit locks: fence, accounts, purchases,
-    /// schedule, union, what moves, evidence, events.
+    /// schedule, union, what moves, evidence, questions about refunds, events.
     func finished(notifies: Bool) -> CommitBatch {
         var batch = self
         batch.statements = [
@@ -122,7 +122,7 @@ struct CommitBatch {
             successorStatement, purchaseStatement, tokenStatement, scheduleStatement, clueStatement,
             entitlementStatement, offerStatement,
             dropStatement, moveStatement, copyStatement, duplicateStatement, earlyHintStatement,
-            evidenceStatement,
+            evidenceStatement, orderKeyStatement, refundPurchaseStatement, refundOutcomeStatement,
             eventStatement,
         ].compactMap { $0 }
         if notifies, !told.isEmpty { batch.statements.append(SQL.commitNotify()) }

@@ -81,6 +81,10 @@ extension PostgresLedger {
         if notifies, last > first {
             statements.append(SQL.notifyDue(.text(app.store.rawValue), .text(app.id)))
         }
+        let refunds = delivery.refundStatements
+        let told = statements.count..<statements.count + refunds.count
+        statements += refunds
+        if notifies, !refunds.isEmpty { statements.append(SQL.commitNotify()) }
         do throws(PostgresError) {
             let transaction = statements
             let results = try await retrying { () throws(PostgresError) in
@@ -91,12 +95,14 @@ extension PostgresLedger {
                 for result in results[first..<last] { sum += Int(try result[0].int64(column)) }
                 return sum
             }
-            return HintReport(
+            var report = HintReport(
                 fresh: try sum("fresh"), woken: try sum("woken"),
                 unclaimed: try sum("unclaimed"),
                 unhandled: try record.map { index throws(PostgresError) in
                     try results[index].rows.map(UnhandledCount.init)
                 } ?? [])
+            report.refundNotices = try delivery.refundNotices(results[told])
+            return report
         } catch .rejected(.noLongerValid, _, _) {
             return nil
         } catch {

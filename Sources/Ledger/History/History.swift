@@ -58,11 +58,15 @@ package struct PurchaseHistory: Hashable, Sendable {
     package let evidence: [StoredEvidence]
     /// Oldest first.
     package let events: [StoredEvent]
+    /// What the store asked about refunds, oldest first.
+    package let refunds: [StoredRefund]
 
     package init(
-        claim: Claim, evidence: [StoredEvidence], events: [StoredEvent]
+        claim: Claim, evidence: [StoredEvidence], events: [StoredEvent],
+        refunds: [StoredRefund] = []
     ) {
         self.claim = claim
+        self.refunds = refunds
         self.evidence = evidence
         self.events = events
     }
@@ -129,11 +133,17 @@ extension PostgresLedger {
                 SQL.purchaseEvidence(
                     .int64s(claims.map(\.purchase.id)), .int32(Self.evidenceLimit)),
                 SQL.userEvents(.text(user)), SQL.userEntitlements(.text(user)), SQL.now(),
+                SQL.purchaseRefunds(.int64s(claims.map(\.purchase.id))),
             ])
+            let refunds = Dictionary(
+                grouping: try results[4].rows.map(StoredRefund.init), by: \.purchaseID)
             let evidence = Dictionary(
                 grouping: try results[0].rows.map(StoredEvidence.init), by: \.purchaseID)
-            var events = Dictionary(
-                grouping: try results[1].rows.map(StoredEvent.init), by: \.purchaseID)
+            var events: [Int64: [StoredEvent]] = [:]
+            for event in try results[1].rows.map(StoredEvent.init) {
+                guard let id = event.purchaseID else { continue }
+                events[id, default: []].append(event)
+            }
             let own = claims.map { ($0, events.removeValue(forKey: $0.purchase.id) ?? []) }
             for purchase in unreadable { events[purchase.id] = nil }
             return UserHistory(
@@ -143,7 +153,7 @@ extension PostgresLedger {
                     PurchaseHistory(
                         claim: claim,
                         evidence: Self.story(evidence[claim.purchase.id] ?? [], of: user),
-                        events: events)
+                        events: events, refunds: refunds[claim.purchase.id] ?? [])
                 },
                 transferred: try await self.transferred(events, from: user),
                 claimed: handedIn.filter { $0.purchase.userID != user }, unreadable: unreadable)

@@ -8,13 +8,14 @@ package struct StoredEvent: Hashable, Sendable {
     package let createdAt: Timestamp
     package let kind: String
     package let reason: String
-    package let userID: UserID
+    /// Nil for a notice about what nobody has submitted, as are the purchase and the product.
+    package let userID: UserID?
     package let entitlement: EntitlementID?
-    package let purchaseID: Int64
+    package let purchaseID: Int64?
     package let store: String
     package let app: AppID
     package let environment: String?
-    package let product: ProductID
+    package let product: ProductID?
     /// May be a token: what is shown of it leaves it out then.
     package var orderID: OrderID?
     package let effectiveAt: Timestamp
@@ -24,8 +25,8 @@ package struct StoredEvent: Hashable, Sendable {
 
     package init(
         id: Int64, key: String, createdAt: Timestamp, kind: String, reason: String,
-        userID: UserID, entitlement: EntitlementID? = nil, purchaseID: Int64, store: String,
-        app: AppID, environment: String? = nil, product: ProductID, orderID: OrderID? = nil,
+        userID: UserID?, entitlement: EntitlementID? = nil, purchaseID: Int64?, store: String,
+        app: AppID, environment: String? = nil, product: ProductID?, orderID: OrderID? = nil,
         effectiveAt: Timestamp, expiresAt: Timestamp? = nil, detail: String = "{}"
     ) {
         self.id = id
@@ -52,13 +53,13 @@ package struct StoredEvent: Hashable, Sendable {
         createdAt = try row.instant("created_at")
         kind = try row.text("kind")
         reason = try row.text("reason")
-        userID = try row.text("user_id")
+        userID = try row.optionalText("user_id")
         entitlement = try row.optionalText("entitlement")
-        purchaseID = try row.int64("purchase_id")
+        purchaseID = try row.optionalInt64("purchase_id")
         store = try row.text("store")
         app = try row.text("app")
         environment = try row.optionalText("environment")
-        product = try row.text("product")
+        product = try row.optionalText("product")
         orderID = try row.optionalText("order_id")
         effectiveAt = try row.instant("effective_at")
         expiresAt = try row.optionalInstant("expires_at")

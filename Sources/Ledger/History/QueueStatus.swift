@@ -98,6 +98,7 @@ package struct QueueStatus: Hashable, Sendable {
     package var workers: [Worker] = []
     package var buckets: [Bucket] = []
     package var sources: [Source] = []
+    package var refunds: [RefundStatus] = []
     package var now = Timestamp.never
 }
 
@@ -108,6 +109,7 @@ extension PostgresLedger {
             let results = try await self.reads.pipeline([
                 SQL.statusQueue(), SQL.statusProblems(), SQL.statusWorkers(), SQL.statusBuckets(),
                 SQL.statusLag(), SQL.statusSources(), SQL.now(), SQL.statusUnhandled(),
+                SQL.statusRefunds(),
             ])
             var status = QueueStatus()
             status.now = try results[6][0].instant("now")
@@ -143,6 +145,7 @@ extension PostgresLedger {
                     p99: .milliseconds(try row.float64("p99_ms")))
             }
             status.sources = try results[5].rows.map(QueueStatus.Source.init)
+            status.refunds = try results[8].rows.map(RefundStatus.init)
             return status
         }
     }

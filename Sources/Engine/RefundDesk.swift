@@ -1,0 +1,186 @@
+import Logging
+import Renewal
+import Synchronization
+
+/// Answers the stores' questions about refunds. Each answer is written down as about to be sent,
+/// under a number of its own, before the store is called: two workers do not send one answer
+/// together, and after a crash it is known which ones may have arrived.
+final class RefundDesk: Sendable {
+    private struct State {
+        /// What `answer_refund` was last told to go by.
+        var followed: RefundRule?
+        /// Apps that are being answered for, and those that failed: until when they rest.
+        var busy: Set<AppKey> = []
+        var resting: [AppKey: ContinuousClock.Instant] = [:]
+        var isStopping = false
+    }
+
+    private let context: RunContext
+    private let store: any RefundStore
+    /// Waits for a place in an app's row of calls.
+    private let turn: @Sendable (AppKey) async -> Void
+    private let state = Mutex(State())
+    private let wakeUp = AsyncEvent()
+
+    /// How long a call may take before others take its process for dead.
+    static let sendingLimit = Duration.minutes(2)
+    private static let leastPace = Duration.milliseconds(250)
+    /// How long an app rests after a failure.
+    private static let failureRest = Duration.seconds(15)
+
+    /// Nil where questions cannot be stored.
+    init?(_ context: RunContext, turn: @escaping @Sendable (AppKey) async -> Void) {
+        guard let store = context.services.refundStore else { return nil }
+        self.context = context
+        self.store = store
+        self.turn = turn
+    }
+
+    private var log: Logger { context.log }
+    private var rule: RefundRule { context.settings.refunds }
+
+    /// What is being sent is finished; nothing further is begun.
+    func stop() {
+        state.withLock { $0.isStopping = true }
+        wakeUp.signal()
+    }
+
+    /// Answers until `stop`; in one pass what is due now.
+    func run() async {
+        defer { context.heartbeat.rest(.refunds) }
+        await withDiscardingTaskGroup { group in
+            while !mustEnd {
+                let pace = max(context.settings.poll, Self.leastPace)
+                context.heartbeat.expect(.refunds, within: pace + context.settings.stallLimit)
+                if let round = await look() {
+                    let began = ContinuousClock.now
+                    for (app, cases) in Dictionary(grouping: round.due, by: \.app) {
+                        group.addTask { await self.answer(cases, of: app, round.now, at: began) }
+                    }
+                }
+                guard context.mode == .forever else { return }
+                await wakeUp.wait(upTo: pace)
+            }
+        }
+    }
+
+    private var mustEnd: Bool { Task.isCancelled || state.withLock(\.isStopping) }
+
+    // MARK: The database
+
+    /// Nil without a database.
+    private func look() async -> RefundRound? {
+        let rule = rule
+        do throws(LedgerError) {
+            if state.withLock({ $0.followed }) != rule {
+                try await store.follow(rule)
+                state.withLock { $0.followed = rule }
+            }
+            let round = try await store.refundRound(of: takeFreeApps(), under: rule)
+            context.faults.ended(.refunds)
+            for alarm in round.alarms { log.tell(alarm) }
+            state.withLock { $0.busy.formUnion(round.due.map(\.app)) }
+            return round
+        } catch {
+            context.faults.met(error, by: .refunds)
+            log.debug("refund requests wait for the database: \(error.sentence)")
+            return nil
+        }
+    }
+
+    /// Those that may be answered for now.
+    private func takeFreeApps() -> [AppKey] {
+        let stores = context.settings.stores
+        return state.withLock { state in
+            context.services.stores.apps.filter { app in
+                (stores.isEmpty || stores.contains(app.store)) && !state.busy.contains(app)
+                    && state.resting[app].map { $0 <= .now } ?? true
+            }
+        }
+    }
+
+    // MARK: Sending
+
+    /// One after the other. A failure is the app's, until something shows otherwise.
+    private func answer(
+        _ cases: [RefundCase], of app: AppKey, _ now: Timestamp,
+        at began: ContinuousClock.Instant
+    ) async {
+        for one in cases where !mustEnd {
+            await turn(app)
+            guard await send(one, now: now + (ContinuousClock.now - began)) else {
+                state.withLock { $0.resting[app] = .now + Self.failureRest }
+                break
+            }
+        }
+        state.withLock { _ = $0.busy.remove(app) }
+    }
+
+    /// - Returns: whether the store and the database have done what they should.
+    private func send(_ one: RefundCase, now: Timestamp) async -> Bool {
+        let part = Heartbeat.Part.refund(one.id)
+        context.heartbeat.expect(part, within: Self.sendingLimit)
+        defer { context.heartbeat.rest(part) }
+        let reply = RefundReply(
+            app: one.app, question: one.question, answer: one.answer(under: rule, at: now))
+        do throws(LedgerError) {
+            let attempt = RefundAttempt(
+                of: one, answer: reply.answer, by: context.worker, limit: Self.sendingLimit)
+            guard try await store.begin(attempt) else { return true }
+            let sending = await context.services.stores.answer(reply, at: now)
+            let ending = one.ending(sending, jitter: .random(in: 0..<1))
+            try await store.end(attempt, ending)
+            log.tell(one, ending)
+            return if case .later = ending { false } else { true }
+        } catch {
+            // What was begun and not noted is found when its time is up.
+            context.faults.met(error, by: .refunds)
+            log.debug("request \(one.id): \(error.sentence)")
+            return false
+        }
+    }
+}
+
+extension Logger {
+    fileprivate func tell(_ alarm: RefundAlarm) {
+        let (store, end) = (alarm.app.store.rawValue, alarm.answerBy.text)
+        switch alarm.cause {
+        case .unanswered:
+            say(
+                .warning, .refundUnanswered, alarm.id, alarm.app,
+                "nobody has answered, and \(store) waits until \(end)")
+        case .expired:
+            say(.notice, .refundExpired, alarm.id, alarm.app, "\(store) had no answer by \(end)")
+        case .uncertain:
+            say(
+                .warning, .refundUncertain, alarm.id, alarm.app,
+                "it is not known whether \(store) has the answer; it is not sent again")
+        }
+    }
+
+    fileprivate func tell(_ one: RefundCase, _ ending: RefundEnding) {
+        switch ending {
+        case .taken:
+            say(
+                .info, .refundAnswered, one.id, one.app,
+                "\(one.app.store.rawValue) has the answer")
+        case .uncertain(let problem):
+            say(.warning, .refundUncertain, one.id, one.app, problem.sentence)
+        case .refused(let problem):
+            say(.warning, .refundRefused, one.id, one.app, problem.sentence)
+        case .later(let problem, _):
+            // Once for each request.
+            say(
+                one.attempts == 0 ? .notice : .debug, .refundWaits, one.id, one.app,
+                "\(problem.sentence); the answer is sent again until the deadline")
+        }
+    }
+
+    private func say(
+        _ level: Logger.Level, _ topic: EngineTopic, _ id: Int64, _ app: AppKey, _ text: String
+    ) {
+        var fields = LogField.topic(topic, of: app)
+        fields["request"] = "\(id)"
+        log(level: level, "request \(id): \(text)", metadata: fields)
+    }
+}

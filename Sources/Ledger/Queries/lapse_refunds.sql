@@ -1,0 +1,19 @@
+-- Lets go of answers whose sender was not heard of again. Google keeps the first call, so it is not called a second
+-- time; Apple may be told the same again. No parameters. One row for each that is not sent again.
+WITH lapsed AS (
+    UPDATE renewald.refund_request AS request
+    SET state = CASE WHEN app.store = 'google' THEN 'answered' ELSE request.state END,
+        sender = NULL, sending_until = NULL, send_at = now(),
+        problem = CASE WHEN app.store = 'google' THEN
+            'unreachable: it is not known whether Google has the answer, and it keeps the first one: '
+            'the process that sent it has ended'
+        END
+    FROM renewald.app
+    WHERE app.lane = request.lane
+      AND request.state = 'open'
+      AND request.sending_until <= now()
+    RETURNING request.id, app.store, app.app, request.answer_by, request.state
+)
+SELECT 'uncertain' AS cause, lapsed.id, lapsed.store, lapsed.app, lapsed.answer_by
+FROM lapsed
+WHERE lapsed.state = 'answered'
