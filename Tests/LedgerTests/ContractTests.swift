@@ -52,7 +52,7 @@ import Testing
                     + "NULL::numeric, delivered boolean DEFAULT true, sample_provided boolean "
                     + "DEFAULT false, customer_consented boolean DEFAULT false) void v",
                 "events_after(cursor bigint, max_rows integer DEFAULT 1000) "
-                    + "SETOF renewald.events s"
+                    + "SETOF renewald.events s",
             ]
                 + ["bigint", "text", "uuid"].map {
                     "has(user_id \($0), entitlement text) boolean s"
