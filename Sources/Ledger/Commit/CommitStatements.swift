@@ -52,7 +52,11 @@ extension CommitBatch {
 
     /// Taken over within this batch: what was decided about it by itself is not stored.
     private func isOther(_ outcome: Outcome) -> Bool {
-        purchases[outcome.claim.row]?.purchase.facts != outcome.facts
+        let stored = purchases[outcome.claim.row]?.purchase.facts
+        var decided = outcome.facts
+        // Why access is given is settled with all that the user has.
+        decided.gainReason = stored?.gainReason
+        return stored != decided
     }
 
     var scheduleStatement: PostgresStatement {
