@@ -108,15 +108,16 @@ struct AppleNotification: Sendable {
         }
     }
 
-    private static func payload(
+    /// `member` is what the notification is about.
+    static func payload(
         _ type: String, _ subtype: String?, _ id: String, at sent: Instant,
-        _ data: (inout JSONWriter) throws -> Void
+        in member: String = "data", _ data: (inout JSONWriter) throws -> Void
     ) rethrows -> JSON {
         try .object(capacity: 12_000) { json in
             json.member("notificationType", type)
             json.member("subtype", subtype)
             json.member("notificationUUID", id)
-            try json.object("data", data)
+            try json.object(member, data)
             json.member("version", "2.0")
             json.member("signedDate", sent.milliseconds)
         }
@@ -266,7 +267,7 @@ struct AppleNotificationQuery {
         return true
     }
 
-    func wants(_ notification: AppleNotification) -> Bool {
+    func wants(_ notification: AppleBulletin) -> Bool {
         let sent = notification.sent
         return !onlyFailures && sent >= start && sent < end
             && (type.map { $0 == notification.type } ?? true)

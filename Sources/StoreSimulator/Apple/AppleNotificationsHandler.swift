@@ -29,7 +29,7 @@ struct AppleNotificationsHandler: Sendable {
             let flaw = AppleSigner.Flaw(call.fault?.kind)
             return .signed {
                 let signed = try page.map { notification in
-                    let payload = try notification.payload(signer: signer)
+                    let payload = try notification.payload(signer)
                     return (try signer.sign(payload, flaw: flaw), notification.sent)
                 }
                 return Reply(200, AppleNotification.body(signed, nextPage: next))
@@ -40,7 +40,7 @@ struct AppleNotificationsHandler: Sendable {
     private func page(
         _ query: AppleNotificationQuery, _ now: Instant, _ bundle: String, _ host: StoreHost,
         _ world: inout World
-    ) throws(Refusal) -> (page: [AppleNotification], next: String?) {
+    ) throws(Refusal) -> (page: [AppleBulletin], next: String?) {
         var numbers = world.purchases.filter {
             $0.store == .apple && $0.app == bundle && $0.environment == host.environment
         }.map(\.number)
@@ -49,17 +49,38 @@ struct AppleNotificationsHandler: Sendable {
             else { throw Refusal(Failures.notFound(.apple)) }
             numbers = [found.number]
         }
-        var wanted: [AppleNotification] = []
+        var wanted: [AppleBulletin] = []
         for number in numbers where world.purchase(number).timeline.start <= now {
             let life = world.life(number, at: now)
-            wanted += AppleNotification.all(world.purchase(number), life).filter(query.wants)
+            let told = AppleNotification.all(world.purchase(number), life)
+                .map(AppleBulletin.init)
+            let reviews = world.desk.reviews.filter { $0.purchase == number }
+            let asked = reviews.flatMap { AppleBulletin.all($0, world.purchase(number), life) }
+            wanted += (told + asked).filter(query.wants)
+        }
+        if query.transaction == nil {
+            wanted += announcements(bundle, host, now, &world).filter(query.wants)
         }
         wanted.sort {
-            ($0.sent, $0.purchase.number, $0.place) < ($1.sent, $1.purchase.number, $1.place)
+            ($0.sent, $0.order.0, $0.order.1) < ($1.sent, $1.order.0, $1.order.1)
         }
         let page = Array(wanted.dropFirst(query.index).prefix(AppleNotificationQuery.pageLimit))
         let next = query.index + page.count
         return (page, next < wanted.count ? query.page(at: next) : nil)
+    }
+
+    /// What names no purchase is told in production.
+    private func announcements(
+        _ bundle: String, _ host: StoreHost, _ now: Instant, _ world: inout World
+    ) -> [AppleBulletin] {
+        world.desk.announcements.enumerated().compactMap { place, announcement in
+            let purchase = announcement.purchase.map { world.purchase($0) }
+            guard announcement.app == bundle,
+                (purchase?.environment ?? .production) == host.environment
+            else { return nil }
+            let charge = purchase.flatMap { world.life($0.number, at: now).latest }
+            return AppleBulletin(announcement, place: place, purchase, charge)
+        }
     }
 
     private func askTest(_ request: Request) -> Reply {

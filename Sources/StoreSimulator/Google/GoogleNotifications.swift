@@ -56,7 +56,7 @@ extension Google {
     }
 
     /// What stands around all of them.
-    private static func message(
+    static func message(
         app: String, at instant: Instant, _ body: (inout JSONWriter) -> Void
     ) -> JSON {
         .object(capacity: 400) { json in

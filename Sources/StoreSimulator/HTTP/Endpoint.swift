@@ -7,6 +7,7 @@ enum Endpoint: String, CaseIterable, Hashable, Sendable {
     case refunds
     case order
     case notifications
+    case consumption
     case verifyReceipt = "verify_receipt"
     // Google
     case token
@@ -16,6 +17,7 @@ enum Endpoint: String, CaseIterable, Hashable, Sendable {
     case productV1 = "product_v1"
     case voided
     case orders
+    case reviewRefund = "review_refund"
     case pubsub
     // Amazon
     case receipt

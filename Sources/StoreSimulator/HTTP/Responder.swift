@@ -30,11 +30,13 @@ final class Responder: Sendable {
                 calls: calls, tokens: tokens, signer: signer, signingWindow: signingWindow
             ).routes,
             AppleNotificationsHandler(calls: calls, tokens: tokens, signer: signer).routes,
+            AppleConsumptionHandler(calls: calls, tokens: tokens).routes,
             VerifyReceiptHandler(calls: calls, secret: credentials.appleSecret, signer: receipts)
                 .routes,
             GooglePurchasesHandler(calls: calls).routes,
             GoogleVoidedHandler(calls: calls).routes,
             GoogleOrdersHandler(calls: calls).routes,
+            GoogleRefundReviewHandler(calls: calls).routes,
             GoogleTokenHandler(calls: calls, credentials: credentials).routes,
             PubSubHandler(calls: calls).routes,
             AmazonReceiptHandler(calls: calls, secret: credentials.amazonSecret).routes,
@@ -44,6 +46,7 @@ final class Responder: Sendable {
             TruthControl(world: world).routes, ScenarioControl(world: world).routes,
             FaultControl(world: world).routes, QuotaControl(world: world).routes,
             CallControl(world: world).routes, PubSubControl(world: world).routes,
+            RefundControl(world: world).routes,
         ]
         router = Router((stores + controls).flatMap(\.self))
     }
@@ -98,7 +101,7 @@ extension Failures {
         case .token: Reply(405, text: "Method not allowed\n")
         case .subscription, .subscriptionV1, .product, .productV1, .voided: status(405, .google)
         case .statuses, .transaction, .history, .refunds, .order, .notifications, .verifyReceipt,
-            .orders, .pubsub, .receipt, .other:
+            .orders, .reviewRefund, .consumption, .pubsub, .receipt, .other:
             unrouted(request)
         }
     }
