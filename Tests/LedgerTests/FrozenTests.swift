@@ -20,6 +20,8 @@ import Testing
             "9bf62ed7081ea4c20ff46729514594eee1b13f9cc90b7b75fb6ed9b891146178",
         "v0006_name_what_fails.sql":
             "b9b248162e496cf72133a014ac2a3cb34d52a40e58584149c5daa5cbdb9da469",
+        "v0007_keep_what_buyers_owe.sql":
+            "45599ab899272c5e379bb28fbb7dbcdf75f9d2fe7506f83d636131969fcfa1f6",
         "v0009_ask_about_refunds.sql":
             "b151bce3782b1256488c38f031a92eb0ee77812a8987c180328c2df1d4ac5218",
     ]

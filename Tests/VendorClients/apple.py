@@ -56,6 +56,7 @@ class Apple:
         self.errors()
         self.signatures()
         self.notifications()
+        self.news()
         self.count.client = "inapppy, receipts"
         self.receipts()
 
@@ -209,6 +210,41 @@ class Apple:
         names = {one.notificationType.name for one in seen if one.notificationType}
         wanted = {"SUBSCRIBED", "DID_RENEW", "EXPIRED", "REFUND", "DID_FAIL_TO_RENEW"}
         self.count.case("kinds of notifications", wanted - names, set())
+
+    def status(self, token):
+        answer = self.clients["production"].get_all_subscription_statuses(token)
+        last, verifier = answer.data[0].lastTransactions[0], self.verifiers["production"]
+        return (
+            verifier.verify_and_decode_signed_transaction(last.signedTransactionInfo),
+            verifier.verify_and_decode_renewal_info(last.signedRenewalInfo),
+        )
+
+    def news(self):
+        """What came last, as far as this client knows it; seats came later."""
+        simulator, count = self.simulator, self.count
+        bought = simulator.buy("apple", plan="commitment")
+        simulator.control("POST", f"/purchases/{bought['id']}/cancel")
+        transaction, renewal = self.status(bought["token"])
+        count.case("billing plan", transaction.billingPlanType.name, "MONTHLY")
+        info = transaction.commitmentInfo
+        count.case("billing period", (info.billingPeriodNumber, info.totalBillingPeriods), (1, 12))
+        is_later = info.commitmentExpiresDate > transaction.expiresDate
+        count.case("end of the commitment", is_later, True)
+        count.case("the month renews", renewal.autoRenewStatus.name, "ON")
+        info = renewal.commitmentInfo
+        count.case("the commitment does not", info.commitmentAutoRenewStatus.name, "OFF")
+        count.case("plan after it", info.commitmentRenewalBillingPlanType.name, "MONTHLY")
+        bought = simulator.buy("apple", skus=["a", "b"])
+        simulator.control("POST", f"/purchases/{bought['id']}/refund_item", product="a")
+        items = self.status(bought["token"])[0].advancedCommerceInfo.items
+        given_back = {item.SKU: item.revocationDate is not None for item in items}
+        count.case("items", given_back, {"a": True, "b": False})
+        bought = simulator.buy("apple", offer={"kind": "retention"})
+        count.case("retention offer", self.status(bought["token"])[0].rawOfferType, 5)
+        for more in ({"seats": 5}, {"type": "Suite Subscription"}, {"ownership": "assigned"}):
+            bought = simulator.buy("apple", **more)
+            product = self.status(bought["token"])[0].productId
+            count.case(f"beside what is not known: {more}", product, "pro.monthly")
 
     def receipts(self):
         simulator, told = self.simulator, self.simulator.told

@@ -6,6 +6,7 @@ enum Apple {
 
     /// The two payloads of a status answer, and what stands around them.
     struct Status {
+        var original: String
         var status: Int64
         var transaction: JSON
         var renewal: JSON
@@ -14,6 +15,7 @@ enum Apple {
     /// A status answer about one subscription, signed.
     struct SignedStatus {
         var purchase: Purchase
+        var original: String
         var status: Int64
         var transaction: [UInt8]
         var renewal: [UInt8]
@@ -21,9 +23,10 @@ enum Apple {
 
     /// What `GET /inApps/v1/subscriptions/{id}` says; nil while there is no transaction.
     static func status(_ purchase: Purchase, _ life: Life, signedAt now: Instant) -> Status? {
-        guard let latest = life.latest, life.isRenewable else { return nil }
+        guard let latest = life.shown, life.isRenewable else { return nil }
         return Status(
-            status: code(life.phase), transaction: transaction(purchase, latest, signedAt: now),
+            original: original(purchase, latest), status: code(life.phase),
+            transaction: transaction(purchase, latest, signedAt: now),
             renewal: renewal(purchase, life, latest, signedAt: now))
     }
 
@@ -49,7 +52,7 @@ enum Apple {
                 json.member("subscriptionGroupIdentifier", group)
                 let ofGroup = entries.filter { $0.purchase.group == group }
                 json.objects("lastTransactions", ofGroup) { json, entry in
-                    json.member("originalTransactionId", entry.purchase.token)
+                    json.member("originalTransactionId", entry.original)
                     json.member("status", entry.status)
                     json.member("signedTransactionInfo", plain: entry.transaction)
                     json.member("signedRenewalInfo", plain: entry.renewal)
@@ -108,12 +111,13 @@ enum Apple {
     static func transaction(_ purchase: Purchase, _ charge: Charge, signedAt now: Instant) -> JSON {
         let kind = purchase.timeline.terms.kind
         let isRenewable = kind == .autoRenewable
-        let isFamily = purchase.isFamilyShared || charge.givenBack?.cause == .revoke
+        let isTakenAway = charge.givenBack?.cause == .revoke && !purchase.buyer.isAssigned
+        let isFamily = purchase.isFamilyShared || isTakenAway
         let lineItem = AppleNumbers.lineItem(purchase, charge: charge.number)
         return .object { json in
             json.member(
                 "transactionId", quoted: AppleNumbers.transaction(purchase, charge: charge.number))
-            json.member("originalTransactionId", purchase.token)
+            json.member("originalTransactionId", original(purchase, charge))
             json.member("webOrderLineItemId", quoted: isRenewable ? lineItem : nil)
             json.member("bundleId", purchase.app)
             json.member("productId", charge.product)
@@ -122,11 +126,13 @@ enum Apple {
             json.member("originalPurchaseDate", purchase.timeline.start.milliseconds)
             json.member("expiresDate", isRenewable ? charge.end.milliseconds : nil)
             json.member("quantity", charge.quantity)
-            json.member("type", typeName(kind))
-            if let user = purchase.user, !isFamily, isUUID(user) {
+            json.member("type", purchase.timeline.terms.typeName ?? typeName(kind))
+            if let user = purchase.user, !isFamily, !purchase.buyer.isAssigned, isUUID(user) {
                 json.member("appAccountToken", user)
             }
-            json.member("inAppOwnershipType", isFamily ? "FAMILY_SHARED" : "PURCHASED")
+            json.member(
+                "inAppOwnershipType",
+                purchase.buyer.isAssigned ? "ASSIGNED" : isFamily ? "FAMILY_SHARED" : "PURCHASED")
             json.member("signedDate", now.milliseconds)
             revocation(charge, to: &json)
             if charge.isUpgraded { json.member("isUpgraded", true) }
@@ -138,6 +144,7 @@ enum Apple {
             json.member("price", charge.isTrial ? 0 : charge.offer == nil ? 4990 : 990)
             json.member("currency", "EUR")
             json.member("appTransactionId", quoted: appTransaction(purchase))
+            news(purchase, charge, to: &json)
         }
     }
 
@@ -174,6 +181,7 @@ enum Apple {
         case .promotional: 2
         case .code: 3
         case .winBack: 4
+        case .retention: 5
         }
     }
 
@@ -182,6 +190,7 @@ enum Apple {
         case .freeTrial: "FREE_TRIAL"
         case .payAsYouGo: "PAY_AS_YOU_GO"
         case .payUpFront: "PAY_UP_FRONT"
+        case .oneTime: "ONE_TIME"
         }
     }
 
@@ -206,7 +215,7 @@ enum Apple {
         _ purchase: Purchase, _ life: Life, _ latest: Charge, signedAt now: Instant
     ) -> JSON {
         .object { json in
-            json.member("originalTransactionId", purchase.token)
+            json.member("originalTransactionId", original(purchase, latest))
             json.member("autoRenewProductId", life.productAtRenewal ?? latest.product)
             json.member("productId", latest.product)
             json.member("autoRenewStatus", life.autoRenews ? 1 : 0)
@@ -233,6 +242,7 @@ enum Apple {
                 json.member("renewalDate", latest.end.milliseconds)
             }
             json.member("appTransactionId", quoted: appTransaction(purchase))
+            newsOfRenewal(life, latest, to: &json)
         }
     }
 

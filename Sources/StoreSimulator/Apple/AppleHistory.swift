@@ -12,7 +12,8 @@ struct AppleTransaction: Sendable {
                 ? life.charges[charge.number + 1].paidAt : charge.paidAt
             let changed = [
                 charge.paidAt, charge.givenBack?.at ?? charge.paidAt,
-                charge.isUpgraded ? next : charge.paidAt,
+                charge.isUpgraded ? next : charge.paidAt, charge.seatsBackAt ?? charge.paidAt,
+                charge.skusBack.values.max() ?? charge.paidAt,
             ]
             return AppleTransaction(
                 purchase: purchase, charge: charge, modified: changed.max() ?? charge.paidAt)

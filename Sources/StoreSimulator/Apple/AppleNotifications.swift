@@ -38,7 +38,8 @@ struct AppleNotification: Sendable {
         case .boughtAgain: ("SUBSCRIBED", "RESUBSCRIBE")
         case .renewed: ("DID_RENEW", nil)
         case .recovered: ("DID_RENEW", "BILLING_RECOVERY")
-        case .autoRenewOff: ("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED")
+        case .autoRenewOff, .cancellationScheduled:
+            ("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED")
         case .autoRenewOn: ("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED")
         case .grace: ("DID_FAIL_TO_RENEW", "GRACE_PERIOD")
         case .hold(afterGrace: true): ("GRACE_PERIOD_EXPIRED", nil)
@@ -46,15 +47,15 @@ struct AppleNotification: Sendable {
         case .ended(let ending): expiry(ending, product)
         case .gaveBack(.revoke, _): ("REVOKE", nil)
         case .gaveBack, .moneyBack: ("REFUND", nil)
+        case .seatsBack: ("REFUND", "SEATS")
+        case .migrated: ("MIGRATION", nil)
         case .refundReversed: ("REFUND_REVERSED", nil)
         case .upgraded: ("DID_CHANGE_RENEWAL_PREF", "UPGRADE")
         case .changePlanned: ("DID_CHANGE_RENEWAL_PREF", "DOWNGRADE")
         case .priceAsked: ("PRICE_INCREASE", "PENDING")
         case .priceAccepted: ("PRICE_INCREASE", "ACCEPTED")
         case .extended: ("RENEWAL_EXTENDED", nil)
-        case .pausePlanned, .paused, .resumed, .itemsChanged, .cancellationScheduled,
-            .pendingCancelled, .untold:
-            nil
+        case .pausePlanned, .paused, .resumed, .itemsChanged, .pendingCancelled, .untold: nil
         }
     }
 

@@ -181,7 +181,7 @@ extension AppleTransactionsHandler {
             let signed = try entries.compactMap { purchase, life -> Apple.SignedStatus? in
                 guard let status = Apple.status(purchase, life, signedAt: now) else { return nil }
                 return Apple.SignedStatus(
-                    purchase: purchase, status: status.status,
+                    purchase: purchase, original: status.original, status: status.status,
                     transaction: try signer.sign(status.transaction, flaw: flaw),
                     renewal: try signer.sign(status.renewal, flaw: flaw))
             }

@@ -33,10 +33,11 @@ extension ControlReader {
         else { throw ControlError("quantity is not between 1 and 10, or not of a consumable") }
         if let offer = body.offer { terms.offer = try self.offer(offer, period) }
         terms.addOns = body.addOns ?? []
-        terms.plan = try plan(body)
-        guard store == .google || terms.plan == .renewing && terms.addOns.isEmpty else {
-            throw ControlError("only Google has plans and add-ons")
+        terms.plan = try plan(body, store)
+        guard store == .google || terms.addOns.isEmpty else {
+            throw ControlError("only Google has add-ons")
         }
+        try readApples(body, store, &terms)
         terms.acknowledgeWithin = try acknowledgeWithin(body, terms, store)
         terms.sale = try sale(body)
         return terms
@@ -73,16 +74,43 @@ extension ControlReader {
         return offer
     }
 
-    private static func plan(_ body: PurchaseRequest) throws(ControlError) -> Terms.Plan {
-        switch body.plan {
-        case nil, "renewing": return .renewing
-        case "prepaid": return .prepaid
-        case "installments":
+    /// What only Apple sells.
+    private static func readApples(
+        _ body: PurchaseRequest, _ store: StoreName, _ terms: inout Terms
+    ) throws(ControlError) {
+        guard body.seats != nil || body.skus != nil || body.type != nil else { return }
+        guard store == .apple, terms.kind == .autoRenewable else {
+            throw ControlError("only a subscription of Apple's has seats, skus or a type")
+        }
+        if let seats = body.seats {
+            guard (1...1000).contains(seats) else {
+                throw ControlError("seats is not between 1 and 1000")
+            }
+            (terms.seats, terms.isMultiSeat) = (seats, true)
+        }
+        (terms.skus, terms.typeName) = (body.skus ?? [], body.type)
+    }
+
+    private static func plan(
+        _ body: PurchaseRequest, _ store: StoreName
+    ) throws(ControlError) -> Terms.Plan {
+        switch (body.plan, store) {
+        case (nil, _), ("renewing", _): return .renewing
+        case ("prepaid", .google): return .prepaid
+        case ("commitment", .apple):
+            let payments = body.payments ?? 12
+            guard (2...100).contains(payments) else {
+                throw ControlError("payments is not between 2 and 100")
+            }
+            return .installments(payments)
+        case ("installments", .google):
             guard let payments = body.payments, (2...100).contains(payments) else {
                 throw ControlError("payments is not between 2 and 100")
             }
             return .installments(payments)
-        default: throw ControlError("plan is not renewing, prepaid or installments")
+        default:
+            throw ControlError(
+                "plan is not renewing; at Google prepaid or installments; at Apple commitment")
         }
     }
 
@@ -119,7 +147,8 @@ extension ControlReader {
         switch body.ownership {
         case nil, "purchased": break
         case "family_shared": buyer.isFamilyShared = true
-        default: throw ControlError("ownership is not purchased or family_shared")
+        case "assigned": buyer.isAssigned = true
+        default: throw ControlError("ownership is not purchased, family_shared or assigned")
         }
         return buyer
     }

@@ -28,7 +28,8 @@ struct PurchaseRequest: Decodable {
     /// `auto_renewable` where nothing else is said.
     var kind: String?
     var offer: OfferRequest?
-    /// Google: `renewing`, `prepaid` or `installments`, the last with a number of payments.
+    /// Google: `renewing`, `prepaid` or `installments`, the last with a number of payments. Apple:
+    /// `renewing` or `commitment`, with one too, twelve where nothing else is said.
     var plan: String?
     var payments: Int?
     var quantity: Int?
@@ -36,7 +37,11 @@ struct PurchaseRequest: Decodable {
     var acknowledged: Bool?
     var acknowledgeWithin: String?
     var addOns: [String]?
-    /// Apple: `purchased` or `family_shared`.
+    /// Apple: so many seats, items by their SKU, a `type` that is not known.
+    var seats: Int?
+    var skus: [String]?
+    var type: String?
+    /// Apple: `purchased`, `family_shared` or `assigned`.
     var ownership: String?
     /// Amazon: bought in Live App Testing.
     var beta: Bool?
@@ -225,6 +230,10 @@ enum ControlReader {
         case "add_item": return .addItem(product: try product(request))
         case "remove_item": return .removeItem(product: try product(request))
         case "revoke_item": return .revokeItem(product: try product(request))
+        case "add_seats": return .addSeats(request.quantity ?? 1)
+        case "refund_seats": return .refundSeats(request.quantity ?? 1)
+        case "refund_item": return .refundSKU(try product(request))
+        case "migrate": return .migrate
         case "change_product":
             let product = try product(request)
             let isLater = request.when == "renewal"

@@ -104,6 +104,7 @@ extension Google {
         guard case .installments(let count) = life.plan else { return }
         json.object("installmentDetails") { json in
             json.member("initialCommittedPaymentsCount", count)
+            json.member("subsequentCommittedPaymentsCount", count)
             if life.committedPayments > 0 {
                 json.member("remainingCommittedPaymentsCount", life.committedPayments)
             }

@@ -33,7 +33,8 @@ extension Google {
         case .cancellationScheduled: [18]
         case .priceAsked, .priceAccepted: [19]
         case .pendingCancelled: [20]
-        case .gaveBack(_, isNewest: false), .moneyBack, .refundReversed, .changePlanned, .untold:
+        case .gaveBack(_, isNewest: false), .moneyBack, .refundReversed, .changePlanned, .untold,
+            .seatsBack, .migrated:
             []
         }
     }

@@ -38,6 +38,13 @@ struct Terms: Hashable, Sendable {
     var plan = Plan.renewing
     /// How many of a consumable.
     var quantity = 1
+    /// Apple: how many people it is bought for, where it is sold by the seat.
+    var seats = 1
+    var isMultiSeat = false
+    /// Apple: what the app sells in one subscription by names of its own (Advanced Commerce).
+    var skus: [String] = []
+    /// Apple: a `type` that is not one of the four that are known.
+    var typeName: String?
     /// How long the seller may take to acknowledge; nil when that was done at the purchase. Then
     /// Google gives the money back.
     var acknowledgeWithin: Period?
@@ -45,7 +52,7 @@ struct Terms: Hashable, Sendable {
     var addOns: [String] = []
     var sale = Sale()
 
-    /// How a subscription is paid for; only Google knows the other two.
+    /// How a subscription is paid for; only Google knows prepaid ones, and Amazon neither.
     enum Plan: Hashable, Sendable {
         case renewing
         /// Ends after one period; time is added by another purchase.
@@ -104,6 +111,7 @@ struct Offer: Hashable, Sendable {
         case promotional
         case code
         case winBack = "win_back"
+        case retention
     }
 
     enum Discount: String, CaseIterable, Sendable {
@@ -112,6 +120,8 @@ struct Offer: Hashable, Sendable {
         case payAsYouGo = "pay_as_you_go"
         /// One payment for a time of its own length.
         case payUpFront = "pay_up_front"
+        /// The same, by its name of 2025.
+        case oneTime = "one_time"
     }
 
     var kind = Kind.introductory
@@ -184,6 +194,11 @@ enum Deed: Hashable, Sendable {
     case addItem(product: String)
     case removeItem(product: String)
     case revokeItem(product: String)
+    /// Apple: seats, items by their SKU, another original id.
+    case addSeats(Int)
+    case refundSeats(Int)
+    case refundSKU(String)
+    case migrate
     /// The customer's account is gone; nothing answers for the purchase any more.
     case closeAccount
 }

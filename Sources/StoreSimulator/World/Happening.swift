@@ -23,6 +23,8 @@ struct Happening: Hashable, Sendable {
         case extended
         case itemsChanged
         case cancellationScheduled
+        case seatsBack
+        case migrated
         case pendingCancelled
         /// Changes an answer, and is told to nobody.
         case untold

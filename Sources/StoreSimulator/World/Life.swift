@@ -1,52 +1,3 @@
-/// What one charge (or a free trial) bought.
-struct Charge: Hashable, Sendable {
-    /// 0 is the sign-up, 1 the first renewal.
-    var number: Int
-    var product: String
-    var paidAt: Instant
-    var start: Instant
-    var end: Instant
-    var isTrial: Bool
-    /// The user bought it (sign-up, upgrade, coming back), against a renewal by itself.
-    var isPurchase: Bool
-    var isUpgraded = false
-    var givenBack: GivenBack?
-    /// The reduced price it was bought at.
-    var offer: Offer?
-    var quantity = 1
-    /// When its money went back although it still counts, and how many of a quantity.
-    var moneyBackAt: Instant?
-    var moneyBackQuantity: Int?
-    /// Parts of its money that went back although it still counts.
-    var parts: [Part] = []
-
-    struct Part: Hashable, Sendable {
-        var at: Instant
-        /// Of the price.
-        var tenThousandths: Int64
-    }
-
-    /// Paid less by an introductory offer, against a free time.
-    var isIntroductory: Bool { !isTrial && offer?.kind == .introductory }
-}
-
-/// Why a charge no longer counts, and since when.
-struct GivenBack: Hashable, Sendable {
-    enum Cause: Hashable, Sendable {
-        case refund
-        case revoke
-        case chargeBack
-        /// Nobody acknowledged the purchase in time.
-        case unacknowledged
-    }
-
-    var at: Instant
-    var cause: Cause
-    var why = Why()
-
-    var reason: Int64? { why.reason }
-}
-
 /// Where in its life a subscription is.
 enum Phase: Hashable, Sendable {
     case pending
@@ -130,10 +81,12 @@ struct Life: Hashable, Sendable {
 
     let kind: Terms.Kind
     let plan: Terms.Plan
+    let isMultiSeat: Bool
 
     init(of timeline: Timeline) {
         kind = timeline.terms.kind
         plan = timeline.terms.plan
+        isMultiSeat = timeline.terms.isMultiSeat
         period = timeline.terms.period
         productAtRenewal = timeline.nextProduct
         isAcknowledged = timeline.terms.acknowledgeWithin == nil
@@ -161,6 +114,9 @@ struct Life: Hashable, Sendable {
     /// The products that give access now.
     var entitledProducts: [String] {
         guard isEntitled, let latest else { return [] }
+        guard latest.skus.isEmpty else {
+            return latest.skus.filter { latest.skusBack[$0] == nil }
+        }
         return [latest.product] + addOns.filter { $0.end.map { $0 > now } ?? true }.map(\.product)
     }
 
@@ -333,6 +289,7 @@ extension Life {
                 product: timeline.product, from: instant, to: anchor, isTrial: isTrial,
                 isPurchase: true)
             charges[0].offer = offer
+            carryOn(timeline, after: nil, seats: timeline.terms.seats)
         } else {
             charge(timeline, from: instant, isPurchase: true)
         }
@@ -351,6 +308,8 @@ extension Life {
         let end = anchor.adding(period, times: periodsSinceAnchor)
         // The first charge is of the product that was bought, whatever comes after it.
         let product = (charges.isEmpty ? nil : productAtRenewal) ?? latest?.product
+        let before = charges.last.map { last in charges[newestPeriod].first ?? last }
+        let seats = charges.isEmpty ? timeline.terms.seats : self.seats
         if !charges.isEmpty { productAtRenewal = nil }
         append(product: product ?? timeline.product, from: start, to: end, isPurchase: isPurchase)
         if let offer = timeline.terms.firstOffer, offer.discount == .payAsYouGo,
@@ -358,6 +317,7 @@ extension Life {
         {
             charges[charges.count - 1].offer = offer
         }
+        carryOn(timeline, after: isPurchase ? nil : before, seats: seats)
         phase = .running
         priceIncrease = nil
         removeLeavingItems(at: start)
@@ -365,12 +325,6 @@ extension Life {
             isCancellationPending = false
             setAutoRenew(false)
         }
-    }
-
-    /// How many payments of a plan by instalments are still owed.
-    var committedPayments: Int {
-        guard case .installments(let count) = plan, count > 0 else { return 0 }
-        return (count - charges.count(where: { !$0.isTrial }) % count) % count
     }
 
     private mutating func removeLeavingItems(at instant: Instant) {

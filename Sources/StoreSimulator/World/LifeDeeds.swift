@@ -7,7 +7,7 @@ extension Life {
         case (.complete, _), (.abandon, _): "the purchase is not pending"
         case (_, .pending), (_, .abandoned): "the purchase was never paid"
         case (.failPayment, _), (.fixPayment, _): nil
-        case (.refundPast, _): charges.count > 1 ? nil : "there is no earlier period"
+        case (.refundPast, _): newestPeriod.lowerBound > 0 ? nil : "there is no earlier period"
         case (.reverseRefund, .ended(_, .refunded)): nil
         case (.reverseRefund, _): "the purchase is not refunded"
         case (.acknowledge, _): isAcknowledged ? "it was acknowledged before" : nil
@@ -18,10 +18,12 @@ extension Life {
             if store != .google {
                 "only Google refunds a part of the money"
             } else {
-                isPast && charges.count < 2 ? "there is no earlier period" : nil
+                isPast && newestPeriod.lowerBound < 1 ? "there is no earlier period" : nil
             }
         case (.fulfil, _): store == .amazon ? nil : "only Amazon is told what became of it"
         case (.addItem, _), (.removeItem, _), (.revokeItem, _): objection(toItem: deed, store)
+        case (.addSeats, _), (.refundSeats, _), (.refundSKU, _), (.migrate, _):
+            store == .apple ? objection(toApples: deed) : "only Apple sells so"
         case (.renew, _), (.cancel, _), (.uncancel, _), (.pause, _), (.resume, _),
             (.upgrade, _), (.changeAtRenewal, _), (.extend, _), (.askPrice, _),
             (.acceptPrice, _), (.withdraw, _):
@@ -106,6 +108,10 @@ extension Life {
             note(.priceAccepted)
         case .withdraw: isWithdrawn = true
         case .addItem, .removeItem, .revokeItem: changeItems(deed)
+        case .addSeats(let count): addSeats(count)
+        case .refundSeats(let count): refundSeats(count)
+        case .refundSKU(let sku): refund(sku: sku)
+        case .migrate: migrate()
         case .closeAccount:
             isAccountClosed = true
             end(.revoked, at: now)
@@ -173,6 +179,7 @@ extension Life {
     }
 
     private mutating func uncancel() {
+        if isCancellationPending { note(.autoRenewOn) }
         isCancellationPending = false
         setAutoRenew(true)
     }
@@ -192,15 +199,18 @@ extension Life {
     }
 
     mutating func giveBack(_ cause: GivenBack.Cause, ending: Ending) {
-        charges[charges.count - 1].givenBack = GivenBack(at: now, cause: cause, why: why)
+        for place in newestPeriod {
+            charges[place].givenBack =
+                charges[place].givenBack ?? GivenBack(at: now, cause: cause, why: why)
+        }
         note(.gaveBack(cause, isNewest: true))
         (autoRenews, autoRenewChangedAt, acknowledgeBy) = (false, now, nil)
         phase = .ended(at: now, ending)
     }
 
     private mutating func giveBackPast() {
-        guard charges.count > 1 else { return }
-        let place = charges.count - 2
+        let place = newestPeriod.lowerBound - 1
+        guard place >= 0 else { return }
         charges[place].givenBack = GivenBack(at: now, cause: .refund, why: why)
         note(.gaveBack(.refund, isNewest: false), charge: place)
     }
@@ -213,7 +223,7 @@ extension Life {
 
     private mutating func reverseRefund() {
         guard let latest else { return }
-        charges[charges.count - 1].givenBack = nil
+        for place in newestPeriod { charges[place].givenBack = nil }
         phase = latest.end > now ? .running : .ended(at: latest.end, .cancelled)
         note(.refundReversed)
     }

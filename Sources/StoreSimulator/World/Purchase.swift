@@ -17,6 +17,8 @@ struct Purchase: Sendable {
         var group: String
         /// Apple: bought by another member of the family.
         var isFamilyShared = false
+        /// Apple: it has one of the seats that somebody else pays.
+        var isAssigned = false
         /// Amazon: bought in Live App Testing.
         var isBeta = false
         /// Amazon: the subscriptions that this one is an add-on of, and the customer's id there.
@@ -151,11 +153,21 @@ enum AppleNumbers {
         transaction(purchase, charge: charge) + lineItems
     }
 
+    /// The original id of what was migrated.
+    static func migrated(_ purchase: Purchase) -> Int64 {
+        original(purchase.number, purchase.environment) + migratedPlace
+    }
+
+    private static let migratedPlace: Int64 = 90_000
+
     /// Purchase number, environment and charge that a transaction id belongs to.
     static func find(_ id: Int64) -> (number: Int, Purchase.Environment, charge: Int)? {
         guard id > production else { return nil }
         let environment: Purchase.Environment = id > sandbox ? .sandbox : .production
         let offset = id - (environment == .sandbox ? sandbox : production)
-        return (Int(offset / blockSize), environment, Int(offset % blockSize))
+        let place = offset % blockSize
+        return (
+            Int(offset / blockSize), environment, place == migratedPlace ? 0 : Int(place)
+        )
     }
 }

@@ -16,11 +16,12 @@ extension AppleTransaction {
 
     /// How many of its seats were refunded, where some are left; nil where none was, or all.
     var refundedSeats: Int? {
-        guard let seats = quantity?.value, seats > 1, revocationDate != nil else { return nil }
+        guard let seats = quantity?.value, seats > 1 else { return nil }
+        // A refund of some leaves the transaction without a date of revocation.
         if let refunded = multiSeatInfo?.value?.revokedSeatQuantity {
-            return refunded < seats ? refunded : nil
+            return (1..<seats).contains(refunded) ? refunded : nil
         }
-        guard let share = revocationPercentage, share < 100_000,
+        guard revocationDate != nil, let share = revocationPercentage, share < 100_000,
             revocationType != "REFUND_PRORATED"
         else { return nil }
         return max(1, seats * share / 100_000)

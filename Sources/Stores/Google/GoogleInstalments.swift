@@ -62,9 +62,15 @@ struct GoogleInstalments: Hashable, Sendable {
         let paid = initial - remaining
         guard let start, paid > 0, expires > start else { return months() }
         if start.adding(months: paid).isNear(expires) { return months() }
-        // A tester's months are minutes long. Longer than a month is one that began with a trial.
+        // A tester's months are minutes long. What else is no whole month began with a trial, or
+        // its day has slid.
         let each = (expires - start) / paid
-        return each < .days(31) ? expires + each * remaining : months()
+        let isOfDays = each < .days(27) || Self.isClose(each, .days(30))
+        return isOfDays ? expires + each * remaining : months()
+    }
+
+    private static func isClose(_ one: Duration, _ other: Duration) -> Bool {
+        max(one, other) - min(one, other) < .minutes(1)
     }
 }
 

@@ -118,6 +118,49 @@ extension LifeCase {
             > notice renewed
             > notice renewed
             > notice renewed
+        a commitment is told when it is cancelled, and runs to its end
+            buy {"plan":"commitment","payments":3}
+            day 10: cancel
+            > grant monthly purchased
+            > notice auto_renew_off
+            > notice renewed
+            > notice renewed
+            > revoke monthly cancelled
+        a seat of five ends nothing, all five end it
+            buy {"seats":5}
+            day 5: refund_seats {"quantity":1}
+            day 40: refund_seats {"quantity":4}
+            > grant monthly purchased
+            > notice refunded
+            > notice renewed
+            > revoke monthly refunded
+        the original id changes
+            day 5: migrate
+            > grant monthly purchased
+            > notice migrated
+            > notice renewed
+            > notice renewed
+            > notice renewed
+        a seat that was given is taken away
+            buy {"ownership":"assigned"}
+            day 15: revoke
+            > grant monthly purchased
+            > revoke monthly family_removed
+        items are sold by names of their own
+            buy {"skus":["gold","silver"]}
+            day 15: refund_item {"product":"gold"}
+            > grant gold purchased
+            > grant silver purchased
+            > revoke gold refunded
+            > notice renewed
+            > notice renewed
+            > notice renewed
+        a suite has a type that is not known
+            buy {"type":"Suite Subscription"}
+            > grant monthly purchased
+            > notice renewed
+            > notice renewed
+            > notice renewed
         an app receipt moves to the server API
             hand in app
             > notice migrated

@@ -112,6 +112,14 @@ extension LifeCase {
             > notice renewed
             > notice renewed
             > notice renewed
+        instalments are paid to their end, though cancelled
+            buy {"plan":"installments","payments":3}
+            day 10: cancel
+            > grant monthly purchased
+            > notice auto_renew_off
+            > notice renewed
+            > notice renewed
+            > revoke monthly cancelled
         a period is extended
             day 5: extend {"for":"P10D"}
             > grant monthly purchased
