@@ -177,8 +177,10 @@ struct Oracle {
             switch event.kind {
             case .grant(let reason):
                 let isBack = reason == .restored || reason == .resubscribed
+                // What had ended before anybody handed it in has given nothing before.
+                let isFirst = reason == .purchased && !before.wasGranted
                 try demand(
-                    what.contains(.gained(reason)) || isBack && before.wasGranted,
+                    what.contains(.gained(reason)) || isBack && before.wasGranted || isFirst,
                     "gained for its reason: \(reason.rawValue)", "marks \(marks.map(\.what))")
             case .revoke(let reason):
                 try demand(
