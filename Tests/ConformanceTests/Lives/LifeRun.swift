@@ -89,6 +89,12 @@ struct LifeRun {
             // Amazon shows no end with auto-renew off.
             if life.realm == .amazon, facts.lossReason == .unverifiable { continue }
             let bearer = truth.bearer(of: number)
+            // Of an end that no answer has shown, the next sweep tells.
+            if facts.expiresAt == nil, case .ended(_, let at) = bearer.standing,
+                checkedAt[number] ?? start < at
+            {
+                continue
+            }
             guard isGranted == bearer.grants else {
                 throw Broken(
                     rule: "access is the truth's \(when)",
