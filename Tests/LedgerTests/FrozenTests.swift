@@ -22,6 +22,8 @@ import Testing
             "b9b248162e496cf72133a014ac2a3cb34d52a40e58584149c5daa5cbdb9da469",
         "v0007_keep_what_buyers_owe.sql":
             "45599ab899272c5e379bb28fbb7dbcdf75f9d2fe7506f83d636131969fcfa1f6",
+        "v0008_keep_what_stores_say.sql":
+            "fc1b6269196da1a0620d630981404ad0a3a3d064fb7b54d140ca0520c01357b9",
         "v0009_ask_about_refunds.sql":
             "b151bce3782b1256488c38f031a92eb0ee77812a8987c180328c2df1d4ac5218",
     ]

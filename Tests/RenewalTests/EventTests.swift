@@ -142,7 +142,7 @@ import Testing
     @Test func stateAndReasonWordsAreUniqueInTheirKind() {
         #expect(Set(GrantReason.allCases.map(\.rawValue)).count == 9)
         #expect(Set(RevokeReason.allCases.map(\.rawValue)).count == 14)
-        #expect(Set(NoticeReason.allCases.map(\.rawValue)).count == 18)
+        #expect(Set(NoticeReason.allCases.map(\.rawValue)).count == 20)
         #expect(EventKind.revoke(.paymentFailed).name == "revoke")
         #expect(EventKind.notice(.refundOfPastPeriod).reason == "refund_of_past_period")
     }
