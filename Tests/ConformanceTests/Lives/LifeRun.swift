@@ -284,6 +284,10 @@ extension LifeRun {
         if oracle.isAmbiguous { disputed[number] = truth[number].current.index }
         try oracle.judgeAny()
         for notice in heard.outcome.notices {
+            // The loss of a period that was never seen in force, not the refund of an earlier one.
+            let isOwn =
+                notice.reason == .refundOfPastPeriod && heard.outcome.facts.state == .refunded
+            if isOwn, notice.detail.refundedOrder == nil { continue }
             if let place = unheard[number]?.firstIndex(where: { $0.what == .told(notice.reason) }) {
                 unheard[number]?.remove(at: place)
             }
