@@ -46,11 +46,22 @@ package struct RefundRuling: Hashable, Sendable {
     /// As `RefundQuestion.order`.
     package let order: OrderID
     package let outcome: RefundOutcome
+    /// When the store has told it; nil where that is not known, or where no question can follow.
+    package let ruledAt: Timestamp?
 
-    package init(id: NewsID, order: OrderID, outcome: RefundOutcome) {
+    package init(
+        id: NewsID, order: OrderID, outcome: RefundOutcome, ruledAt: Timestamp? = nil
+    ) {
         self.id = id
         self.order = order
         self.outcome = outcome
+        self.ruledAt = ruledAt
+    }
+
+    /// Whether the store has asked about the order again since.
+    package func isOvertaken(by questions: [RefundQuestion]) -> Bool {
+        guard let ruledAt else { return false }
+        return questions.contains { $0.order == order && $0.askedAt > ruledAt }
     }
 }
 

@@ -160,6 +160,22 @@ import Testing
         #expect(Set(keys[0]).count == 2)
     }
 
+    /// A store declines, the customer asks again, and both are read together.
+    @Test func aRulingClosesNoLaterQuestion() async throws {
+        let desk = try await RefundStage()
+        try await desk.hear([try await desk.question("1", asked: .seconds(-7200))])
+        let later = try await desk.question("2", token: "another token")
+        try await desk.hear(
+            [later],
+            rulings: [
+                RefundRuling(
+                    id: "r", order: "order..1", outcome: .declined,
+                    ruledAt: later.askedAt - .seconds(3600))
+            ])
+        #expect(
+            try await desk.requests("state, outcome") == ["closed declined", "open"])
+    }
+
     /// What the database would refuse must not keep a page from being stored.
     @Test func nonsenseHoldsUpNothing() async throws {
         let desk = try await RefundStage()

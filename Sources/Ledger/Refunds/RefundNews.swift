@@ -10,22 +10,26 @@ extension HintDelivery {
     /// The last statements of the transaction, as each may raise the counter of the events. They
     /// give what they tell.
     var refundStatements: [PostgresStatement] {
-        var statements: [PostgresStatement] = []
         let questions = page.questions.filter { $0.isStorable(within: Self.idLimitBytes) }
-        if !questions.isEmpty { statements.append(statement(of: questions)) }
         let rulings = page.rulings.filter { ruling in
             [ruling.id.text, ruling.order.text].allSatisfy { $0.isStorable(Self.idLimitBytes) }
         }
-        if !rulings.isEmpty {
-            statements.append(
-                SQL.takeRefundRulings([
-                    "source": .text(source), "store": .text(app.store.rawValue),
-                    "app": .text(app.id), "news": .texts(rulings.map(\.id)),
-                    "order_id": .texts(rulings.map(\.order)),
-                    "outcome": .texts(rulings.map(\.outcome.rawValue)),
-                ]))
-        }
-        return statements
+        // A question that came after a ruling is not closed by it.
+        return [
+            statement(of: rulings.filter { $0.isOvertaken(by: questions) }),
+            questions.isEmpty ? nil : statement(of: questions),
+            statement(of: rulings.filter { !$0.isOvertaken(by: questions) }),
+        ].compactMap { $0 }
+    }
+
+    private func statement(of rulings: [RefundRuling]) -> PostgresStatement? {
+        guard !rulings.isEmpty else { return nil }
+        return SQL.takeRefundRulings([
+            "source": .text(source), "store": .text(app.store.rawValue),
+            "app": .text(app.id), "news": .texts(rulings.map(\.id)),
+            "order_id": .texts(rulings.map(\.order)),
+            "outcome": .texts(rulings.map(\.outcome.rawValue)),
+        ])
     }
 
     private func statement(of questions: [RefundQuestion]) -> PostgresStatement {

@@ -144,7 +144,11 @@ extension AppleReader {
             }
         case .declined:
             let order = try transaction(of: payload).order
-            news.ruling = RefundRuling(id: "ruling \(uuid)", order: order, outcome: .declined)
+            news.ruling = RefundRuling(
+                id: "ruling \(uuid)", order: order, outcome: .declined,
+                ruledAt: payload.signedDate.flatMap {
+                    Timestamp(millisecondsSinceEpoch: $0.value)
+                })
         case .question: news.question = try question(payload, uuid)
         }
         return news
