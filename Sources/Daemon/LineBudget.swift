@@ -1,14 +1,15 @@
 /// How many lines of a kind that nobody has to act on the log takes in a while: a back-fill of a
-/// million purchases is no reason for a million lines.
+/// million purchases is no reason for a million lines. Each kind has its own room, so that many
+/// grants do not hide the one problem among them.
 ///
 /// Pure: the time is passed in.
 package struct LineBudget: Sendable {
-    /// Lines of one span that are written whole.
+    /// Lines of one kind that are written whole in a span.
     package static let limit = 200
     package static let span = Duration.seconds(10)
 
     private var began: ContinuousClock.Instant?
-    private var written = 0
+    private var written: [String: Int] = [:]
     private var left: [String: Int] = [:]
 
     package init() {}
@@ -16,18 +17,18 @@ package struct LineBudget: Sendable {
     /// Whether nothing was left out since the last summary.
     package var isEmpty: Bool { left.isEmpty }
 
-    /// Whether the line is written. The word is what it is counted under when it is left out, such
-    /// as `grants`.
+    /// Whether the line is written. The word is its kind, under which it is counted when it is left
+    /// out, such as `grants`.
     package mutating func admits(_ word: String, at now: ContinuousClock.Instant) -> Bool {
         if began.map({ now - $0 >= Self.span }) ?? true {
             began = now
-            written = 0
+            written = [:]
         }
-        guard written < Self.limit else {
+        guard written[word, default: 0] < Self.limit else {
             left[word, default: 0] += 1
             return false
         }
-        written += 1
+        written[word, default: 0] += 1
         return true
     }
 
