@@ -117,6 +117,31 @@ import Testing
         #expect(text.split(separator: "\n").count < 300)
     }
 
+    /// A thousand apps have more series than the registry keeps of a family.
+    @Test func servesTheFiguresOfEveryApp() async {
+        let metrics = DaemonMetrics(startedAt: Timestamp(microsecondsSinceEpoch: 0))
+        for number in 0..<1000 {
+            metrics.begin(AppKey(store: .google, id: "app\(number)"), rate: 1)
+            metrics.begin(source: "google app\(number) voided")
+        }
+        let last = AppKey(store: .google, id: "app999")
+        _ = await metrics.asking(last) { AnsweredCall(.failure(.malformed(field: "body"))) }
+        metrics.called(last)
+        metrics.queueRead(last, due: 7, oldest: .seconds(3))
+        metrics.refundsRead(last, open: 2, nearestDeadline: nil)
+        let text = metrics.registry.text(.text)
+        let labels = #"{store="google",app="app999""#
+        for line in [
+            "checks_total\(labels),answer=\"malformed\"} 1", "store_calls_total\(labels)} 1",
+            "checks_in_flight\(labels)} 0", "due\(labels)} 7", "oldest_due_seconds\(labels)} 3",
+            "refund_requests_open\(labels)} 2", "refund_deadline_time_seconds\(labels)} 0",
+            "hints_total{source=\"google app999 voided\"} 0",
+        ] {
+            #expect(text.contains("\nrenewald_\(line)\n"), "\(line)")
+        }
+        #expect(text.matches(of: /renewald_checks_total\{/).count == 10_000)
+    }
+
     @Test func dropsSeriesBeyondTheLimit() {
         let registry = MetricRegistry()
         for number in 0..<(MetricRegistry.seriesLimit + 10) {

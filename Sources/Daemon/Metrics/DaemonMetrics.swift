@@ -6,20 +6,14 @@ import Synchronization
 /// purchase or anything else that grows with the fleet.
 package final class DaemonMetrics: Sendable {
     /// What is served.
-    package let registry = MetricRegistry()
-    private let apps = Mutex<[AppKey: AppInstruments]>([:])
-
-    /// What each check touches, looked up once.
-    private struct AppInstruments {
-        var inFlight = 0
-        let inFlightGauge: Meter
-        let calls: Counter
-        let duration: CoreMetrics.Timer
-        let answers: [AnswerClass: Counter]
-    }
+    package let registry: MetricRegistry
+    private let figures = Figures()
+    /// Looked up once, for each check takes one.
+    private let durations = Mutex<[Store: CoreMetrics.Timer]>([:])
 
     /// - Parameter startedAt: when the process began, by the machine's clock.
     package init(startedAt: Timestamp) {
+        registry = MetricRegistry { [figures] in figures.samples($0) }
         gauge(.buildInfo, [("version", Version.text)]).set(1)
         gauge(.startTime).set(startedAt.secondsSinceEpoch)
         counter(.leaseLosses).increment(by: 0)
@@ -33,43 +27,37 @@ package final class DaemonMetrics: Sendable {
     ///   - app: one that is configured.
     ///   - rate: calls a second that are allowed for what is due.
     package func begin(_ app: AppKey, rate: Double) {
-        gauge(.quota, app.labels).set(rate)
-        apps.withLock { apps in
-            if apps[app] == nil { apps[app] = instruments(of: app) }
+        figures.apps.withLock { apps in
+            apps[app, default: AppFigures()].quota = rate
+            apps[app]?.circuit = .closed
         }
-        for told in EventKind.all { counter(.events, app.store.labels(told)).increment(by: 0) }
-        circuitMoved(app, .closed)
+        durations.withLock { durations in
+            guard durations[app.store] == nil else { return }
+            durations[app.store] = timer(.checkDuration, [("store", app.store.rawValue)])
+            for told in EventKind.all { counter(.events, app.store.labels(told)).increment(by: 0) }
+        }
     }
 
     // MARK: Stores
 
-    package func called(_ app: AppKey) { apps.withLock { $0[app]?.calls.increment(by: 1) } }
+    package func called(_ app: AppKey) { figures.apps.withLock { $0[app]?.calls += 1 } }
 
     /// Measures a check from the question to the answer.
     package func asking(_ app: AppKey, _ ask: () async -> AnsweredCall) async -> AnsweredCall {
-        moveInFlight(app, by: 1)
+        figures.apps.withLock { $0[app]?.inFlight += 1 }
         let began = ContinuousClock.now
         let answered = await ask()
-        moveInFlight(app, by: -1)
         let took = (ContinuousClock.now - began).nanoseconds
-        apps.withLock { apps in
-            apps[app]?.duration.recordNanoseconds(took)
-            apps[app]?.answers[AnswerClass(answered.answer)]?.increment(by: 1)
+        durations.withLock { $0[app.store] }?.recordNanoseconds(took)
+        figures.apps.withLock { apps in
+            apps[app]?.inFlight -= 1
+            apps[app]?.answers[AnswerClass(answered.answer), default: 0] += 1
         }
         return answered
     }
 
-    private func moveInFlight(_ app: AppKey, by change: Int) {
-        apps.withLock { apps in
-            apps[app]?.inFlight += change
-            apps[app]?.inFlightGauge.set(Int64(apps[app]?.inFlight ?? 0))
-        }
-    }
-
     package func circuitMoved(_ app: AppKey, _ position: Circuit.Position) {
-        for state in [Circuit.Position.closed, .open, .probing] {
-            gauge(.circuit, app.labels + [("state", state.rawValue)]).set(state == position ? 1 : 0)
-        }
+        figures.apps.withLock { $0[app]?.circuit = position }
     }
 
     // MARK: Database
@@ -120,15 +108,13 @@ package final class DaemonMetrics: Sendable {
     ///   - due: purchases that are due now.
     ///   - oldest: for how long the first of them has been due.
     package func queueRead(_ app: AppKey, due: Int64, oldest: Duration) {
-        gauge(.due, app.labels).set(due)
-        gauge(.oldestDue, app.labels).set(Double(oldest.nanoseconds) / 1e9)
+        figures.apps.withLock { $0[app]?.queue = (due, oldest) }
     }
 
     package func queueRead(at time: Timestamp) { gauge(.queueReadTime).set(time.secondsSinceEpoch) }
 
     package func refundsRead(_ app: AppKey, open: Int64, nearestDeadline: Timestamp?) {
-        gauge(.refundRequests, app.labels).set(open)
-        gauge(.refundDeadline, app.labels).set(nearestDeadline?.secondsSinceEpoch ?? 0)
+        figures.apps.withLock { $0[app]?.refunds = (open, nearestDeadline) }
     }
 
     // MARK: Events
@@ -147,22 +133,18 @@ package final class DaemonMetrics: Sendable {
     // MARK: News
 
     /// Begins the series of a source of news.
-    package func begin(source: SourceID) {
-        heard(source, fresh: 0, skipped: 0)
-        for expected in [true, false] {
-            unhandled(
-                source,
-                [UnhandledCount(type: "", fresh: 0, isNew: false, isExpected: expected)])
-        }
-    }
+    package func begin(source: SourceID) { change(source) { _ in } }
 
     /// Counts news that nobody handles. Types are the stores' words, and no labels.
     package func unhandled(_ source: SourceID, _ counts: [UnhandledCount]) {
-        for count in counts {
-            counter(
-                .newsUnhandled,
-                [("source", source.text), ("expected", count.isExpected ? "true" : "false")]
-            ).increment(by: Int64(count.fresh))
+        change(source) { figures in
+            for count in counts {
+                if count.isExpected {
+                    figures.unhandled.expected += count.fresh
+                } else {
+                    figures.unhandled.unexpected += count.fresh
+                }
+            }
         }
     }
 
@@ -171,25 +153,21 @@ package final class DaemonMetrics: Sendable {
     ///   - fresh: hints that were not heard before.
     ///   - skipped: pieces that could not be read.
     package func heard(_ source: SourceID, fresh: Int, skipped: Int) {
-        counter(.hints, [("source", source.text)]).increment(by: Int64(fresh))
-        counter(.hintsSkipped, [("source", source.text)]).increment(by: Int64(skipped))
+        change(source) { figures in
+            figures.fresh += fresh
+            figures.skipped += skipped
+        }
     }
 
     package func read(_ source: SourceID, at time: Timestamp) {
-        gauge(.hintsReadTime, [("source", source.text)]).set(time.secondsSinceEpoch)
+        change(source) { $0.readAt = time }
+    }
+
+    private func change(_ source: SourceID, _ change: (inout SourceFigures) -> Void) {
+        figures.sources.withLock { change(&$0[source, default: SourceFigures()]) }
     }
 
     // MARK: Instruments
-
-    private func instruments(of app: AppKey) -> AppInstruments {
-        AppInstruments(
-            inFlightGauge: gauge(.inFlight, app.labels), calls: counter(.storeCalls, app.labels),
-            duration: timer(.checkDuration, [("store", app.store.rawValue)]),
-            answers: Dictionary(
-                uniqueKeysWithValues: AnswerClass.allCases.map { answer in
-                    (answer, counter(.checks, app.labels(answer)))
-                }))
-    }
 
     private func counter(
         _ family: MetricFamily, _ labels: [(String, String)] = []
@@ -232,14 +210,6 @@ package enum AnswerClass: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-extension AppKey {
-    fileprivate var labels: [(String, String)] { [("store", store.rawValue), ("app", id.text)] }
-
-    fileprivate func labels(_ answer: AnswerClass) -> [(String, String)] {
-        labels + [("answer", answer.rawValue)]
-    }
-}
-
 extension Store {
     fileprivate func labels(_ kind: EventKind) -> [(String, String)] {
         [("store", rawValue), ("kind", kind.name), ("reason", kind.reason)]
@@ -251,14 +221,4 @@ extension EventKind {
     static let all: [EventKind] =
         GrantReason.allCases.map { .grant($0) } + RevokeReason.allCases.map { .revoke($0) }
         + NoticeReason.allCases.map { .notice($0) }
-}
-
-extension Timestamp {
-    fileprivate var secondsSinceEpoch: Double { Double(microsecondsSinceEpoch) / 1_000_000 }
-}
-
-extension Duration {
-    fileprivate var nanoseconds: Int64 {
-        components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
-    }
 }

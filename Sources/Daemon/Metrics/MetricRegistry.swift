@@ -4,14 +4,19 @@ import Synchronization
 /// Keeps what is measured, as a backend of swift-metrics, and writes it down for Prometheus.
 ///
 /// Only the families of `MetricFamily.all` are kept, and of each only so many series: a label that
-/// grows without end cannot fill the memory.
+/// grows without end cannot fill the memory. What there is a thousand times is not kept here but
+/// collected when it is asked for.
 package final class MetricRegistry: MetricsFactory {
     private let series = Mutex<[String: [Labels: Series]]>([:])
+    private let collected: @Sendable (MetricFamily) -> [MetricSample]
 
-    /// Series of one family, at most.
+    /// Series of one family that are kept, at most.
     static let seriesLimit = 2000
 
-    package init() {}
+    /// - Parameter collected: the samples of a family that somebody else keeps; empty for others.
+    init(collected: @escaping @Sendable (MetricFamily) -> [MetricSample] = { _ in [] }) {
+        self.collected = collected
+    }
 
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         series(label, dimensions)
@@ -64,13 +69,29 @@ package final class MetricRegistry: MetricsFactory {
         let known = series.withLock { $0 }
         var text = ""
         for family in MetricFamily.all {
-            guard let members = known[family.name], !members.isEmpty else { continue }
-            text += family.head(format)
-            for (labels, series) in members.sorted(by: { $0.key.text < $1.key.text }) {
-                text += series.text(family, labels)
+            let kept = known[family.name, default: [:]].map { labels, series in
+                (labels.text, series.text(family, labels))
             }
+            let collected = collected(family).map { sample in
+                let labels = Labels(sample.labels)
+                return (labels.text, Series.line(family, labels, sample.value))
+            }
+            guard !kept.isEmpty || !collected.isEmpty else { continue }
+            text += family.head(format)
+            for (_, lines) in (kept + collected).sorted(by: { $0.0 < $1.0 }) { text += lines }
         }
         return format == .openMetrics ? text + "# EOF\n" : text
+    }
+}
+
+/// One number of a counter or gauge, as it is when it is asked for.
+struct MetricSample: Sendable {
+    let labels: [(String, String)]
+    let value: Double
+
+    init(_ labels: [(String, String)], _ value: Double) {
+        self.labels = labels
+        self.value = value
     }
 }
 
@@ -153,7 +174,7 @@ private final class Series: CounterHandler, MeterHandler, RecorderHandler, Timer
     func text(_ family: MetricFamily, _ labels: Labels) -> String {
         let (value, count, buckets) = state.withLock { ($0.value, $0.count, $0.buckets) }
         guard case .histogram = family.kind else {
-            return "\(family.sampleNames[0])\(labels.braced) \(Self.number(value))\n"
+            return Self.line(family, labels, value)
         }
         var text = ""
         var below = 0
@@ -165,6 +186,11 @@ private final class Series: CounterHandler, MeterHandler, RecorderHandler, Timer
         return text + "\(family.name)_bucket\(labels.with("le=\"+Inf\"")) \(count)\n"
             + "\(family.name)_count\(labels.braced) \(count)\n"
             + "\(family.name)_sum\(labels.braced) \(Self.number(value))\n"
+    }
+
+    /// The line of a counter or gauge.
+    static func line(_ family: MetricFamily, _ labels: Labels, _ value: Double) -> String {
+        "\(family.sampleNames[0])\(labels.braced) \(number(value))\n"
     }
 
     /// Whole numbers without a point, but for bounds: OpenMetrics wants them as floats.

@@ -1,0 +1,111 @@
+import Renewal
+import Synchronization
+
+/// What is measured of each app and each source of news.
+final class Figures: Sendable {
+    let apps = Mutex<[AppKey: AppFigures]>([:])
+    let sources = Mutex<[SourceID: SourceFigures]>([:])
+
+    /// The samples of a family; empty for those that are kept elsewhere.
+    func samples(_ family: MetricFamily) -> [MetricSample] {
+        if AppFigures.families.contains(family) {
+            return apps.withLock { $0 }.flatMap { $1.samples(family, of: $0) }
+        }
+        guard SourceFigures.families.contains(family) else { return [] }
+        return sources.withLock { $0 }.flatMap { $1.samples(family, of: $0) }
+    }
+}
+
+/// What is measured of one app: numbers in one place, for a thousand apps have a thousand of them.
+struct AppFigures {
+    /// Calls a second that are allowed for what is due.
+    var quota = 0.0
+    var calls = 0
+    var inFlight = 0
+    var answers: [AnswerClass: Int] = [:]
+    var circuit = Circuit.Position.closed
+    /// Nil until the queue was read.
+    var queue: (due: Int64, oldest: Duration)?
+    /// Nil until the questions were counted.
+    var refunds: (open: Int64, nearestDeadline: Timestamp?)?
+
+    static let families: Set<MetricFamily> = [
+        .checks, .storeCalls, .quota, .inFlight, .circuit, .due, .oldestDue, .refundRequests,
+        .refundDeadline,
+    ]
+
+    /// The samples of one of `families`.
+    func samples(_ family: MetricFamily, of app: AppKey) -> [MetricSample] {
+        switch family {
+        case .checks:
+            AnswerClass.allCases.map {
+                MetricSample(app.labels(("answer", $0.rawValue)), Double(answers[$0, default: 0]))
+            }
+        case .circuit:
+            [Circuit.Position.closed, .open, .probing].map {
+                MetricSample(app.labels(("state", $0.rawValue)), $0 == circuit ? 1 : 0)
+            }
+        default: number(family).map { [MetricSample(app.labels(), $0)] } ?? []
+        }
+    }
+
+    private func number(_ family: MetricFamily) -> Double? {
+        switch family {
+        case .storeCalls: Double(calls)
+        case .quota: quota
+        case .inFlight: Double(inFlight)
+        case .due: queue.map { Double($0.due) }
+        case .oldestDue: queue.map { Double($0.oldest.nanoseconds) / 1e9 }
+        case .refundRequests: refunds.map { Double($0.open) }
+        case .refundDeadline: refunds.map { $0.nearestDeadline?.secondsSinceEpoch ?? 0 }
+        default: nil
+        }
+    }
+}
+
+/// What is measured of one source of news.
+struct SourceFigures {
+    var fresh = 0
+    var skipped = 0
+    /// Of types that nobody handles.
+    var unhandled = (expected: 0, unexpected: 0)
+    /// Nil until it was read by this worker.
+    var readAt: Timestamp?
+
+    static let families: Set<MetricFamily> = [
+        .hints, .hintsSkipped, .newsUnhandled, .hintsReadTime,
+    ]
+
+    /// The samples of one of `families`.
+    func samples(_ family: MetricFamily, of source: SourceID) -> [MetricSample] {
+        let label = ("source", source.text)
+        switch family {
+        case .hints: return [MetricSample([label], Double(fresh))]
+        case .hintsSkipped: return [MetricSample([label], Double(skipped))]
+        case .newsUnhandled:
+            return [
+                MetricSample([label, ("expected", "true")], Double(unhandled.expected)),
+                MetricSample([label, ("expected", "false")], Double(unhandled.unexpected)),
+            ]
+        case .hintsReadTime:
+            return readAt.map { [MetricSample([label], $0.secondsSinceEpoch)] } ?? []
+        default: return []
+        }
+    }
+}
+
+extension AppKey {
+    fileprivate func labels(_ more: (String, String)...) -> [(String, String)] {
+        [("store", store.rawValue), ("app", id.text)] + more
+    }
+}
+
+extension Timestamp {
+    var secondsSinceEpoch: Double { Double(microsecondsSinceEpoch) / 1_000_000 }
+}
+
+extension Duration {
+    var nanoseconds: Int64 {
+        components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
+    }
+}
