@@ -9,6 +9,8 @@ TEST_FLAGS ?=
 FUZZ ?= 100000
 # How many steps `soak` lives.
 SOAK ?= 1000000
+# How often `crash` kills.
+N ?= 1000
 
 # What is built for release tells its commit.
 STAMPED := $(if $(filter release,$(CONFIGURATION)),scripts/stamp)
@@ -18,7 +20,7 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build packaged test fuzz soak demo conformance bench deb release pictures install lint format clean
+.PHONY: help deps build packaged test fuzz soak crash demo conformance bench deb release pictures install lint format clean
 
 help: ## Lists what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +60,10 @@ soak: deps-test ## Lets random lives of purchases run against the truth (SOAK=10
 	$(SWIFT) build --build-tests $(CHECKED)
 	SOAK=$(SOAK) $(SWIFT) test --skip-build --disable-xctest --no-parallel \
 		--filter ConformanceTests.LivesTests
+
+crash: deps-test ## Kills programs and servers at random instants (N=1000 times), and counts what is lost
+	$(SWIFT) build --build-tests $(CHECKED)
+	@SWIFT="$(SWIFT)" scripts/crash $(N)
 
 demo: deps-demo ## Shows a user per store, from purchase to expiry, against the simulator
 	@scripts/build-quietly $(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product

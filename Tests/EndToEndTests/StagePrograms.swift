@@ -25,9 +25,12 @@ extension Stage {
     func daemon() throws -> ChildProcess { try start(["run"]) }
 
     /// Starts a command, by way of another that runs it, if any.
-    func start(_ arguments: [String], under wrapper: [String] = []) throws -> ChildProcess {
+    func start(
+        _ arguments: [String], under wrapper: [String] = [], configuration: String? = nil
+    ) throws -> ChildProcess {
         let command =
-            wrapper + [Self.program("renewald")] + arguments + ["--config", configurationFile]
+            wrapper + [Self.program("renewald")] + arguments
+            + ["--config", configuration ?? configurationFile]
         let child = try ChildProcess(
             command[0], Array(command.dropFirst()), environment: environment)
         started.withLock { $0.append(child) }

@@ -122,6 +122,13 @@ package final class ChildProcess: Sendable {
         }
     }
 
+    /// The same after a while.
+    package func send(_ signal: Int32, after delay: Duration) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + delay.timeInterval) { [self] in
+            send(signal)
+        }
+    }
+
     /// The first line of either stream that matches, also one that came before the call.
     ///
     /// - Throws: `.ended` when the program ended without, `.noSuchLine` at the time limit.
