@@ -83,12 +83,21 @@ struct PurchaseWords {
             rows.append(NamedRow(name: "order", text: original.text))
         }
         rows.append(NamedRow(name: "submitted", text: purchase.submittedAt.reading))
+        if let account { rows.append(NamedRow(name: "account", text: account)) }
         if let problem = purchase.problem {
             rows.append(NamedRow(name: "problem", text: problem))
         }
         rows += purchase.refunds.map { NamedRow(name: "refund", text: $0.sentence) }
         if let evidence { rows.append(NamedRow(name: "evidence", text: evidence)) }
         return rows
+    }
+
+    /// Whom the app has named to the store, which is often a digest of the user's id.
+    private var account: String? {
+        facts.accountToken.map { token in
+            let whose = namesUser(token, purchase.userID) ? " (this user)" : ""
+            return "\(token)\(whose), named to the store by the app"
+        }
     }
 
     private var situation: String {

@@ -162,6 +162,19 @@ struct ExplainTextTests {
         #expect(!printed([Sample.history(user: "bob", [moved])]).contains("who had it then"))
     }
 
+    @Test func saysWhomTheAppNamedToTheStore() {
+        for (account, said) in [("ada", "ada (this user)"), ("bob", "bob"), (nil, nil)] {
+            let purchase = Sample.purchase(
+                state: .active, access: .granted, account: account.map { UserID($0) },
+                checks: [Sample.Check(at: Sample.start)])
+            let rows = printed([Sample.history([purchase])]).split(separator: "\n")
+                .filter { $0.hasPrefix("  account ") }
+            #expect(
+                rows.map(String.init)
+                    == (said.map { ["  account    \($0), named to the store by the app"] } ?? []))
+        }
+    }
+
     @Test func whatComesFromOutsideCannotSteerTheTerminal() {
         let evil = "a\u{1b}[2Jb\nc\u{202e}d\u{9b}e"
         let text = printed([

@@ -50,6 +50,7 @@ extension Explanation.Purchase: JSONObject {
         row.access = facts.access
         row.orderId = facts.orderID
         row.originalId = facts.originalID
+        row.accountToken = facts.accountToken
         row.submittedAt = submittedAt
         row.checkedAt = checkedAt
         row.paidThrough = facts.paidThrough
