@@ -4,6 +4,8 @@ package import Renewal
 package enum ExitReason: Int32, Error, Hashable, Sendable {
     case done = 0
     case usage = 64
+    /// What was given does not fit what is there.
+    case dataError = 65
     /// `--require` and no such user or order.
     case noInput = 66
     /// The database is not there.
@@ -26,6 +28,7 @@ extension LedgerError {
         case .schemaMissing, .schemaVersion, .schemaDiffers: .configuration
         case .forbidden: .permission
         case .refused, .undecodable, .unreadableUser: .software
+        case .eventsLost: .dataError
         }
     }
 }

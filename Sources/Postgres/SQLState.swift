@@ -24,6 +24,8 @@ extension SQLState: CustomStringConvertible {
 extension SQLState {
     /// Raised by `renewald.require`, which says what does not hold any more.
     package static let noLongerValid = SQLState("RN001")
+    /// Raised by `renewald.events_after` for a cursor beyond the newest event.
+    package static let eventsLost = SQLState("RN002")
 }
 
 // MARK: - The connection

@@ -27,6 +27,9 @@ package enum LedgerError: Error, Hashable, Sendable {
     case undecodable(what: String)
     /// A row of a user cannot be read, so that nothing can be decided of what they hold.
     case unreadableUser
+    /// Events are to be read after one that this database does not have. `message` is the
+    /// database's and has both numbers.
+    case eventsLost(message: String)
 
     /// What the rights are needed for.
     package enum Work: Hashable, Sendable { case migration, daily }
@@ -50,7 +53,7 @@ extension LedgerError {
         switch self {
         case .unavailable, .noLongerValid, .cancelled: false
         case .schemaMissing, .schemaVersion, .schemaDiffers, .forbidden, .refused, .undecodable,
-            .unreadableUser:
+            .unreadableUser, .eventsLost:
             true
         }
     }
@@ -89,6 +92,10 @@ extension LedgerError {
             "a row of the database cannot be read: \(what)"
         case .unreadableUser:
             "a row of a user cannot be read"
+        case .eventsLost(let message):
+            "\(message). Was it restored, or has a standby that was behind taken over? Raise "
+                + "renewald.event_counter.last_id to the greatest cursor of all consumers, as "
+                + "docs/upgrading.md says; otherwise give a smaller --after"
         }
     }
 }

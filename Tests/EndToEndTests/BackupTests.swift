@@ -80,13 +80,19 @@ struct BackupTests {
             let given = try await stage.value("SELECT max(id) FROM renewald.purchases")
 
             let other = PostgresConnection(PostgresSettings(conninfo: conninfo))
+            try stage.useDatabase(conninfo)
+            for more in [[], ["--follow"]] {
+                let reader = try stage.start(["events", "--after", cursor] + more)
+                #expect(try await reader.exit() == .code(65))
+                #expect(reader.standardOutput.isEmpty)
+                #expect(reader.standardError.contains("the cursor is \(cursor)"))
+            }
             try await other.script(
                 """
                 UPDATE renewald.event_counter SET last_id = greatest(last_id, \(cursor));
                 SELECT setval('renewald.purchase_id',
                     greatest(\(given), (SELECT last_value FROM renewald.purchase_id)))
                 """)
-            try stage.useDatabase(conninfo)
             let made = try await stage.buy("google")[0]
             let id = try await other.query(
                 PostgresStatement(

@@ -26,6 +26,8 @@ import Testing
             "fc1b6269196da1a0620d630981404ad0a3a3d064fb7b54d140ca0520c01357b9",
         "v0009_ask_about_refunds.sql":
             "b151bce3782b1256488c38f031a92eb0ee77812a8987c180328c2df1d4ac5218",
+        "v0010_tell_of_lost_events.sql":
+            "8da85eec4e7d67d32cd300cc5065316c6c4a0246b948ea56646982cdd7dd0a07",
     ]
 
     private static let folder = URL(filePath: #filePath)

@@ -38,6 +38,32 @@ import Testing
         #expect(try await stage.broken() == [])
     }
 
+    /// The number comes again, for another event: whoever has passed it would never see that one.
+    @Test func aCursorBeyondTheNewestEventIsAnError() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        func tell(_ user: String) async throws {
+            let claims = try await stage.claims(of: [user], lease)
+            _ = try await stage.ledger.commit(
+                claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        }
+        #expect(try await stage.ledger.events(after: 0, limit: 10).isEmpty)
+        try await tell("ann")
+        #expect(try await stage.ledger.events(after: 1, limit: 10).isEmpty)
+        await #expect {
+            try await stage.ledger.events(after: 2, limit: 10)
+        } throws: { error in
+            guard case .eventsLost(let message) = error as? LedgerError else { return false }
+            return message.contains("cursor is 2") && message.contains("newest event is 1")
+        }
+        // As docs/upgrading.md says.
+        try await stage.beside.script(
+            "UPDATE renewald.event_counter SET last_id = greatest(last_id, 2)")
+        #expect(try await stage.ledger.events(after: 2, limit: 10).isEmpty)
+        try await tell("bob")
+        #expect(try await stage.ledger.events(after: 2, limit: 10).map(\.userID) == ["bob"])
+    }
+
     @Test func aReaderAmongFourWritersSeesEveryEventOnceInOrder() async throws {
         let stage = try await Stage()
         let lease = try await stage.takeAll()

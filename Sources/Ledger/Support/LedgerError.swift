@@ -14,6 +14,8 @@ extension LedgerError {
                     obstacle: state == .tooManyConnections ? .tooManyConnections : nil)
             case .rejected(.noLongerValid, let what, _):
                 .noLongerValid(what: what)
+            case .rejected(.eventsLost, let message, _):
+                .eventsLost(message: message)
             case .rejected(.schemaMissing, _, _):
                 .schemaMissing
             case .rejected(.insufficientPrivilege, let message, _):

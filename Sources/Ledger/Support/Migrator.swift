@@ -25,6 +25,7 @@ package struct Migrator: Sendable {
         Step(script: PackageResources.v0007_keep_what_buyers_owe_sql, serves: 1),
         Step(script: PackageResources.v0008_keep_what_stores_say_sql, serves: 1),
         Step(script: PackageResources.v0009_ask_about_refunds_sql, serves: 1),
+        Step(script: PackageResources.v0010_tell_of_lost_events_sql, serves: 1),
     ]
 
     /// For each version from 1 on, whom it serves.
