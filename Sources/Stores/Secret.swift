@@ -1,5 +1,5 @@
 /// A credential. Whatever prints, dumps or reflects on it sees `***`.
-package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
     /// The credential itself.

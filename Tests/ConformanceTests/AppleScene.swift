@@ -32,8 +32,8 @@ struct AppleScene: StoreScene {
                 sharedSecret: options.has("no_secret") ? nil : Secret("0123456789abcdef")),
             production: production, sandbox: sandbox,
             receipts: [.production: receipts, .sandbox: tests],
-            roots: [AppleAuthority.trusted.get().root], readsOffers: options.has("offers"),
-            transport: wire.transport)
+            verifier: AppleVerifier(roots: [AppleAuthority.trusted.get().root]),
+            readsOffers: options.has("offers"), transport: wire.transport)
     }
 
     func ask(_ purchase: Purchase, at now: Timestamp) async -> Answer {

@@ -32,7 +32,8 @@ struct GoogleScene: StoreScene {
             "private_key":"\(pem)","client_email":"a@b.example",
             "token_uri":"https://tokens.example/token"}
             """
-        return GoogleCredentials(packageName: Shop.bundle, serviceAccountJSON: Secret(file))
+        return GoogleCredentials(
+            packageName: Shop.bundle, account: try GoogleServiceAccount(json: Secret(file)))
     }
 
     func ask(_ purchase: Purchase, at now: Timestamp) async -> Answer {

@@ -45,7 +45,7 @@ struct AppleEnquiryTests {
             receipts: [
                 .production: try #require(AppleReceiptEndpoint(url: "https://buy.example/v")),
                 .sandbox: try #require(AppleReceiptEndpoint(url: "https://try.example/v")),
-            ], roots: [try AppleAuthority.trusted.get().root], readsOffers: offers,
+            ], verifier: try AppleFixture.verifier(), readsOffers: offers,
             transport: world.transport)
     }
 

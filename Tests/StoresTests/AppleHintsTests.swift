@@ -25,7 +25,7 @@ struct AppleHintsTests {
                 apiKey: key),
             production: try #require(StoreHost(baseURL: "https://apple.example")),
             sandbox: try #require(StoreHost(baseURL: "https://sandbox.example")),
-            roots: [try AppleAuthority.trusted.get().root], transport: world.transport)
+            verifier: try AppleFixture.verifier(), transport: world.transport)
     }
 
     /// A signed notification about a subscription.

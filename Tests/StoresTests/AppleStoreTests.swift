@@ -19,7 +19,7 @@ struct AppleStoreTests {
                 privateKeyPEM: Secret(pem ?? Self.key.pemRepresentation)),
             production: try #require(StoreHost(baseURL: "https://apple.example")),
             sandbox: try #require(StoreHost(baseURL: "https://sandbox.example")),
-            roots: [try AppleAuthority.trusted.get().root], transport: world.transport)
+            verifier: try AppleFixture.verifier(), transport: world.transport)
     }
 
     private func world(

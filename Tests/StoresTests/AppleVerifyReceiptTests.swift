@@ -383,7 +383,7 @@ struct AppleVerifyReceiptTests {
             receipts: [
                 .production: try #require(AppleReceiptEndpoint(url: "https://buy.example/verify")),
                 .sandbox: try #require(AppleReceiptEndpoint(url: "https://try.example/verify")),
-            ], roots: [try AppleAuthority.trusted.get().root], transport: world.transport)
+            ], verifier: try AppleFixture.verifier(), transport: world.transport)
     }
 
     static func receipt(

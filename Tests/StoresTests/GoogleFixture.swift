@@ -19,7 +19,8 @@ enum GoogleFixture {
                 "project_id":"reader-7"}
                 """
         return GoogleCredentials(
-            packageName: "com.example.reader", serviceAccountJSON: Secret(file))
+            packageName: "com.example.reader",
+            account: try GoogleServiceAccount(json: Secret(file)))
     }
 
     static func host() throws -> StoreHost {

@@ -35,7 +35,8 @@ struct ProbeTests {
                 sharedSecret: secret.map { Secret($0) }),
             production: try #require(StoreHost(baseURL: "https://apple.example")),
             sandbox: try #require(StoreHost(baseURL: "https://sandbox.example")),
-            receipts: [.production: endpoint], transport: world.transport)
+            receipts: [.production: endpoint], verifier: AppleVerifier(),
+            transport: world.transport)
     }
 
     private static let appleCases = rows(

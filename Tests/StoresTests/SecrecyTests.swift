@@ -56,7 +56,8 @@ struct SecrecyTests {
             credentials: AppleCredentials(
                 bundleID: "b", issuerID: "radium", keyID: "radium",
                 privateKeyPEM: Secret(appleKey)),
-            production: host, sandbox: host, transport: same.transport)
+            production: host, sandbox: host, verifier: AppleVerifier(),
+            transport: same.transport)
         let amazon = AmazonStore(
             credentials: AmazonCredentials(
                 appID: "a", sharedSecret: Secret("plutonium"), allowsSandbox: true),
@@ -72,7 +73,8 @@ struct SecrecyTests {
         ]
         for world in [same, behindToken] {
             let google = try GoogleStore(
-                credentials: GoogleCredentials(packageName: "p", serviceAccountJSON: file),
+                credentials: GoogleCredentials(
+                    packageName: "p", account: GoogleServiceAccount(json: file)),
                 host: host, transport: world.transport)
             answers.append(await google.ask(purchase(.google, token: "polonium"), at: now))
         }

@@ -109,7 +109,8 @@ extension StoreClientFactory {
             try AppleStore(
                 credentials: credentials, production: try host(settings.apple.baseURL, .apple),
                 sandbox: try host(settings.apple.sandboxURL, .apple), receipts: receipts,
-                roots: roots, readsOffers: settings.readsOffers, transport: transport)
+                verifier: try shared.verifier(roots), readsOffers: settings.readsOffers,
+                transport: transport)
         }
     }
 

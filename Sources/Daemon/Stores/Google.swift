@@ -64,10 +64,7 @@ struct GoogleStoreApp: StoreApp {
     func look(with check: inout CredentialCheck) {
         check.look(at: app.serviceAccount, "google \(app.id): the key of a service account") {
             factory throws(ConfigurationFault) in
-            let credentials = try factory.credentials(of: app)
-            try factory.made(app.serviceAccount.place) { () throws(CredentialFault) in
-                _ = try credentials.check()
-            }
+            _ = try factory.credentials(of: app)
             return []
         }
     }
@@ -80,7 +77,7 @@ struct GoogleStoreApp: StoreApp {
         }
         let credentials = try check.factory.credentials(of: app)
         let store = try check.factory.googleStore(app, credentials, transport)
-        let account = (try? credentials.check()) ?? "the service account"
+        let account = credentials.account.email
         let advice =
             "invite \(account) in Play Console, Users and permissions, with "
             + "\"View financial data\" and \"Manage orders and subscriptions\"; it can take a day"
@@ -128,8 +125,12 @@ struct GoogleStoreApp: StoreApp {
 extension StoreClientFactory {
     fileprivate func credentials(of app: GoogleApp) throws(ConfigurationFault) -> GoogleCredentials
     {
-        GoogleCredentials(
-            packageName: app.id, serviceAccountJSON: try secret(app.serviceAccount),
+        let file = try secret(app.serviceAccount)
+        let account = try made(app.serviceAccount.place) { () throws(CredentialFault) in
+            try shared.account(file)
+        }
+        return GoogleCredentials(
+            packageName: app.id, account: account,
             certificateAuthorityFile: settings.tlsCA(.google)?.path)
     }
 

@@ -10,6 +10,7 @@ struct StoreClientFactory {
     let client: CurlClient
     let environment: [String: String]
     let metrics: DaemonMetrics
+    let shared = SharedParts()
 
     init(
         _ settings: StoreSettings, _ catalog: Catalog, _ client: CurlClient,

@@ -13,15 +13,17 @@ protocol AppleSignedPayload: Decodable, Sendable {
 
 /// Checks data signed by Apple: the signature, and the chain of certificates from its key to a
 /// pinned root. Nothing is believed of a certificate that was sent but what the root vouches for.
+/// It keeps the chains that hold, and all apps may share one.
 ///
 /// <https://developer.apple.com/documentation/appstoreserverapi/jwsdecodedheader>
-final class AppleVerifier: Sendable {
+package final class AppleVerifier: Sendable {
     private let roots: CertificateStore
     private let chains = Mutex<[TrustedChain]>([])
     private let reads = Atomic(0)
 
-    /// `roots` are certificates in DER.
-    init(roots: [[UInt8]]) throws(CredentialFault) {
+    /// - Parameter roots: the trusted certificates in DER.
+    /// - Throws: when there is none, or one cannot be read.
+    package init(roots: [[UInt8]] = [AppleRoots.g3]) throws(CredentialFault) {
         guard !roots.isEmpty else {
             throw CredentialFault(field: "root_certificate", sentence: "is empty")
         }

@@ -16,18 +16,17 @@ package final class AppleStore: Sendable {
     ///   - production: where the App Store Server API is.
     ///   - sandbox: the same, for sandbox purchases.
     ///   - receipts: where verifyReceipt is, for each environment.
-    ///   - roots: the trusted certificates in DER: Apple Root CA - G3 unless others are given.
+    ///   - verifier: knows whose signatures are believed.
     ///   - readsOffers: whether the history of a new subscription is read for used offers.
     ///   - transport: what the store needs of the world.
-    /// - Throws: when there are no credentials, or a key or a root cannot be used.
+    /// - Throws: when there are no credentials, or a key cannot be used.
     package init(
         credentials: AppleCredentials, production: StoreHost, sandbox: StoreHost,
         receipts: [StoreEnvironment: AppleReceiptEndpoint] = [:],
-        roots: [[UInt8]] = [AppleRoots.g3], readsOffers: Bool = false,
-        transport: StoreTransport
+        verifier: AppleVerifier, readsOffers: Bool = false, transport: StoreTransport
     ) throws(CredentialFault) {
         bundleID = credentials.bundleID
-        verifier = try AppleVerifier(roots: roots)
+        self.verifier = verifier
         self.readsOffers = readsOffers
         guard credentials.apiKey != nil || credentials.sharedSecret != nil else {
             throw CredentialFault(

@@ -7,23 +7,24 @@ import CryptoExtras
 /// <https://developers.google.com/android-publisher/getting_started>
 package struct GoogleCredentials: Sendable {
     package let packageName: AppID
-    /// The key file of the service account, whose `token_uri` is asked for access tokens.
-    package let serviceAccountJSON: Secret
+    /// Its `token_uri` is asked for access tokens.
+    package let account: GoogleServiceAccount
     /// A PEM file of the only authorities to trust at the token endpoint; nil is the system's.
     package let certificateAuthorityFile: String?
 
     package init(
-        packageName: AppID, serviceAccountJSON: Secret, certificateAuthorityFile: String? = nil
+        packageName: AppID, account: GoogleServiceAccount, certificateAuthorityFile: String? = nil
     ) {
         self.packageName = packageName
-        self.serviceAccountJSON = serviceAccountJSON
+        self.account = account
         self.certificateAuthorityFile = certificateAuthorityFile
     }
 }
 
-/// A service account's key file, read and checked.
-struct GoogleServiceAccount: Sendable {
-    let email: String
+/// A service account's key file, read and checked. One may serve many apps.
+package struct GoogleServiceAccount: Sendable {
+    /// Its `client_email`.
+    package let email: String
     let project: String?
     let keyID: String?
     let key: _RSA.Signing.PrivateKey
@@ -39,7 +40,8 @@ struct GoogleServiceAccount: Sendable {
         let token_uri: String?
     }
 
-    init(json: Secret) throws(CredentialFault) {
+    /// - Throws: when it is not a service account's key file.
+    package init(json: Secret) throws(CredentialFault) {
         let file: File
         do throws(StoreFailure) {
             file = try JSON.decode(File.self, from: json.text.utf8, calling: "service_account")

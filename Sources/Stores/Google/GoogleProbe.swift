@@ -74,13 +74,3 @@ extension GooglePubSub {
         var permissions: [String]?
     }
 }
-
-extension GoogleCredentials {
-    /// What can be said of the file without asking Google.
-    ///
-    /// - Returns: the account's `client_email`.
-    /// - Throws: when it is not a service account's key file.
-    package func check() throws(CredentialFault) -> String {
-        try GoogleServiceAccount(json: serviceAccountJSON).email
-    }
-}

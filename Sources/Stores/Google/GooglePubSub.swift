@@ -20,12 +20,12 @@ package final class GooglePubSub: Sendable {
     ///     the service account.
     ///   - host: where Pub/Sub is.
     ///   - transport: what it needs of the world.
-    /// - Throws: when the service account's file or the subscription's name cannot be used.
+    /// - Throws: when the subscription's name cannot be used.
     package init(
         credentials: GoogleCredentials, subscription: String, host: StoreHost,
         transport: StoreTransport
     ) throws(CredentialFault) {
-        let account = try GoogleServiceAccount(json: credentials.serviceAccountJSON)
+        let account = credentials.account
         guard let path = Self.path(of: subscription, project: account.project) else {
             throw CredentialFault(
                 field: "pubsub_subscription",

@@ -15,7 +15,7 @@ package final class GoogleStore: Sendable {
     ///   - api: which version is asked about purchases.
     ///   - kindOf: the configured kind of a product, nil where it is not configured. It decides
     ///     whether a token is asked about as a subscription or as a product that is sold once.
-    /// - Throws: when the service account's file cannot be used.
+    /// - Throws: when the app's id is no package name.
     package init(
         credentials: GoogleCredentials, host: StoreHost, transport: StoreTransport,
         api: GoogleAPI = .v2, kindOf: @escaping @Sendable (ProductID) -> ProductKind? = { _ in nil }
@@ -26,7 +26,7 @@ package final class GoogleStore: Sendable {
             throw CredentialFault(field: "id", sentence: "is not a package name")
         }
         let tokens = GoogleTokens(
-            try GoogleServiceAccount(json: credentials.serviceAccountJSON),
+            credentials.account,
             scope: GoogleTokenRequest.publisherScope,
             certificateAuthorityFile: credentials.certificateAuthorityFile, transport: transport)
         client = GoogleClient(host: host, tokens: tokens, transport: transport)
