@@ -168,7 +168,7 @@ struct FaultCommand: AsyncParsableCommand {
             Example: storesim fault --directory /tmp/stores status --store google --status 503
 
             Kinds: status, html, empty, cut, truncated, garbled, hang, reset, slow, \
-            wrong_signature, expired_certificate, other_purchase, stale, not_found, gone, \
+            wrong_signature, expired_certificate, other_purchase, stale, ended, not_found, gone, \
             gone_once, throttle, quota_exhausted, unauthorized, receipt_status, token_down.
             """)
 

@@ -70,6 +70,9 @@ struct FaultTests {
         #expect(try asked(#"{"kind":"other_purchase"}"#).text.contains(other.order))
         let old = try asked(#"{"kind":"stale","age":"P100Y"}"#).text
         #expect(old.contains("2026-02-01T00:00:00Z") && old != good)
+        let ended = try asked(#"{"kind":"ended"}"#).text
+        #expect(ended.contains("SUBSCRIPTION_STATE_EXPIRED"))
+        #expect(good.contains("SUBSCRIPTION_STATE_ACTIVE"))
         #expect(try asked(#"{"kind":"cut"}"#).delivery == .cut)
         #expect(try asked(#"{"kind":"slow","latency_ms":70}"#).delayMilliseconds == 70)
         #expect(try stage.google(purchase.token).text == good)

@@ -40,7 +40,7 @@ struct AmazonReceiptHandler: Sendable {
         }
         let purchase = world.purchase(number)
         let instant = call.instant(purchase)
-        let life = world.life(number, at: instant, isPresent: instant == call.now)
+        let life = call.life(of: number, at: instant, in: &world)
         if life.isAccountClosed { return Failures.gone(.amazon) }
         return Reply(200, Amazon.receipt(purchase, life))
     }

@@ -86,17 +86,11 @@ struct AppleTransactionsHandler: Sendable {
         let asked = world.purchase(number)
         let isHere = (asked.environment == .sandbox) == (request.host == .sandbox)
         guard isHere, asked.app == bundle, asked.timeline.start <= call.now else { throw notFound }
-        let life = life(number, call, call.instant(asked), &world)
+        let life = call.life(of: number, at: call.instant(asked), in: &world)
         if life.isAccountClosed { throw Refusal(4_040_001, "Account not found.") }
         let place = number == found.number ? found.charge : life.charges.count - 1
         guard life.charges.indices.contains(place) else { throw notFound }
         return (asked, life.charges[place])
-    }
-
-    private func life(
-        _ number: Int, _ call: Call, _ instant: Instant, _ world: inout World
-    ) -> Life {
-        world.life(number, at: instant, isPresent: instant == call.now)
     }
 
     private func content(
@@ -105,7 +99,7 @@ struct AppleTransactionsHandler: Sendable {
         if read == .transaction { return .transaction(asked.charge) }
         let instant = call.instant(asked.purchase)
         let entries = world.purchases(ofCustomerOf: asked.purchase.number).map { other in
-            (world.purchase(other), life(other, call, instant, &world))
+            (world.purchase(other), call.life(of: other, at: instant, in: &world))
         }.filter { $0.0.timeline.start <= instant }
         if read == .status {
             let wanted = request.queries("status").compactMap { Int64($0) }

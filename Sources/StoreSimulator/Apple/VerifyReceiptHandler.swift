@@ -120,7 +120,7 @@ struct VerifyReceiptHandler: Sendable {
             answer.entries = world.purchases(ofCustomerOf: subject).map { number in
                 ReceiptAnswer.Entry(
                     purchase: world.purchase(number),
-                    life: world.life(number, at: instant, isPresent: instant == call.now))
+                    life: call.life(of: number, at: instant, in: &world))
             }.filter { $0.purchase.timeline.start <= instant }
         }
         if answer.entries.contains(where: \.life.isAccountClosed) {

@@ -26,6 +26,8 @@ struct Fault: Hashable, Sendable {
         case otherPurchase = "other_purchase"
         /// The answer of some time ago.
         case stale
+        /// The answer as if what is in force had ended this moment.
+        case ended
         /// Apple's 4040010, Google's 404, Amazon's 400.
         case notFound = "not_found"
         /// 410, always or once.
@@ -81,8 +83,8 @@ struct Fault: Hashable, Sendable {
         case .wrongSignature, .expiredCertificate, .receiptStatus: .apple
         case .tokenDown: .google
         case .status, .html, .empty, .cut, .truncated, .garbled, .hang, .reset, .slow,
-            .otherPurchase, .stale, .notFound, .gone, .goneOnce, .throttle, .quotaExhausted,
-            .unauthorized:
+            .otherPurchase, .stale, .ended, .notFound, .gone, .goneOnce, .throttle,
+            .quotaExhausted, .unauthorized:
             nil
         }
     }

@@ -90,7 +90,7 @@ struct GooglePurchasesHandler: Sendable {
                     "The purchase token does not match the package name.", location: "token"))
         }
         let instant = call.instant(purchase)
-        let life = world.life(number, at: instant, isPresent: instant == call.now)
+        let life = call.life(of: number, at: instant, in: &world)
         // A token of the other kind of product, or another product's.
         let product = life.latest?.product ?? purchase.timeline.product
         guard collection.isSubscription == life.isRenewable,

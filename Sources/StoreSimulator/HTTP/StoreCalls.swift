@@ -86,6 +86,15 @@ struct Call {
         return max(purchase.timeline.start, now.adding(fault.age, times: -1))
     }
 
+    /// The life that is told, as it stands at that instant.
+    func life(of number: Int, at instant: Instant, in world: inout World) -> Life {
+        var life = world.life(number, at: instant, isPresent: instant == now)
+        if fault?.kind == .ended, life.isEntitled {
+            life.perform(.expire, world.purchase(number).timeline)
+        }
+        return life
+    }
+
     /// The reply of a fault that needs no true answer; nil when there is none such.
     func failure() -> Reply? {
         guard let fault else { return nil }
@@ -106,7 +115,7 @@ struct Call {
             reply.delivery = fault.kind == .hang ? .hang : .reset
             return reply
         case .cut, .truncated, .garbled, .slow, .wrongSignature, .expiredCertificate,
-            .otherPurchase, .stale:
+            .otherPurchase, .stale, .ended:
             return nil
         }
     }
@@ -127,8 +136,8 @@ struct Call {
             reply.unspoiled = reply.body
             reply.body = Self.garble(reply.body)
         case .status, .html, .empty, .hang, .reset, .slow, .wrongSignature, .expiredCertificate,
-            .otherPurchase, .stale, .notFound, .gone, .goneOnce, .throttle, .quotaExhausted,
-            .unauthorized, .receiptStatus, .tokenDown:
+            .otherPurchase, .stale, .ended, .notFound, .gone, .goneOnce, .throttle,
+            .quotaExhausted, .unauthorized, .receiptStatus, .tokenDown:
             break
         }
         return reply
