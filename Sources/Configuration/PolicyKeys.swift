@@ -60,12 +60,32 @@ package struct SafetyKeys: KeyGroup {
         Access ends when the paid time is over and the store has given no verdict for this
         long. Time in which nobody asked does not count.
         """)
-    package let breaker = Key(
-        "breaker", .onOff, default: true, .restart,
+    let breaker = PolicyKey(
+        "breaker", .onOff, \.breaker.isOn,
         """
-        Whether to hold an avalanche of revocations until a person releases it. It has no
-        effect yet: nothing is held. The daemon warns about that when it starts, and so does
-        doctor.
+        Whether to hold an avalanche of revocations of an app: what is held keeps its access
+        until `renewald release` lets it go.
+        """)
+    let breakerFloor = PolicyKey(
+        "breaker_floor", .integer(1...1_000_000), \.breaker.floor,
+        "The breaker never trips at or below so many revocations of an app in breaker_window.")
+    let breakerWindow = PolicyKey(
+        "breaker_window", .duration(.seconds(1) ... .days(7)), \.breaker.window,
+        "The time in which revocations are counted.")
+    let breakerFactor = PolicyKey(
+        "breaker_factor", .number(1...1000), \.breaker.factor,
+        """
+        The breaker trips beyond so many times the usual number of revocations in
+        breaker_window: the app's own average of the past four weeks.
+        """)
+    let breakerShare = PolicyKey(
+        "breaker_share", .number(0...1), \.breaker.share,
+        "And always beyond this share of the app's purchases in force.")
+    let breakerRelease = PolicyKey(
+        "breaker_release", .choice, \.breaker.release,
+        """
+        What lets go what is held: a person with `renewald release`, or also a second
+        agreeing answer of the store at least 24 hours later.
         """)
 }
 

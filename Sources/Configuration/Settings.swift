@@ -38,15 +38,6 @@ package struct Settings: Sendable, CustomStringConvertible, CustomReflectable {
     package var customMirror: Mirror { Mirror(self, children: ["summary": description]) }
 }
 
-extension TableValues<SafetyKeys> {
-    /// What is promised and not kept. Nil when nothing is.
-    package var warning: String? {
-        self.breaker
-            ? "[safety] breaker = \"on\" has no effect yet: no avalanche of revocations is held"
-            : nil
-    }
-}
-
 extension TableValues<GoogleKeys> {
     /// What Google switches off (Android Publisher release notes of 2025-05-21). Nil otherwise.
     package var warning: String? {

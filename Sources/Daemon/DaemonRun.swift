@@ -106,7 +106,9 @@ private struct RunService: Service {
     func run() async throws {
         let telemetry = services.telemetry
         telemetry.health.enter(.starting)
-        let watch = QueueWatch(ledger: services.ledger, telemetry: telemetry)
+        let watch = QueueWatch(
+            ledger: services.ledger, telemetry: telemetry,
+            safety: services.rules.policy.breaker)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await watch.run() }
             defer { tasks.cancelAll() }

@@ -10,6 +10,7 @@ struct EngineReporter: EngineObserver {
 
     func committed(_ report: CommitReport) {
         lines.write(report, to: log)
+        for trip in report.trips { log.alert(trip) }
         for event in report.events {
             telemetry.metrics.told(
                 event, lag: event.detectionLag(in: report, at: telemetry.clock))

@@ -46,12 +46,12 @@ package struct LogOutput: LogHandler {
         let text = Self.printable(event.message.description)
         if let journal {
             let fields = metadata.merging(event.metadata ?? [:]) { _, own in own }
-            let entry = Self.entry(text, priority: event.level.priority, fields)
+            let entry = Self.entry(text, priority: event.priority, fields)
             guard journal.write(entry) == .nobodyThere else { return }
         }
         // A log that is full or gone must not stop the work.
         if isJournalStream {
-            StandardError.sendWithoutWaiting(Array("<\(event.level.priority)>\(text)\n".utf8))
+            StandardError.sendWithoutWaiting(Array("<\(event.priority)>\(text)\n".utf8))
         } else {
             try? StandardStream.error.write(
                 "\(WallClock.now().text) \(event.level.word) \(text)\n")
@@ -90,6 +90,14 @@ package struct LogOutput: LogHandler {
             }
         }
         return printable
+    }
+}
+
+extension LogEvent {
+    /// As syslog(3) counts. What a person has to act on at once has a priority of its own.
+    fileprivate var priority: Int {
+        let topic = metadata?[LogField.topic]?.description
+        return topic == DaemonTopic.breakerTripped.rawValue ? 1 : level.priority
     }
 }
 

@@ -15,9 +15,9 @@ package struct CheckedPurchase: Sendable {
     package var events: [Event] = []
 
     /// A person has asked: what was heard is kept also where nothing has changed.
-    init(_ check: AnsweredCheck, by pass: Pass) {
+    init(_ check: AnsweredCheck, by pass: Pass, isReleasing: Bool) {
         self.check = check
-        outcome = pass.decide(check, keepsEvidence: true)
+        outcome = pass.decide(check, keepsEvidence: true, isReleasing: isReleasing)
     }
 
     package var claim: Claim { check.claim }
@@ -47,6 +47,8 @@ package struct CheckedUser: Sendable {
 package struct UserCheck: Sendable {
     private let services: Services
     private let isDryRun: Bool
+    /// Nil is all purchases of the user; else these alone, whose held revocations are let go.
+    private let released: Set<Int64>?
     private let calls: UrgentCalls
 
     /// Times that a check is made anew because the daemon has moved a purchase meanwhile.
@@ -54,9 +56,10 @@ package struct UserCheck: Sendable {
     /// Most purchases of one user asked about at once.
     private static let atOnce = 8
 
-    package init(_ services: Services, isDryRun: Bool) {
+    package init(_ services: Services, isDryRun: Bool, releasing released: Set<Int64>? = nil) {
         self.services = services
         self.isDryRun = isDryRun
+        self.released = released
         let calls = UrgentCalls(services.configuration.stores, services.ledger)
         self.calls = calls
         // Without its place a further call is made all the same: what was begun gets done.
@@ -71,7 +74,9 @@ package struct UserCheck: Sendable {
             let (all, unreadable) = try await services.ledger.purchases(
                 ofUser: user, includingClaimed: true)
             checkedUser.unreadable = unreadable
-            let claims = all.filter { done[$0.purchase.id] == nil }
+            let claims = all.filter { claim in
+                done[claim.purchase.id] == nil && released?.contains(claim.purchase.id) ?? true
+            }
             for checked in try await commit(await ask(claims))
             where checked.isDecided || !checked.isToBeCommitted {
                 done[checked.claim.purchase.id] = checked
@@ -115,9 +120,11 @@ package struct UserCheck: Sendable {
             let failure = try await calls.wait(for: claim.purchase.app)
         {
             return CheckedPurchase(
-                AnsweredCheck(of: claim, AnsweredCall(.failure(failure)), since: began), by: pass)
+                AnsweredCheck(of: claim, AnsweredCall(.failure(failure)), since: began), by: pass,
+                isReleasing: released != nil)
         }
-        return CheckedPurchase(await pass.ask(claim, since: began), by: pass)
+        return CheckedPurchase(
+            await pass.ask(claim, since: began), by: pass, isReleasing: released != nil)
     }
 
     private func commit(
@@ -129,6 +136,7 @@ package struct UserCheck: Sendable {
             isDryRun
             ? try await services.ledger.preview(outcomes, at: now)
             : try await services.ledger.commit(outcomes, under: nil, at: now)
+        if !isDryRun { for trip in report.trips { services.log.alert(trip) } }
         // What the ledger knows of the user's other purchases may change a decision, and so may
         // what it cannot read of them.
         let decided = Dictionary(

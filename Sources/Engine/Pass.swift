@@ -21,9 +21,14 @@ package struct Pass: Sendable {
 
     /// Decides what the answer means. With `keepsEvidence` evidence is kept also of a check that
     /// changed nothing.
-    package func decide(_ check: AnsweredCheck, keepsEvidence: Bool = false) -> Outcome {
+    /// With `isReleasing` a revocation that the breaker holds is let go where the answer confirms
+    /// it.
+    package func decide(
+        _ check: AnsweredCheck, keepsEvidence: Bool = false, isReleasing: Bool = false
+    ) -> Outcome {
         var outcome = Renewal.decide(
-            check.claim, hearing: check.call.answer, at: check.moment, under: rules)
+            check.claim, hearing: check.call.answer, at: check.moment, under: rules,
+            isReleasing: isReleasing)
         if keepsEvidence || outcome.matters {
             outcome.evidence = stores.evidence(of: check.call)
         }

@@ -123,7 +123,9 @@ struct PurchaseWords {
         switch facts.access {
         case .granted: facts.expiresAt.map { "access until \($0.reading)" } ?? "access"
         case .none: "no access"
-        case .held: "access: its revoke is held"
+        case .held:
+            facts.heldSince.map { "access: decided to revoke, held since \($0.reading)" }
+                ?? "access: its revoke is held"
         }
     }
 

@@ -8,6 +8,7 @@ package struct StatusReport {
     private let later: [BucketID: QueueStatus.Bucket]
     /// How many calls a second may be made for an app.
     package let quota: (AppKey) -> Double
+    private let safety: BreakerPolicy
     /// Apps that are configured, or were not looked for yet by any worker and are configured here.
     package let apps: [QueueStatus.App]
     /// The others that have purchases: those with most first.
@@ -21,11 +22,14 @@ package struct StatusReport {
     ///   - earlier: the buckets of the look before.
     ///   - nearest: the app of the configuration that was probably meant by another.
     ///   - quota: how many calls a second may be made for an app.
+    ///   - safety: when the breaker trips.
     package init(
         _ status: QueueStatus, configured: [AppKey], earlier: [QueueStatus.Bucket],
-        nearest: (AppKey) -> AppKey?, quota: @escaping (AppKey) -> Double
+        nearest: (AppKey) -> AppKey?, quota: @escaping (AppKey) -> Double,
+        safety: BreakerPolicy = BreakerPolicy()
     ) {
         self.status = status
+        self.safety = safety
         let known = Set(configured)
         apps = status.apps.filter { $0.isConfigured ?? known.contains($0.key) }
         let unknown = status.apps.filter {
@@ -57,6 +61,22 @@ package struct StatusReport {
     /// The store has asked for no calls until then.
     package func blockedUntil(_ app: AppKey) -> Timestamp? {
         later[BucketID(of: app)]?.blockedUntil
+    }
+
+    /// When the app's breaker has tripped; nil while it lets revocations through.
+    package func trippedAt(_ app: AppKey) -> Timestamp? {
+        standing(of: app).flatMap { $0.breaker(under: safety).count.trip?.at }
+    }
+
+    /// Revocations of the app that are held.
+    package func held(_ app: AppKey) -> Int64 { standing(of: app)?.waiting ?? 0 }
+
+    package var held: Int64 { status.breakers.reduce(0) { $0 + $1.waiting } }
+
+    package var hasTripped: Bool { status.breakers.contains { trippedAt($0.app) != nil } }
+
+    private func standing(of app: AppKey) -> BreakerStanding? {
+        status.breakers.first { $0.app == app }
     }
 
     /// Whether a worker has found that the store does not answer.

@@ -10,6 +10,14 @@ package enum Answer: Hashable, Sendable {
     case contested(Contested)
     case doubt(Doubt)
     case failure(StoreFailure)
+
+    /// Whether it says anything of the purchase.
+    var isAboutThePurchase: Bool {
+        switch self {
+        case .verdict, .contested, .doubt: true
+        case .failure: false
+        }
+    }
 }
 
 /// An observation whose bad news needs a second opinion. `Observation.asContested` makes it.

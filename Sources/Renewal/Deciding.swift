@@ -1,9 +1,20 @@
 /// The rules of judgement (design section 4): a pure function of what was known, what was heard,
 /// the time and the policy.
+///
+/// With `isReleasing` a revocation that the breaker holds is let go where this answer confirms it.
 package func decide(
-    _ claim: Claim, hearing answer: Answer, at moment: Moment, under rules: Rules
+    _ claim: Claim, hearing answer: Answer, at moment: Moment, under rules: Rules,
+    isReleasing: Bool = false
 ) -> Outcome {
-    var outcome = Deciding(claim: claim, moment: moment, rules: rules).outcome(of: answer)
+    var outcome = Deciding(claim: claim.judged, moment: moment, rules: rules).outcome(of: answer)
+    if let since = claim.purchase.facts.heldSince {
+        let isSecond =
+            rules.policy.breaker.release == .confirmed
+            && moment.now - since >= BreakerPolicy.secondAnswerAfter
+        outcome = outcome.goingOn(
+            with: claim, lettingGo: answer.isAboutThePurchase && (isReleasing || isSecond),
+            at: moment.now)
+    }
     // What is graver is told first; the verdict stands.
     outcome.schedule.problem = outcome.schedule.problem ?? moment.problem
     return outcome
@@ -192,6 +203,7 @@ extension Facts {
     mutating func loseAccess(_ reason: RevokeReason) {
         if access != .none { lossReason = reason }
         access = .none
+        heldSince = nil
         holdings = []
     }
 }

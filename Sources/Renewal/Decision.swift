@@ -41,6 +41,8 @@ package struct Change: Hashable, Sendable {
     package internal(set) var olderLink: StoreToken?
     /// What the store shall be asked with from now on; nil when that stays as it is. A secret.
     package internal(set) var nextToken: StoreToken?
+    /// What the breaker holds, and why it would be lost.
+    package internal(set) var heldLosses: [EntitlementID: RevokeReason] = [:]
 
     package struct Notice: Hashable, Sendable {
         package let reason: NoticeReason

@@ -79,6 +79,8 @@ package struct CommitReport: Hashable, Sendable {
     /// Claims whose outcome the database refused to store; instead of it, why.
     package var refused: [Outcome] = []
     package var events: [Event] = []
+    /// Breakers that the commit has tripped.
+    package var trips: [BreakerTrip] = []
 
     package init() {}
 
@@ -87,5 +89,19 @@ package struct CommitReport: Hashable, Sendable {
         whole.dropped += part.dropped
         whole.refused += part.refused
         whole.events += part.events
+        whole.trips += part.trips
+    }
+}
+
+/// An app's breaker has tripped: revocations are held from now on.
+package struct BreakerTrip: Hashable, Sendable {
+    package let app: AppKey
+    package let exceeded: Breaker.Limit
+    package let window: Duration
+
+    package init(of app: AppKey, exceeding limit: Breaker.Limit, in window: Duration) {
+        self.app = app
+        exceeded = limit
+        self.window = window
     }
 }

@@ -38,6 +38,7 @@ package struct Policy: Hashable, Sendable {
     package var successorWait = Duration.hours(1)
     /// Without a verdict for this long, and with the paid time over, access ends (design rule 3).
     package var maxStaleness = Duration.days(30)
+    package var breaker = BreakerPolicy()
 
     package init() {}
 

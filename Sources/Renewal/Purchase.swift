@@ -92,6 +92,8 @@ package struct Facts: Hashable, Sendable {
     package var doubt: PendingDoubt?
     /// What the purchase gives now. Empty without access.
     package internal(set) var holdings: [Holding] = []
+    /// Since when the breaker holds its revocation; nil where it holds none.
+    package var heldSince: Timestamp?
     /// Whom the app has named to the store at the purchase.
     package var accountToken: UserID?
     package var ownership: Ownership?

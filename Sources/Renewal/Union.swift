@@ -73,6 +73,11 @@ package struct Settlement: Hashable, Sendable {
     package internal(set) var events: [Event] = []
     /// What the user may be offered from now on, where that has changed. Nil is no longer kept.
     package internal(set) var offers: [OfferID: Offer?] = [:]
+
+    /// Whether the user loses anything.
+    package var revokes: Bool {
+        events.contains { event in if case .revoke = event.kind { true } else { false } }
+    }
 }
 
 extension UserPurchases {

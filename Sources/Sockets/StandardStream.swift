@@ -11,6 +11,9 @@ package enum StandardStream: Sendable {
         }
     }
 
+    /// Whether a person may type on standard input.
+    package static var inputIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+
     package var isTerminal: Bool { isatty(descriptor) == 1 }
 
     /// Lines and columns of the terminal; nil where there is none.

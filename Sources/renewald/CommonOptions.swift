@@ -41,16 +41,17 @@ struct CommonOptions: ParsableArguments {
     /// - Parameters:
     ///   - asksStores: whether the credentials are needed. Without, nothing is written either, so
     ///     that a standby will do.
+    ///   - writes: whether something is written all the same.
     ///   - work: what to do.
     /// - Throws: the exit code.
     func withServices(
-        asksStores: Bool, _ work: (Services) async throws -> Void
+        asksStores: Bool, writes: Bool = false, _ work: (Services) async throws -> Void
     ) async throws {
         try runAsServiceUser()
         try await reporting {
             let services = try Services(
                 configurationFile: config, environment: environment, asksStores: asksStores,
-                onlyReads: !asksStores,
+                onlyReads: !asksStores && !writes,
                 log: logger(.warning))
             do {
                 try await services.ledger.requireFittingSchema()

@@ -23,6 +23,13 @@ enum Console {
         try? StandardStream.error.write("\r\u{1b}[K" + line)
     }
 
+    /// Asks a person, on the line that they answer on.
+    static func ask(_ question: String) throws(WriteFailure) {
+        try StandardStream.output.write(question)
+    }
+
+    /// Whether somebody can answer.
+    static var isInputTerminal: Bool { StandardStream.inputIsTerminal }
     static var isErrorTerminal: Bool { StandardStream.error.isTerminal }
     static var isTerminal: Bool { StandardStream.output.isTerminal }
 

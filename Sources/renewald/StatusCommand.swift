@@ -30,11 +30,13 @@ struct StatusCommand: AsyncParsableCommand {
             var earlier = try await services.ledger.buckets()
             try await Task.sleep(for: Self.sample)
             repeat {
-                let status = try await services.ledger.status()
+                let safety = services.rules.policy.breaker
+                let status = try await services.ledger.status(window: safety.window)
                 let configured = services.configuration.apps.map(\.key)
                 let report = StatusReport(
                     status, configured: configured, earlier: earlier,
-                    nearest: { Nearest.app($0, among: configured) }, quota: services.rate)
+                    nearest: { Nearest.app($0, among: configured) }, quota: services.rate,
+                    safety: safety)
                 earlier = status.buckets
                 if json {
                     try Console.say(report.line())
@@ -110,6 +112,14 @@ private struct StatusText {
             lines.append(
                 "  refunds       \(count(refunds.open, "open request")), "
                     + "the first to be answered by \(deadline.text)")
+        }
+        if let at = report.trippedAt(app.key) {
+            lines.append("  breaker       tripped at \(at.text): revocations are held")
+        }
+        if report.held(app.key) > 0 {
+            lines.append(
+                "  held          \(count(report.held(app.key), "revocation")): "
+                    + "see renewald release")
         }
         for (code, purchases) in app.namedProblems.sorted(by: { $0.key < $1.key }) {
             lines.append("  problem       \(code): \(count(purchases, "purchase"))")

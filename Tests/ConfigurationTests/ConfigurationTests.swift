@@ -69,6 +69,11 @@ import Testing
         successor_wait = "PT2H"
         max_staleness = "P4W"
         breaker = "off"
+        breaker_floor = 50
+        breaker_window = "PT30M"
+        breaker_factor = 2.5
+        breaker_share = 0.01
+        breaker_release = "confirmed"
 
         [engine]
         in_flight = 500
@@ -132,8 +137,13 @@ import Testing
         policy.confirmAfter = .minutes(20)
         policy.successorWait = .hours(2)
         policy.maxStaleness = .days(28)
+        policy.breaker.isOn = false
+        policy.breaker.floor = 50
+        policy.breaker.window = .minutes(30)
+        policy.breaker.factor = 2.5
+        policy.breaker.share = 0.01
+        policy.breaker.release = .confirmed
         #expect(configuration.policy == policy)
-        #expect(!configuration.safety.breaker)
         let engine = configuration.engine
         #expect(engine.inFlight == 500)
         #expect(engine.poll == .milliseconds(250))
@@ -163,7 +173,7 @@ import Testing
         #expect(configuration.catalog == Catalog())
         #expect(configuration.policy == Policy())
         #expect(configuration.policy.keepsOffers)
-        #expect(configuration.safety.breaker)
+        #expect(configuration.policy.breaker.isOn)
         #expect(configuration.engine.inFlight == 200)
         #expect(configuration.engine.poll == .seconds(1))
         #expect(configuration.engine.notify)

@@ -45,7 +45,7 @@ import Testing
         #expect(
             Reload.waitingForRestart(from: old, to: new)
                 == [
-                    "database.url", "safety.breaker", "engine.notify", "engine.batch",
+                    "database.url", "engine.notify", "engine.batch",
                     "evidence.raw",
                 ])
     }

@@ -30,14 +30,14 @@ extension Stage {
                     HAVING count(*) > 1) AS doubled HAVING count(*) > 0),
                 (SELECT 'grants without state ' || count(*) FROM renewald.event
                     JOIN renewald.purchase ON purchase.id = event.purchase_id
-                    WHERE purchase.access <> 'granted' HAVING count(*) > 0),
+                    WHERE purchase.access = 'none' HAVING count(*) > 0),
                 (SELECT 'state without grant ' || count(*) FROM renewald.purchase
-                    WHERE access = 'granted' AND NOT EXISTS (
+                    WHERE access <> 'none' AND NOT EXISTS (
                         SELECT FROM renewald.event WHERE event.purchase_id = purchase.id)
                     HAVING count(*) > 0),
                 (SELECT 'union differs ' || count(*) FROM renewald.purchase
                     LEFT JOIN renewald.entitlement USING (shard, user_id)
-                    WHERE (purchase.access = 'granted') <> coalesce(entitlement.active, false)
+                    WHERE (purchase.access <> 'none') <> coalesce(entitlement.active, false)
                     HAVING count(*) > 0),
                 (SELECT 'schedule differs ' || count(*) FROM renewald.purchase
                     FULL JOIN renewald.schedule USING (shard, lane, id)

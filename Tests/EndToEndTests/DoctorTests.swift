@@ -12,7 +12,6 @@ struct DoctorTests {
             let root = try await installUnits(stage)
             try await connectAsWorker(stage)
             try subscribe(stage)
-            try stage.editConfiguration { $0 + "[safety]\nbreaker = \"off\"\n" }
             let ended = try await stage.renewald("doctor", "--root", root)
             #expect(ended.exit == .code(0), "\(ended.standardOutput)")
             #expect(ended.standardError == "")

@@ -54,6 +54,7 @@ struct JSONPageTests {
                     ])
             ],
             "once": [OnceJSON(checked: 1, events: 2, unjudged: 3, shardsLeftToOthers: 4)],
+            "release": [ReleaseJSON(released: 1, dropped: 2)],
             "migrate": [MigrateJSON(version: 2, applied: [1, 2])],
         ]
     }

@@ -34,6 +34,7 @@ import Testing
         facts.commitmentEndsAt = instant(6)
         facts.renewsNext = false
         facts.gainReason = .resubscribed
+        facts.heldSince = instant(7)
         return facts
     }
 
@@ -42,6 +43,7 @@ import Testing
         "commitment_ends_at 2026-01-07", "doubt gone", "doubt_since 2026-01-05",
         "environment sandbox",
         "expires_at 2026-01-03", "gain resubscribed",
+        "held_at 2026-01-08",
         "holding_ends [1767657600000000, null]",
         #"holding_entitlements ["gold", "a \"quoted\" one"]"#,
         #"holding_products ["a gold one", "{,}"]"#, "kind non_renewing", "lapse refunded",

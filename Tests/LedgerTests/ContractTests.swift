@@ -12,6 +12,7 @@ import Testing
         view          columns
         entitlements  user_id entitlement active expires_at will_renew in_grace reason store product purchase_id updated_at environment
         events        id key created_at kind reason user_id entitlement purchase_id store app environment product order_id effective_at expires_at detail
+        held          id held_at user_id entitlement reason purchase_id store app trip_id
         offers        user_id store app subscription_group introductory_eligible promotional_eligible reason as_of
         purchases     id user_id store app environment product kind state access paid_through expires_at auto_renew order_id original_id checked_at next_check_at problem created_at account_token ownership commitment_ends_at access_reason
         refund_requests  id store app purchase_id user_id order_id asked_at answer_by reason state answer answered_at outcome problem

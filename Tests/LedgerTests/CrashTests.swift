@@ -64,14 +64,18 @@ import Testing
         }
         var claims: [Claim] = []
         try await insist { claims = try await stage.due(lease) }
-        // Every third round it is over, so that the union changes as well.
+        // Every third round it is over, so that the union changes as well: for everybody.
+        var rules = Rules()
+        rules.policy.breaker.isOn = false
         let outcomes = claims.map { claim in
             let product = claim.purchase.facts.product
-            return outcome(
-                claim,
+            let observation =
                 number % 3 == 2
-                    ? over(claim, product: product)
-                    : inForce(claim, period: number + 1, product: product))
+                ? over(claim, product: product)
+                : inForce(claim, period: number + 1, product: product)
+            return decide(
+                claim, hearing: .verdict(observation),
+                at: Moment(now: claim.claimedAt, jitter: 0.5), under: rules)
         }
         for start in stride(from: 0, to: outcomes.count, by: 16) {
             let batch = Array(outcomes[start..<min(start + 16, outcomes.count)])

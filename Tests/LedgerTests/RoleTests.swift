@@ -6,7 +6,7 @@ import Testing
 @testable import Ledger
 
 @Suite(.serialized) struct RoleTests {
-    @Test func anAppMayCallFourFunctionsAndReadSixViewsAndNothingElse() async throws {
+    @Test func anAppMayCallFourFunctionsAndReadSevenViewsAndNothingElse() async throws {
         let stage = try await Stage()
         let relations = try await stage.list(
             """
@@ -19,7 +19,8 @@ import Testing
             """)
         #expect(
             relations == [
-                "entitlements SELECT", "events SELECT", "offers SELECT", "purchases SELECT",
+                "entitlements SELECT", "events SELECT", "held SELECT", "offers SELECT",
+                "purchases SELECT",
                 "refund_requests SELECT",
                 "unhandled_news SELECT",
             ])

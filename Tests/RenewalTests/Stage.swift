@@ -17,8 +17,11 @@ struct Stage {
     private var settledClues: Set<Clue> = []
     private let rules: Rules
     private let jitter: Double
+    /// The breaker has tripped.
+    private let isTripped: Bool
 
-    init(_ story: Story, jitter: Double = 0.5) throws {
+    init(_ story: Story, jitter: Double = 0.5, isTripped: Bool = false) throws {
+        self.isTripped = isTripped
         rules = Rules(policy: try policy(story.policy), catalog: shop)
         self.jitter = jitter
         var purchases: [Purchase] = []
@@ -79,7 +82,7 @@ struct Stage {
         statedAt[id] = outcome.schedule.statedAt
         inVain[id] = outcome.schedule.inVain
         settledClues.formUnion(outcome.schedule.settledClues)
-        let settlement = settle(outcome, at: now)
+        let settlement = settle(&outcome, at: now)
         if let next = outcome.change?.nextToken { book.rename(id, next) }
         return (outcome, settlement)
     }
@@ -96,7 +99,7 @@ struct Stage {
 
     /// What is told to both users, in the order in which it is told.
     private mutating func settle(
-        _ outcome: Outcome, at now: Timestamp
+        _ outcome: inout Outcome, at now: Timestamp
     ) -> [Settlement] {
         guard outcome.claim.purchase.userID == book.userID else {
             let older = book.purchases.values.first { entry in
@@ -106,7 +109,16 @@ struct Stage {
             else { return [bobsBook.settle(outcome, at: now)] }
             return [lost, bobsBook.settle(outcome, continuing: link, at: now)]
         }
-        guard case .handed = outcome.decision else { return [book.settle(outcome, at: now)] }
+        guard case .handed = outcome.decision else {
+            let before = book
+            let settlement = book.settle(outcome, at: now)
+            guard isTripped, settlement.revokes, outcome.loss(at: now) != nil else {
+                return [settlement]
+            }
+            book = before
+            outcome = outcome.held(at: now)
+            return [book.settle(outcome, at: now)]
+        }
         let (lost, gained) = book.handOver(outcome, to: &bobsBook, at: now)
         return [lost, gained]
     }

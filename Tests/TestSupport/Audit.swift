@@ -100,6 +100,23 @@ package enum Audit {
             """
         ),
         (
+            "what is held is listed, and what is listed is held",
+            """
+            SELECT purchase.id FROM renewald.purchase
+            WHERE (purchase.access = 'held') <> (purchase.held_at IS NOT NULL)
+                OR (purchase.access = 'held') <> EXISTS (
+                    SELECT FROM renewald.held_revocation AS held
+                    WHERE held.shard = purchase.shard AND held.purchase_id = purchase.id
+                        AND held.held_at = purchase.held_at)
+            UNION ALL
+            SELECT held.purchase_id FROM renewald.held_revocation AS held
+            LEFT JOIN renewald.purchase ON purchase.shard = held.shard
+                AND purchase.id = held.purchase_id
+                AND held.entitlement = ANY (purchase.holding_entitlements)
+            WHERE purchase.id IS NULL
+            """
+        ),
+        (
             "grants and revokes take turns",
             """
             SELECT id FROM (

@@ -40,12 +40,12 @@ package struct Doctor: Sendable {
             let configuration = try Settings.load(
                 file: configurationFile, environment: environment)
             tell(Self.found(configuration))
-            if let warning = configuration.safety.warning {
+            if !configuration.policy.breaker.isOn {
                 tell(
                     .note(
-                        "safety", warning,
-                        do: "leave it on for a version that has the breaker; until then the alert "
-                            + "RenewaldRevokesSurge of etc/prometheus reports an avalanche"))
+                        "safety",
+                        "[safety] breaker = \"off\": an avalanche of revocations goes through",
+                        do: "set it to \"on\", unless you are here to let one through"))
             }
             await look(configuration, tell)
         } catch {

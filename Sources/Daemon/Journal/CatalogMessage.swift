@@ -85,7 +85,7 @@ package enum DaemonTopic: String, Hashable, Sendable, CaseIterable {
     case reloadRefused = "reload_refused"
     case configurationFault = "configuration_fault"
     case secretReadable = "secret_readable"
-    case settingWithoutEffect = "setting_without_effect"
+    case breakerTripped = "breaker_tripped"
     case restartNeeded = "restart_needed"
     case workStuck = "work_stuck"
     case workAdvances = "work_advances"

@@ -33,11 +33,14 @@ extension CatalogMessage {
         Others than its owner can read the file of a secret.
 
         Remove the rights with chmod, or use LoadCredential= and "credential:NAME".
-        == setting_without_effect 5d0f6a3e1c944b0f8a77c0f3b2e6d914
-        A setting does nothing yet
-        The line names a setting that this version reads and does not implement.
+        == breaker_tripped 7c1e0b5d94f24a6c8e3f5a2b6d90c417
+        The breaker of @RENEWALD_STORE@ @RENEWALD_APP@ has tripped: revocations are held
+        More purchases would have lost access than is usual for this app. Further revocations are
+        decided and held: their users keep access, and no revoke event is written. Grants go on.
 
-        Do not rely on it. Leave it as it is: a later version implements it.
+        Find out whether the store or the configuration is wrong: "renewald status" and
+        "renewald release" show what is held, and why. If it is true, let it go with "renewald
+        release --app @RENEWALD_STORE@/@RENEWALD_APP@"; if not, drop it with --discard.
         == restart_needed d177bd9c77464981b767a5d5a3b61fbc
         A changed setting needs a restart
         The line names it. Until then the old value applies.

@@ -111,6 +111,14 @@ package final class DaemonMetrics: Sendable {
         figures.apps.withLock { $0[app]?.queue = (due, oldest) }
     }
 
+    /// - Parameters:
+    ///   - app: whose breaker it is.
+    ///   - isTripped: whether it holds revocations.
+    ///   - held: how many are held.
+    package func breakerRead(_ app: AppKey, isTripped: Bool, held: Int64) {
+        figures.apps.withLock { $0[app]?.breaker = (isTripped, held) }
+    }
+
     package func queueRead(at time: Timestamp) { gauge(.queueReadTime).set(time.secondsSinceEpoch) }
 
     package func refundsRead(_ app: AppKey, open: Int64, nearestDeadline: Timestamp?) {

@@ -26,12 +26,13 @@ struct AppFigures {
     var circuit = Circuit.Position.closed
     /// Nil until the queue was read.
     var queue: (due: Int64, oldest: Duration)?
+    var breaker = (isTripped: false, held: Int64(0))
     /// Nil until the questions were counted.
     var refunds: (open: Int64, nearestDeadline: Timestamp?)?
 
     static let families: Set<MetricFamily> = [
-        .checks, .storeCalls, .quota, .inFlight, .circuit, .due, .oldestDue, .refundRequests,
-        .refundDeadline,
+        .checks, .storeCalls, .quota, .inFlight, .circuit, .due, .oldestDue, .breakerTripped,
+        .heldRevocations, .refundRequests, .refundDeadline,
     ]
 
     /// The samples of one of `families`.
@@ -56,6 +57,8 @@ struct AppFigures {
         case .inFlight: Double(inFlight)
         case .due: queue.map { Double($0.due) }
         case .oldestDue: queue.map { Double($0.oldest.nanoseconds) / 1e9 }
+        case .breakerTripped: breaker.isTripped ? 1 : 0
+        case .heldRevocations: Double(breaker.held)
         case .refundRequests: refunds.map { Double($0.open) }
         case .refundDeadline: refunds.map { $0.nearestDeadline?.secondsSinceEpoch ?? 0 }
         default: nil

@@ -34,8 +34,8 @@ package struct MetricFamily: Hashable, Sendable {
     package static let all: [MetricFamily] = [
         buildInfo, startTime, checks, checkDuration, storeCalls, quota, inFlight, due, oldestDue,
         queueReadTime, circuit, commits, commitDuration, outcomes, databaseErrors, leaseLosses,
-        shards, events, detectionLag, hints, hintsSkipped, newsUnhandled,
-        hintsReadTime, refundRequests, refundDeadline,
+        shards, events, detectionLag, breakerTripped, heldRevocations, hints, hintsSkipped,
+        newsUnhandled, hintsReadTime, refundRequests, refundDeadline,
     ]
 
     static let buildInfo = gauge("renewald_build_info", "The version that runs; always 1.")
@@ -77,6 +77,10 @@ package struct MetricFamily: Hashable, Sendable {
         name: "renewald_detection_lag_seconds", kind: .histogram(lagSeconds),
         help: "From the end of access at the store to the commit of the revoke.")
 
+    static let breakerTripped = gauge(
+        "renewald_breaker_tripped", "1 while the app's breaker holds revocations, else 0.")
+    static let heldRevocations = gauge(
+        "renewald_held_revocations", "Revocations of the app that are held, for all workers.")
     static let hints = counter("renewald_hints", "News of stores, duplicates left out.")
     static let hintsSkipped = counter(
         "renewald_hints_skipped", "News of stores that cannot be read or is about another app.")

@@ -31,6 +31,7 @@ package final class Telemetry: Sendable {
 struct QueueWatch: Sendable {
     let ledger: PostgresLedger
     let telemetry: Telemetry
+    let safety: BreakerPolicy
 
     private static let pulse = Duration.seconds(1)
     /// The queue is looked at once in so many pulses, and more rarely where there are many apps:
@@ -69,6 +70,11 @@ struct QueueWatch: Sendable {
                     refunds.app, open: refunds.open, nearestDeadline: refunds.nearestDeadline)
             }
             telemetry.metrics.queueRead(at: WallClock.now())
+            for standing in try await ledger.breakers(window: safety.window) {
+                telemetry.metrics.breakerRead(
+                    standing.app, isTripped: standing.breaker(under: safety).isTripped,
+                    held: standing.waiting)
+            }
             return depth.apps.count
         } catch {
             telemetry.metrics.databaseFailed("watch")

@@ -87,8 +87,5 @@ extension Settings {
         for warning in apps.flatMap(\.secrets).compactMap({ $0.warning() }) {
             log.warning("\(warning.description)", metadata: LogField.topic(.secretReadable))
         }
-        if let warning = safety.warning {
-            log.warning("\(warning)", metadata: LogField.topic(.settingWithoutEffect))
-        }
     }
 }

@@ -74,3 +74,19 @@ package struct DoctorJSON: JSONObject {
         }
     }
 }
+
+/// `renewald release --json`: rows of `renewald.held`.
+package struct ReleaseJSON: JSONObject {
+    private let released: Int
+    private let dropped: Int
+
+    package init(released: Int, dropped: Int) {
+        self.released = released
+        self.dropped = dropped
+    }
+
+    package func write(to row: inout JSONRow) {
+        row.released = released
+        row.dropped = dropped
+    }
+}

@@ -10,8 +10,8 @@ extension StatusReport: JSONObject {
         row.sources = status.sources
         row.unhandledNews = status.unhandled
         row.unknownApps = unknownApps
-        // What holds mass revocations has not tripped: there is none yet.
-        row.breaker = nil
+        row.breaker = hasTripped ? "tripped" : "closed"
+        row.held = held
     }
 
     private struct AppJSON: JSONObject {
@@ -36,6 +36,8 @@ extension StatusReport: JSONObject {
             row.callsPerSecondLimit = report.quota(app.key)
             row.quotaUsed = quotaUsed
             row.circuit = report.hasOpenCircuit(app.key) ? "open" : "closed"
+            row.breaker = report.trippedAt(app.key) == nil ? "closed" : "tripped"
+            row.held = report.held(app.key)
             row.setAside = app.setAside
             row.problems = app.namedProblems
             row.blockedUntil = report.blockedUntil(app.key)

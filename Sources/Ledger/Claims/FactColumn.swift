@@ -104,6 +104,9 @@ struct FactColumn: Sendable {
             "commitment_ends_at", "timestamptz",
             { $2.commitmentEndsAt = try $0.optionalInstant($1) }
         ) { .optionalInstants($0.map(\.commitmentEndsAt)) },
+        FactColumn("held_at", "timestamptz", { $2.heldSince = try $0.optionalInstant($1) }) {
+            .optionalInstants($0.map(\.heldSince))
+        },
         FactColumn("stated_at", "timestamptz", { $2.statedAt = try $0.optionalInstant($1) }) {
             .optionalInstants($0.map(\.statedAt))
         },

@@ -16,6 +16,9 @@ struct CommitBatch {
     private(set) var takeovers: [EvidenceRow] = []
     /// Where the rows of a purchase are until the last step has moved them.
     private var homes: [RowID: RowID] = [:]
+    /// Purchases whose revocation was held, or is from now on, with what is held.
+    private(set) var held: [RowID: [HeldRow]] = [:]
+    var breakers: Breakers?
     let duplicates: Duplicates
     let chains: Chains
     private(set) var statements: [PostgresStatement] = []
@@ -27,6 +30,14 @@ struct CommitBatch {
         static func < (left: RowID, right: RowID) -> Bool {
             (left.shard, left.id) < (right.shard, right.id)
         }
+    }
+
+    /// A row of `renewald.held_revocation`.
+    struct HeldRow {
+        let entitlement: EntitlementID
+        let reason: RevokeReason
+        let heldAt: Timestamp
+        let lane: Int32
     }
 
     struct EntitlementKey: Hashable, Comparable {
@@ -50,6 +61,15 @@ struct CommitBatch {
     }
 
     var events: [Event] { told.map(\.event) }
+
+    var trips: [BreakerTrip] {
+        (breakers?.tripped ?? []).compactMap { lane, breaker in
+            guard let limit = breaker.exceeded,
+                let app = outcomes.first(where: { $0.claim.lane == lane })?.claim.purchase.app
+            else { return nil }
+            return BreakerTrip(of: app, exceeding: limit, in: breaker.policy.window)
+        }
+    }
 
     mutating func move(_ outcome: Outcome) {
         outcomes.append(outcome)
@@ -81,6 +101,7 @@ struct CommitBatch {
                 purchase.id == decided
                 ? outcome.claim.version : book.purchases[purchase.id]?.version ?? 0
             purchases[id] = (purchases[id]?.version ?? known, purchase)
+            note(purchase, of: outcome, wasHeld: before.holds(purchase.id, outcome), at: id)
             if purchase.id != decided { note(purchase, before, takenOverBy: outcome, in: id.shard) }
         }
         for row in settlement.entitlements {
@@ -95,6 +116,22 @@ struct CommitBatch {
                 event.purchaseID == decided
                 ? outcome.claim.version : book.purchases[event.purchaseID]?.version ?? 0
             told.append((shard, known + 1, event))
+        }
+    }
+
+    private mutating func note(
+        _ purchase: Purchase, of outcome: Outcome, wasHeld: Bool, at id: RowID
+    ) {
+        guard let heldAt = purchase.facts.heldSince else {
+            if wasHeld { held[id] = [] }
+            return
+        }
+        guard purchase.id == outcome.claim.purchase.id, let losses = outcome.change?.heldLosses,
+            !losses.isEmpty
+        else { return }
+        held[id] = losses.sorted { $0.key < $1.key }.map { entitlement, reason in
+            HeldRow(
+                entitlement: entitlement, reason: reason, heldAt: heldAt, lane: outcome.claim.lane)
         }
     }
 
@@ -120,11 +157,14 @@ struct CommitBatch {
         batch.statements = [
             fence, newcomerStatement, accountStatement, originalKeyStatement,
             successorStatement, purchaseStatement, tokenStatement, scheduleStatement, clueStatement,
-            entitlementStatement, offerStatement,
+            dropHeldStatement, heldStatement, entitlementStatement, offerStatement,
             dropStatement, moveStatement, copyStatement, duplicateStatement, earlyHintStatement,
             evidenceStatement, orderKeyStatement, refundPurchaseStatement, refundOutcomeStatement,
             eventStatement,
         ].compactMap { $0 }
+        // Before the list of what is held, which names their trip.
+        let first = batch.statements.startIndex + (lease == nil ? 0 : 1)
+        batch.statements.insert(contentsOf: breakers?.statements ?? [], at: first)
         if notifies, !told.isEmpty { batch.statements.append(SQL.commitNotify()) }
         return batch
     }
@@ -135,6 +175,15 @@ struct CommitBatch {
         return SQL.commitFence([
             "worker": .uuid(part.worker.uuid), "shard": .int16s(shards), "epoch": .int64s(epochs),
         ])
+    }
+}
+
+extension UserPurchases {
+    /// Whether the revocation of a purchase was held.
+    fileprivate func holds(_ id: Int64, _ outcome: Outcome) -> Bool {
+        let known = outcome.claim.purchase
+        let facts = id == known.id ? known.facts : purchases[id]?.purchase.facts
+        return facts?.access == .held
     }
 }
 

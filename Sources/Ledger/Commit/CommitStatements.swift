@@ -93,6 +93,26 @@ extension CommitBatch {
         hasTakenOver(outcome.claim) && isOther(outcome)
     }
 
+    /// What was held is listed anew.
+    var dropHeldStatement: PostgresStatement? {
+        guard !held.isEmpty else { return nil }
+        let rows = held.keys.sorted()
+        return SQL.dropHeld([
+            "shard": .int16s(rows.map(\.shard)), "purchase_id": .int64s(rows.map(\.id)),
+        ])
+    }
+
+    var heldStatement: PostgresStatement? {
+        let rows = held.sorted { $0.key < $1.key }.flatMap { id, rows in rows.map { (id, $0) } }
+        guard !rows.isEmpty else { return nil }
+        return SQL.commitHeld([
+            "shard": .int16s(rows.map(\.0.shard)), "purchase_id": .int64s(rows.map(\.0.id)),
+            "entitlement": .texts(rows.map(\.1.entitlement)),
+            "reason": .texts(rows.map(\.1.reason.rawValue)),
+            "held_at": .instants(rows.map(\.1.heldAt)), "lane": .int32s(rows.map(\.1.lane)),
+        ])
+    }
+
     var entitlementStatement: PostgresStatement? {
         guard !entitlements.isEmpty else { return nil }
         let sorted = entitlements.sorted { $0.key < $1.key }

@@ -40,6 +40,7 @@ extension PostgresLedger {
                 _ = try await writes.pipeline(batch.statements)
                 report.committed += batch.outcomes
                 report.events += batch.events
+                report.trips += batch.trips
                 return report
             } catch .conflict(.lockNotAvailable) {
                 return try await commitAroundLocks(pending, under: lease, at: now, into: report)

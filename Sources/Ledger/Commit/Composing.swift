@@ -22,19 +22,23 @@ extension PostgresLedger {
         var batch = CommitBatch(lease: lease, duplicates: duplicates, chains: chains)
         var books = try await books(of: outcomes.filter(\.isChange), chains)
         batch.newcomers = books.newcomers
+        var breakers = try await breakers(of: outcomes, at: now)
         for outcome in outcomes {
-            batch.move(outcome)
             // Taken over by a newer link of its chain within this very batch: that one decides.
-            guard outcome.isChange, !batch.hasTakenOver(outcome.claim) else { continue }
-            try settle(outcome, in: &books, at: now, into: &batch)
+            guard outcome.isChange, !batch.hasTakenOver(outcome.claim) else {
+                batch.move(outcome)
+                continue
+            }
+            try settle(outcome, in: &books, &breakers, at: now, into: &batch)
         }
+        batch.breakers = breakers
         return batch.finished(notifies: notifies)
     }
 
     /// - Throws: `.unreadableUser` when a user's book or shard is not there, which undoes the
     ///   batch: what is decided and not told would be lost for good.
     private func settle(
-        _ outcome: Outcome, in books: inout Books, at now: Timestamp,
+        _ outcome: Outcome, in books: inout Books, _ breakers: inout Breakers, at now: Timestamp,
         into batch: inout CommitBatch
     ) throws(LedgerError) {
         let owner = outcome.claim.purchase.userID
@@ -43,10 +47,24 @@ extension PostgresLedger {
         var book = try books.book(of: owner)
         guard case .handed(let user, _) = outcome.decision else {
             let before = book
-            let settlement = book.settle(outcome, continuing: older, at: now)
+            var outcome = outcome
+            var settlement = book.settle(outcome, continuing: older, at: now)
+            if settlement.revokes, let loss = outcome.loss(at: now),
+                !breakers.admits(loss, in: outcome.claim.lane)
+            {
+                book = before
+                outcome = outcome.held(at: now)
+                settlement = book.settle(outcome, continuing: older, at: now)
+            }
+            if let end = outcome.survivedEnd {
+                breakers.survived(
+                    end, in: outcome.claim.lane, under: outcome.rules.policy.breaker)
+            }
             books.books[owner] = book
+            batch.move(outcome)
             return batch.enter(settlement, outcome, book, before: before, in: shard)
         }
+        batch.move(outcome)
         var other = try books.book(of: user)
         let otherShard = try books.shard(of: user)
         let before = (book, other)

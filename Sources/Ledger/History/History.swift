@@ -211,11 +211,14 @@ extension PostgresLedger {
     /// Makes room for the evidence of the coming months, and drops the months that ended longer ago
     /// than the limit.
     ///
+    /// Forgets what was counted of revocations longer than four weeks ago, too.
+    ///
     /// - Returns: how many months were dropped.
     @discardableResult
     package func rotateEvidence(keep: Duration) async throws(LedgerError) -> Int {
         try await attempt {
-            Int(
+            _ = try await self.reads.query(SQL.pruneLosses())
+            return Int(
                 try await self.reads.query(SQL.rotateEvidence(.int64(keep.microseconds)))[0]
                     .int32("dropped"))
         }

@@ -99,19 +99,25 @@ package struct QueueStatus: Hashable, Sendable {
     package var buckets: [Bucket] = []
     package var sources: [Source] = []
     package var refunds: [RefundStatus] = []
+    package var breakers: [BreakerStanding] = []
     package var now = Timestamp.never
 }
 
 extension PostgresLedger {
     /// Reads the whole queue: for people, not for the hot path.
-    package func status() async throws(LedgerError) -> QueueStatus {
-        try await attempt {
+    /// `window` is that of the breaker.
+    package func status(
+        window: Duration = BreakerPolicy().window
+    ) async throws(LedgerError) -> QueueStatus {
+        let breakers = try await breakers(window: window)
+        return try await attempt {
             let results = try await self.reads.pipeline([
                 SQL.statusQueue(), SQL.statusProblems(), SQL.statusWorkers(), SQL.statusBuckets(),
                 SQL.statusLag(), SQL.statusSources(), SQL.now(), SQL.statusUnhandled(),
                 SQL.statusRefunds(),
             ])
             var status = QueueStatus()
+            status.breakers = breakers
             status.now = try results[6][0].instant("now")
             status.unhandled = try results[7].rows.map(QueueStatus.Unhandled.init)
             for row in results[0].rows {

@@ -6,7 +6,7 @@ package struct Migrator: Sendable {
     /// The schema version that this program is written for.
     package static let version = steps.count
     /// The oldest one that all its statements work with; `FleetTests` prepare them.
-    package static let oldest = 9
+    package static let oldest = 11
 
     private struct Step {
         let script: [UInt8]
@@ -26,6 +26,7 @@ package struct Migrator: Sendable {
         Step(script: PackageResources.v0008_keep_what_stores_say_sql, serves: 1),
         Step(script: PackageResources.v0009_ask_about_refunds_sql, serves: 1),
         Step(script: PackageResources.v0010_tell_of_lost_events_sql, serves: 1),
+        Step(script: PackageResources.v0011_hold_revocations_sql, serves: 1),
     ]
 
     /// For each version from 1 on, whom it serves.

@@ -11,6 +11,8 @@ package final class PostgresLedger: Sendable {
     let writes: PostgresConnection
     let notifies: Bool
     private let lanes = Mutex<[Int32: Lane]>([:])
+    /// By lane.
+    let measuredEnds = Mutex<[Int32: MeasuredEnds]>([:])
 
     /// - Parameters:
     ///   - settings: where the database is.

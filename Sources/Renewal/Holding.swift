@@ -1,0 +1,154 @@
+// Revocations that the breaker holds (design rule 13).
+
+extension Outcome {
+    /// How what it takes away counts; nil where it takes nothing, or gives it to another.
+    package func loss(at now: Timestamp) -> Loss? {
+        guard case .changed(let change) = decision else { return nil }
+        let known = claim.purchase.facts
+        let lost = known.given(beyond: change.facts)
+        guard known.access == .granted, !lost.isEmpty else { return nil }
+        switch change.reasons.loss {
+        case .transferred, .manual: return nil
+        case .expired, .cancelled, .paymentFailed, .paymentPending, .refunded, .familyRemoved,
+            .paused, .priceIncreaseDeclined, .productUnavailable, .productChanged, .invalid,
+            .unverifiable:
+            break
+        }
+        // What lasts for ever has no end that could have come.
+        guard let end = lost.map({ $0.expiresAt ?? .never }).max(), end <= now else {
+            return .early
+        }
+        let wasToRenew = known.kind == .autoRenewable && known.willRenew != false
+        return wasToRenew ? .atItsEnd(end) : .expected
+    }
+
+    /// The known end of what was to renew and goes on beyond it.
+    package var survivedEnd: Timestamp? {
+        guard case .changed(let change) = decision else { return nil }
+        let known = claim.purchase.facts
+        guard known.access == .granted, known.kind == .autoRenewable, known.willRenew != false,
+            let end = known.knownEnd, change.facts.access == .granted,
+            let next = change.facts.knownEnd, next > end
+        else { return nil }
+        return end
+    }
+
+    /// The same, with the revocation held: the user keeps what would be lost.
+    package func held(at now: Timestamp) -> Outcome {
+        var held = self
+        guard case .changed(var change) = decision else { return held }
+        change.hold(whatGave: claim.purchase.facts, since: now)
+        held.decision = .changed(change)
+        held.schedule.askAgain(of: claim, heldSince: now, at: now)
+        held.sayThatItIsHeld(for: change)
+        return held
+    }
+
+    private mutating func sayThatItIsHeld(for change: Change) {
+        let reasons = Set(change.heldLosses.values.map(\.rawValue)).sorted()
+        let why = reasons.isEmpty ? "" : " as " + reasons.joined(separator: " and ")
+        rule += "; decided to revoke\(why), and the breaker holds it"
+    }
+
+    /// What becomes of a purchase whose revocation is held already and that was judged as granted:
+    /// in force again, or held on, or let go.
+    func goingOn(with claim: Claim, lettingGo: Bool, at now: Timestamp) -> Outcome {
+        var outcome = Outcome(
+            claim: claim, decision: decision, schedule: schedule, rule: rule, rules: rules,
+            evidence: evidence)
+        var change: Change
+        switch decision {
+        case .handed, .shared: return outcome
+        case .changed(let decided): change = decided
+        // A verdict by which all is as it was before the revocation.
+        case .unchanged where isVerdict: change = Change(facts: facts, effectiveAt: now)
+        case .unchanged: return outcome
+        }
+        let known = claim.purchase.facts
+        if isVerdict || change.facts.access != .granted {
+            if !lettingGo { change.hold(whatGave: known, since: known.heldSince ?? now) }
+            if let since = change.facts.heldSince {
+                outcome.schedule.askAgain(of: claim, heldSince: since, at: now)
+            }
+        } else {
+            // Nothing was decided.
+            change.facts.access = .held
+            change.facts.lossReason = known.lossReason
+            change.facts.heldSince = known.heldSince
+        }
+        if change.facts.access == .held { outcome.sayThatItIsHeld(for: change) }
+        outcome.decision = Decision(change, of: known)
+        return outcome
+    }
+}
+
+extension Schedule {
+    /// What is held is asked about again, also where nothing would be asked any more: after an hour
+    /// at first, then after as long as it has been held, daily in the end.
+    fileprivate mutating func askAgain(
+        of claim: Claim, heldSince since: Timestamp, at now: Timestamp
+    ) {
+        // So that what was held together is not asked about together.
+        let spread = 0.9 + 0.2 * Double(claim.purchase.id % 100) / 100
+        let soon = now + (now - since).clamped(.hours(1), .hours(24)) * spread
+        let second = since + BreakerPolicy.secondAnswerAfter + .minutes(10) * spread
+        nextCheckAt = min(nextCheckAt, soon, second > now ? second : soon)
+    }
+}
+
+extension Claim {
+    /// As a purchase is judged whose revocation is held: its user has it.
+    var judged: Claim {
+        guard purchase.facts.access == .held else { return self }
+        var claim = self
+        claim.purchase.facts.access = .granted
+        claim.purchase.facts.lossReason = nil
+        claim.purchase.facts.heldSince = nil
+        return claim
+    }
+}
+
+extension Facts {
+    /// When access was to end, or to be renewed.
+    fileprivate var knownEnd: Timestamp? { expiresAt ?? paidThrough }
+
+    /// What these give and the others do not.
+    fileprivate func given(beyond others: Facts) -> [Holding] {
+        let kept = Set(others.holdings.map(\.entitlement))
+        return holdings.filter { !kept.contains($0.entitlement) }
+    }
+}
+
+extension Change {
+    /// Goes on giving what the known facts gave. Where all is lost, nothing of the answer is
+    /// believed but that: what it says beside may be as wrong.
+    fileprivate mutating func hold(whatGave known: Facts, since: Timestamp) {
+        let lost = known.given(beyond: facts)
+        guard !lost.isEmpty else { return }
+        for holding in lost {
+            heldLosses[holding.entitlement] = reasons.loss(of: holding.entitlement)
+        }
+        if facts.access == .none {
+            var held = Change(facts: known, effectiveAt: effectiveAt)
+            held.heldLosses = heldLosses
+            self = held
+        } else {
+            facts.holdings += lost
+        }
+        facts.access = .held
+        facts.heldSince = since
+    }
+}
+
+/// What becomes of a purchase whose held revocation a person has dropped: it gives what it gave,
+/// and its store is asked about it soon.
+package func discardHold(of claim: Claim, at now: Timestamp, under rules: Rules) -> Outcome {
+    var schedule = Schedule(nextCheckAt: min(claim.dueAt, now + .hours(1)))
+    schedule.attempts = claim.attempts
+    schedule.statedAt = claim.statedAt
+    schedule.inVain = claim.inVain
+    let change = Change(facts: claim.judged.purchase.facts, effectiveAt: now)
+    return Outcome(
+        claim: claim, decision: Decision(change, of: claim.purchase.facts), schedule: schedule,
+        rule: "a person has dropped the held revoke", rules: rules)
+}

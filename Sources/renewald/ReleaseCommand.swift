@@ -1,0 +1,134 @@
+import ArgumentParser
+import Configuration
+import Daemon
+import Explain
+import Ledger
+import Renewal
+import Sockets
+
+struct ReleaseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "release",
+        abstract: "Lets go the revocations that the breaker holds.",
+        discussion: """
+            Shows what is held and asks. Then it asks the stores about each purchase once more: \
+            what they confirm is revoked, and who is in force again is dropped. What could not be \
+            asked stays held, and the command exits with 75. Without a terminal and without --yes \
+            it shows, changes nothing and exits with 64.
+
+            Example: renewald release --app google/com.example.reader --reason expired
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Option(help: "Only this app, as STORE/APP.")
+    var app: String?
+    @Option(help: "Only revocations for this reason, such as expired.")
+    var reason: String?
+    @Flag(help: "Drop what is held, without asking the stores: users keep their access.")
+    var discard = false
+    @Flag(help: "Do not ask.")
+    var yes = false
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        if let app, Self.key(app) == nil {
+            throw ValidationError("--app is STORE/APP, such as google/com.example.reader")
+        }
+        if let reason, RevokeReason(rawValue: reason) == nil {
+            let known = RevokeReason.allCases.map(\.rawValue)
+            let nearest = Nearest.word(to: reason, among: known)
+            throw ValidationError(
+                "there is no reason \"\(reason)\""
+                    + (nearest.map { "; the nearest is \($0)" } ?? ""))
+        }
+    }
+
+    private static func key(_ text: String) -> AppKey? {
+        let parts = text.split(separator: "/", maxSplits: 1)
+        guard parts.count == 2, let store = Store(rawValue: String(parts[0])) else { return nil }
+        return AppKey(store: store, id: AppID(String(parts[1])))
+    }
+
+    mutating func run() async throws {
+        let (app, reason) = (
+            self.app.flatMap(Self.key), self.reason.flatMap(RevokeReason.init(rawValue:))
+        )
+        let (discard, yes, json) = (self.discard, self.yes, self.json)
+        try await common.withServices(asksStores: !discard, writes: true) { services in
+            let held = try await services.ledger.heldRevocations(of: app, for: reason)
+            guard !held.isEmpty else {
+                try Self.say(Release.Report(), json, "nothing is held")
+                return
+            }
+            if !json || !yes { try Self.show(held, onError: json) }
+            guard try yes || Self.agrees(to: held.count, discard) else { throw ExitReason.usage }
+            let release = Release(services, of: held)
+            let report = discard ? try await release.discard() : try await release.run()
+            try Self.say(
+                report, json,
+                "released \(report.released), dropped \(report.dropped)"
+                    + (report.left > 0
+                        ? "; \(report.left) could not be asked about and stay held" : ""))
+            if report.left > 0 { throw ExitReason.temporary }
+        }
+    }
+
+    private static func say(
+        _ report: Release.Report, _ json: Bool, _ sentence: String
+    ) throws {
+        try Console.say(
+            json
+                ? ReleaseJSON(released: report.released, dropped: report.dropped).line() : sentence)
+    }
+
+    /// Counts by app and reason, and ten examples.
+    private static func show(
+        _ held: [HeldRevocation], onError: Bool
+    ) throws(WriteFailure) {
+        let lines = ReleaseText(held: held).lines
+        if onError {
+            for line in lines { Console.complain(line) }
+        } else {
+            try Console.say(lines: lines)
+        }
+    }
+
+    private static func agrees(to count: Int, _ discard: Bool) throws -> Bool {
+        guard Console.isTerminal, Console.isInputTerminal else {
+            Console.complain("nothing was changed: --yes \(discard ? "drops" : "releases") them")
+            return false
+        }
+        try Console.ask(
+            discard
+                ? "Drop \(count) held revocations? Their users keep access. [y/N] "
+                : "Ask the stores about \(count) held revocations and let go what they confirm? "
+                    + "[y/N] ")
+        return ["y", "yes"].contains(readLine()?.lowercased())
+    }
+}
+
+/// What is held, for people.
+struct ReleaseText {
+    let held: [HeldRevocation]
+
+    private static let exampleLimit = 10
+
+    var lines: [String] {
+        var lines = ["\(held.count) revocations are held:"]
+        let kinds = Dictionary(grouping: held) { row in
+            "\(row.app.store.rawValue) \(row.app.id) \(row.reason.rawValue)"
+        }
+        for (kind, rows) in kinds.sorted(by: { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
+        ) {
+            lines.append("  \(rows.count) \(kind)")
+        }
+        lines.append(held.count > Self.exampleLimit ? "the first ten:" : "these are:")
+        for row in held.prefix(Self.exampleLimit) {
+            lines.append(
+                "  \(row.userID) \(row.entitlement): \(row.reason.rawValue), purchase "
+                    + "\(row.purchaseID), held since \(row.heldAt.text)")
+        }
+        return lines
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A store calls everybody expired: first wrongly, then truly (design rule 13).
+@Suite(.serialized)
+struct AvalancheTests {
+    private static let count = 300
+    private static let floor = 20
+
+    private struct Released: Decodable, Equatable {
+        let released: Int
+        let dropped: Int
+    }
+
+    private func once(_ stage: Stage) async throws -> Stage.Ended {
+        let output = try await stage.renewald("once")
+        #expect(output.exit == .code(0), "\(output.standardError)")
+        return output
+    }
+
+    private func trips(_ output: Stage.Ended) -> Int {
+        output.standardError.split(separator: "\n").count { $0.contains("has tripped") }
+    }
+
+    private func revokes(_ stage: Stage) async throws -> Int? {
+        Int(try await stage.value("SELECT count(*) FROM renewald.events WHERE kind = 'revoke'"))
+    }
+
+    private func holders(_ stage: Stage) async throws -> Int? {
+        Int(try await stage.value("SELECT count(*) FROM renewald.entitlements WHERE active"))
+    }
+
+    private func held(_ stage: Stage) async throws -> Int? {
+        Int(try await stage.value("SELECT count(*) FROM renewald.held"))
+    }
+
+    /// Every program starts anew, so that nothing is known but what the database knows.
+    @Test func aStoreThatCallsEverybodyExpiredIsNotBelieved() async throws {
+        try await onStage(from: "2026-01-01T00:00:00Z") { stage in
+            let made = try await stage.buy("google", count: Self.count)
+            try await stage.submit(made, "google") { "user-\($0)" }
+            _ = try await once(stage)
+            #expect(try await holders(stage) == Self.count)
+
+            try await stage.fault(#"{"kind":"ended","store":"google"}"#)
+            try await stage.pass("P8D")
+            let avalanche = try await once(stage)
+            #expect(trips(avalanche) == 1)
+            #expect(try await revokes(stage) == Self.floor)
+            #expect(try await held(stage) == Self.count - Self.floor)
+            #expect(try await holders(stage) == Self.count - Self.floor)
+            let status = try await stage.renewald("status").standardOutput
+            #expect(status.contains("breaker       tripped at "))
+            #expect(status.contains("held          280 revocations: see renewald release"))
+            let user = try await stage.value("SELECT min(user_id) FROM renewald.held")
+            let explained = try await stage.renewald("explain", user).standardOutput
+            #expect(explained.contains("access: decided to revoke, held since "))
+
+            // Grants go on, and no further line is written.
+            try await stage.clearFaults()
+            try await stage.submit(try await stage.buy("google")[0], "google", for: "new")
+            #expect(trips(try await once(stage)) == 0)
+            #expect(try await stage.story(of: "new") == ["grant monthly purchased"])
+            #expect(try await held(stage) == Self.count - Self.floor)
+
+            // The store has come to its senses.
+            try await stage.pass("PT2H")
+            _ = try await once(stage)
+            #expect(try await held(stage) == 0)
+            #expect(try await revokes(stage) == Self.floor)
+            try await stage.pass("P2D")
+            _ = try await once(stage)
+            #expect(try await holders(stage) == Self.count + 1)
+
+            try await endTruly(stage, made)
+        }
+    }
+
+    private func endTruly(_ stage: Stage, _ made: [Stage.Made]) async throws {
+        for purchase in made { try await stage.act(purchase, "expire") }
+        try await stage.pass("P8D")
+        #expect(trips(try await once(stage)) == 1)
+        #expect(try await revokes(stage) == Self.floor * 2)
+        #expect(try await holders(stage) == Self.count + 1 - Self.floor)
+
+        // Nobody is there to be asked: it shows and changes nothing.
+        let shown = try await stage.renewald("release")
+        #expect(shown.exit == .code(64))
+        #expect(shown.standardOutput.contains("280 revocations are held:"))
+        #expect(shown.standardOutput.contains("280 google \(Stage.app) "))
+        #expect(shown.standardOutput.contains("the first ten:"))
+        #expect(shown.standardOutput.split(separator: "\n").count == 13)
+        #expect(try await held(stage) == Self.count - Self.floor)
+
+        // A store that cannot be asked confirms nothing.
+        try await stage.fault(#"{"kind":"status","store":"google","status":503,"count":1}"#)
+        let most = try await stage.renewald("release", "--yes", "--json")
+        #expect(most.exit == .code(75))
+        #expect(try released(most) == Released(released: 279, dropped: 0))
+        let rest = try await stage.renewald("release", "--yes", "--json")
+        #expect(rest.exit == .code(0))
+        #expect(try released(rest) == Released(released: 1, dropped: 0))
+        #expect(try await held(stage) == 0)
+        #expect(try await holders(stage) == 1)
+        #expect(try await revokes(stage) == Self.count + Self.floor)
+        let nothing = try await stage.renewald("release")
+        #expect(nothing.exit == .code(0) && nothing.standardOutput.contains("nothing is held"))
+    }
+
+    private func released(_ output: Stage.Ended) throws -> Released {
+        try JSONDecoder().decode(Released.self, from: Data(output.standardOutput.utf8))
+    }
+}

@@ -1,0 +1,75 @@
+import Renewal
+import TestSupport
+import Testing
+
+/// What is held tells nothing and takes nothing away, whatever is heard next (design rule 13).
+@Suite struct HoldingTests {
+    /// Every story of the decision table, with a breaker that has tripped before it begins.
+    @Test(arguments: DecisionTable.stories)
+    func nothingLeaks(_ story: Story) throws {
+        var stage = try Stage(story, isTripped: true)
+        for step in story.steps {
+            let held = stage.book.purchases.values.map(\.purchase).filter {
+                $0.facts.access == .held
+            }
+            let before = active(stage.book)
+            let (outcome, settlements) = try stage.hear(step.heard, at: step.time)
+            let at = "\(story.title), at \(step.time): \(step.heard)"
+            #expect(Set(given(stage.book)) == active(stage.book), "\(at)")
+            guard held.contains(where: { $0.id == outcome.claim.purchase.id }) else { continue }
+            if case .handed = outcome.decision { continue }
+            #expect(active(stage.book).isSuperset(of: before), "\(at)")
+            let facts = outcome.facts
+            #expect((facts.access == .held) == (facts.heldSince != nil), "\(at)")
+            guard facts.access == .held else { continue }
+            let lost = settlements.events.filter { event in
+                if case .revoke = event.kind { true } else { false }
+            }
+            #expect(lost.isEmpty, "\(at)")
+            #expect(outcome.schedule.nextCheckAt < outcome.claim.claimedAt + .days(2), "\(at)")
+        }
+    }
+
+    /// A purchase whose revocation is held: by the store's word before its end.
+    private func heldStage() throws -> Stage {
+        let story = Story(head: "held | active 30")
+        var stage = try Stage(story, isTripped: true)
+        let (outcome, settlements) = try stage.hear("refunded 10", at: "10")
+        #expect(outcome.facts.access == .held && settlements.events.isEmpty)
+        return stage
+    }
+
+    @Test func comesBackWithoutAWord() throws {
+        var stage = try heldStage()
+        let (outcome, settlements) = try stage.hear("active 30", at: "10+1h")
+        #expect(settlements.events.isEmpty)
+        #expect(outcome.facts.access == .granted && outcome.facts.heldSince == nil)
+    }
+
+    /// Half a day later the same is heard again: since when it is held stays.
+    @Test func isHeldOnWithoutAChange() throws {
+        var stage = try heldStage()
+        let (outcome, settlements) = try stage.hear("refunded 10", at: "10+12h")
+        #expect(settlements.events.isEmpty)
+        #expect(outcome.decision == .unchanged)
+        #expect(outcome.rule.hasSuffix("decided to revoke as refunded, and the breaker holds it"))
+    }
+
+    /// No answer and a first doubt neither drop a hold nor let it go.
+    @Test(arguments: ["unreachable", "malformed", "not_found", "rejected", "mismatch", "foreign"])
+    func staysHeldWhereNothingIsSaid(heard: String) throws {
+        var stage = try heldStage()
+        let (outcome, settlements) = try stage.hear(heard, at: "11")
+        #expect(outcome.facts.access == .held)
+        #expect(settlements.events.allSatisfy { $0.kind == .notice(.environmentChanged) })
+    }
+
+    private func given(_ book: UserPurchases) -> [EntitlementID] {
+        book.purchases.values.map(\.purchase.facts).filter { $0.access != .none }
+            .flatMap(\.holdings).map(\.entitlement)
+    }
+
+    private func active(_ book: UserPurchases) -> Set<EntitlementID> {
+        Set(book.entitlements.values.filter(\.active).map(\.entitlement))
+    }
+}
