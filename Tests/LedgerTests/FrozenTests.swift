@@ -28,6 +28,8 @@ import Testing
             "b151bce3782b1256488c38f031a92eb0ee77812a8987c180328c2df1d4ac5218",
         "v0010_tell_of_lost_events.sql":
             "8da85eec4e7d67d32cd300cc5065316c6c4a0246b948ea56646982cdd7dd0a07",
+        "v0011_hold_revocations.sql":
+            "a55617300cf2c83dce0133fe3acc1ad00c86783a9b350b93f25e13eb9b3c7da0",
     ]
 
     private static let folder = URL(filePath: #filePath)
