@@ -1,6 +1,8 @@
 #ifndef RENEWALD_CSOCKETS_SHIM_H
 #define RENEWALD_CSOCKETS_SHIM_H
 
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,6 +12,16 @@
 /// -1 with errno when there is none.
 static inline int renewald_memory_file(const char *name) {
   return (int)syscall(SYS_memfd_create, name, 3U);
+}
+
+/// prctl(2) is variadic.
+///
+/// From now on the kernel writes no core of this process, neither to a file nor to a program that collects them,
+/// and lets no other process of the same user look into its memory; 0, or -1 with errno.
+static inline int renewald_close_memory(void) {
+  const struct rlimit none = {0, 0};
+  if (setrlimit(RLIMIT_CORE, &none) != 0) return -1;
+  return prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);
 }
 
 #endif

@@ -52,7 +52,7 @@ extension CatalogMessage {
         daemon stops feeding the watchdog: systemd ends the service after WatchdogSec= and starts
         it again; what was in flight is checked again.
 
-        If it happens again, keep the core (coredumpctl) and report it.
+        If it happens again, report it with the lines before it.
         == work_advances 3bcf1932d64345f1bcd2db8b42a80e98
         Progress again
         What was stuck has made a step.

@@ -84,7 +84,7 @@ extension CatalogMessage {
         It ended without releasing its shards. Those checks are made first, in small groups, so
         that a purchase whose check ends the process is found.
 
-        If the service has crashed, look for its core file with coredumpctl.
+        There is no core file, which would hold secrets: the lines before it say what was at work.
         == suspects_wait 5021a25471d63a02cca3095075412ca7
         What a crash left in flight cannot be rechecked yet
         The database did not answer. It is retried.

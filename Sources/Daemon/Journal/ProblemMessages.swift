@@ -77,7 +77,7 @@ extension CatalogMessage {
         crashed three times while it checked this purchase alone. renewald no longer checks it;
         its access stays as it is. Other purchases are not affected.
 
-        Fix the row, or report the crash with the core file. Then, or after an upgrade, submit the
-        purchase again to have it checked.
+        Fix the row, or report the crash with the log before it. Then, or after an upgrade, submit
+        the purchase again to have it checked.
         """)
 }
