@@ -35,8 +35,9 @@ struct Build {
         return "renewald \(Version.text) (\(parts.compactMap { $0 }.joined(separator: ", ")))"
     }
 
-    /// The same, and a line for each library that is linked at run time.
+    /// The same, a line for each library that is linked at run time, and one for each package that
+    /// is linked in.
     var verboseText: String {
-        ([text] + Version.libraries).joined(separator: "\n")
+        ([text] + Version.libraries + LinkedPackages.all).joined(separator: "\n")
     }
 }
