@@ -135,6 +135,52 @@ import Testing
         }
     }
 
+    // MARK: Rights
+
+    /// The server looks at the rights of a role before a statement begins: its plan is enough.
+    private func refused(
+        _ statements: [Statement], on connection: PostgresConnection
+    ) async throws -> [String] {
+        var refused: [String] = []
+        for statement in statements {
+            try await connection.script("PREPARE one \(statement.types) AS \(statement.text)")
+            let types = try await connection.query(
+                PostgresStatement(
+                    """
+                    SELECT cardinality(parameter_types)::int8 FROM pg_prepared_statements
+                    WHERE name = 'one'
+                    """))
+            let nulls = Array(repeating: "NULL", count: Int(try types[0].int64(0)))
+            let values = nulls.isEmpty ? "" : "(\(nulls.joined(separator: ", ")))"
+            do {
+                try await connection.script("EXPLAIN EXECUTE one\(values)")
+            } catch {
+                // What else NULL is no value for does not matter here.
+                if error.sqlState == "42501" { refused.append(statement.name) }
+            }
+            try await connection.script("DEALLOCATE one")
+        }
+        return refused
+    }
+
+    @Test func aWorkerHasTheRightsThatItsStatementsNeedAndTheyAreLookedAt() async throws {
+        let connection = try await database(at: Migrator.version)
+        // Whoever migrates runs these.
+        let migrators = ["lock_migrations", "record_migration"]
+        let own = try ownStatements().filter { !migrators.contains($0.name) }
+        let released = try statements(ofProgramFor: 1).filter { !migrators.contains($0.name) }
+        try await connection.script(
+            "SET ROLE renewald_worker; SET plan_cache_mode = force_generic_plan")
+        #expect(try await refused(own + released, on: connection) == [])
+        try await connection.script(
+            """
+            RESET ROLE; REVOKE INSERT ON renewald.event FROM renewald_worker;
+            SET ROLE renewald_worker
+            """)
+        #expect(try await refused(own, on: connection).contains("commit_events"))
+        await connection.close()
+    }
+
     // MARK: The range
 
     @Test func eachStepServesNobodyOlderThanTheOneBefore() {

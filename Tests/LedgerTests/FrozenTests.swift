@@ -30,6 +30,8 @@ import Testing
             "8da85eec4e7d67d32cd300cc5065316c6c4a0246b948ea56646982cdd7dd0a07",
         "v0011_hold_revocations.sql":
             "a55617300cf2c83dce0133fe3acc1ad00c86783a9b350b93f25e13eb9b3c7da0",
+        "v0012_grant_less.sql":
+            "5d78831a7e3efc19214e2035b7c233fba07b33c138944f103a412f4488375bfb",
     ]
 
     private static let folder = URL(filePath: #filePath)

@@ -110,6 +110,98 @@ import Testing
         #expect(try await stage.broken() == [])
     }
 
+    /// Every table, view and function of the schema, but for the few that the contract names.
+    @Test func anAppIsRefusedEverythingElse() async throws {
+        let stage = try await Stage()
+        let relations = try await stage.list(
+            """
+            SELECT relname::text FROM pg_class
+            WHERE relnamespace = 'renewald'::regnamespace AND relkind IN ('r', 'v', 'p')
+            """)
+        #expect(relations.count > 30)
+        let views: Set = [
+            "entitlements", "events", "held", "offers", "purchases", "refund_requests",
+            "unhandled_news",
+        ]
+        var attempts = relations.flatMap { name -> [String] in
+            [
+                "DELETE FROM renewald.\(name)", "INSERT INTO renewald.\(name) DEFAULT VALUES",
+                "CREATE RULE mine AS ON INSERT TO renewald.\(name) DO NOTHING",
+            ] + (views.contains(name) ? [] : ["SELECT FROM renewald.\(name)"])
+        }
+        attempts += try await stage.list(
+            """
+            SELECT format('SELECT renewald.%I(%s)', proname,
+                (SELECT string_agg(format('NULL::%s', format_type(type, NULL)), ', ')
+                 FROM unnest(proargtypes) AS type))
+            FROM pg_proc WHERE pronamespace = 'renewald'::regnamespace AND NOT proisstrict
+                AND provariadic = 0 AND proname NOT IN ('answer_refund', 'events_after', 'has', 'submit')
+            """)
+        attempts += [
+            "CREATE FUNCTION renewald.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+            "DROP SCHEMA renewald CASCADE", "GRANT renewald_worker TO renewald_app",
+            "SET ROLE renewald_worker", "SELECT nextval('renewald.purchase_id')",
+        ]
+        for role in ["renewald_app", "renewald_stranger"] {
+            try await stage.beside.script(
+                """
+                DO $$ BEGIN CREATE ROLE renewald_stranger; EXCEPTION
+                    WHEN duplicate_object OR unique_violation THEN NULL; END $$
+                """)
+            let session = try await login(in: role, stage)
+            let more = role == "renewald_app" ? [] : views.map { "SELECT FROM renewald.\($0)" }
+            await expectRefusals(of: attempts + more, session)
+            await session.close()
+        }
+    }
+
+    /// What was told stays as it was told, and who paid stays known.
+    @Test func aWorkerRewritesNoHistoryAndOwnsNothing() async throws {
+        let stage = try await Stage()
+        let session = try await login(in: "renewald_worker", stage)
+        await expectRefusals(
+            of: [
+                "UPDATE renewald.event SET reason = 'manual'", "DELETE FROM renewald.event",
+                "UPDATE renewald.evidence SET at = now()", "DELETE FROM renewald.evidence",
+                "DELETE FROM renewald.purchase", "DELETE FROM renewald.credential",
+                "DELETE FROM renewald.entitlement", "DELETE FROM renewald.schedule",
+                "INSERT INTO renewald.migration (version) VALUES (99)",
+                "DELETE FROM renewald.migration", "TRUNCATE renewald.event",
+                "DROP TABLE renewald.event", "ALTER TABLE renewald.event ADD mine int",
+                "CREATE TABLE renewald.mine (one int)", "CREATE ROLE another",
+                "DROP SCHEMA renewald CASCADE",
+                "CREATE RULE mine AS ON INSERT TO renewald.event "
+                    + "DO NOTHING", "COPY renewald.event TO PROGRAM 'true'",
+                "SELECT pg_read_file('/etc/passwd')",
+            ], session)
+        await session.close()
+    }
+
+    /// Not by SET ROLE, which the session of a superuser may take back.
+    private func login(in role: String, _ stage: Stage) async throws -> PostgresConnection {
+        let name = "member_of_\(role)"
+        try await stage.beside.script(
+            """
+            DO $$ BEGIN CREATE ROLE \(name) LOGIN IN ROLE \(role); EXCEPTION
+                WHEN duplicate_object OR unique_violation THEN NULL; END $$
+            """)
+        return PostgresConnection(
+            PostgresSettings(
+                conninfo: stage.conninfo.replacing("user=postgres", with: "user=\(name)")))
+    }
+
+    private func expectRefusals(of attempts: [String], _ session: PostgresConnection) async {
+        for attempt in attempts {
+            do {
+                try await session.query(PostgresStatement(attempt, isReadOnly: false))
+                Issue.record("not refused: \(attempt)")
+            } catch {
+                // Of a view that takes no row at all nobody's rights are looked at.
+                #expect(["42501", "55000"].contains(error.sqlState?.rawValue), "\(attempt)")
+            }
+        }
+    }
+
     @Test func neitherOwnsAnything() async throws {
         let stage = try await Stage()
         let owned = try await stage.list(

@@ -27,6 +27,7 @@ package struct Migrator: Sendable {
         Step(script: PackageResources.v0009_ask_about_refunds_sql, serves: 1),
         Step(script: PackageResources.v0010_tell_of_lost_events_sql, serves: 1),
         Step(script: PackageResources.v0011_hold_revocations_sql, serves: 1),
+        Step(script: PackageResources.v0012_grant_less_sql, serves: 1),
     ]
 
     /// For each version from 1 on, whom it serves.
