@@ -2,20 +2,23 @@ import Foundation
 import TestSupport
 
 /// One chapter of kills, on a stage of its own: the world goes on, programs and the server are
-/// killed at random instants, and after each kill the database is looked through.
+/// killed at random instants, and after each kill the database is looked through. In some chapters
+/// the breaker trips, and what it holds is released.
 ///
 /// The seed chooses what happens and who is killed when. What a program has done by then depends on
 /// the machine, so that the same seed is the same story with other wounds.
 struct KillRun {
     /// What is killed in a round.
     private enum Mode: CaseIterable {
-        case daemon, onePass, twoDaemons, daemonAndPass, oneUser
+        case daemon, onePass, twoDaemons, daemonAndPass, oneUser, release
         /// A worker stands still past its lease while another is at work, and goes on then.
         case frozen
         /// The network to the database does the same: what a worker sent arrives late.
         case stalled
         case server
     }
+
+    private static let release = ["release", "--yes"]
 
     private let stage: Stage
     private var world: KillWorld
@@ -48,7 +51,7 @@ struct KillRun {
             lease = "PT15S"
             in_flight = 50
             [safety]
-            breaker = "off"
+            breaker_floor = \(Int.random(in: 2...200, using: &generator))
             """, rate: 100_000)
         try stage.editConfiguration {
             $0.replacingOccurrences(
@@ -79,6 +82,7 @@ struct KillRun {
         case .oneUser:
             let user = world.anybody(using: &generator) ?? "nobody"
             try await kill([["run"], ["check", user]])
+        case .release: try await kill([["run"], Self.release])
         case .frozen: try await freeze()
         case .stalled: try await stall()
         case .server: try await killServer()
@@ -147,6 +151,7 @@ struct KillRun {
             try await stage.pass("PT10M")
             try await once()
             try await world.answer()
+            try await expectEnd(of: try stage.start(Self.release))
             let found = try await world.tally()
             if found.lost == 0 { break }
         }
