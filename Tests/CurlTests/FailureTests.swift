@@ -20,7 +20,8 @@ import Testing
         #expect(reasons.contains { error == .unreachable(reason: $0) }, "\(error as Any)")
     }
 
-    @Test(arguments: ["/stall-head", "/stall-body"])
+    /// A byte now and then is no progress either.
+    @Test(arguments: ["/stall-head", "/stall-body", "/drip"])
     func keepsTheDeadline(path: String) async throws {
         let server = try await TestServer.web()
         let error = await failure(of: server.request(path, deadline: .seconds(2)))

@@ -98,6 +98,15 @@ let webServerScript = #"""
             self.begin_body(1000)
             self.until_closed()
 
+        def on_drip(self):
+            self.begin_body(1 << 20)
+            try:
+                while not told.wait(0.02):
+                    self.wfile.write(b" ")
+                    self.wfile.flush()
+            except OSError:
+                self.close_connection = True
+
         def on_big(self):
             self.answer(body=b"x" * 300000)
 

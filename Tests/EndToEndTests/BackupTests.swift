@@ -107,6 +107,25 @@ struct BackupTests {
         }
     }
 
+    @Test func aBackupHoldsNoKeyOfAStore() async throws {
+        try await onStage { stage in
+            try await buy(1, for: "ann", stage)
+            let dump = try await ChildProcess.run(
+                "pg_dump", ["--format=plain", "--dbname=\(stage.conninfo)"]
+            ).standardOutput
+            let token = try await stage.value("SELECT min(token) FROM renewald.credential")
+            #expect(dump.contains(token), "what is looked for would be found")
+            for file in ["apple.p8", "google.json", "amazon.secret"] {
+                let text = try String(
+                    contentsOfFile: "\(stage.folder)/stores/\(file)", encoding: .utf8)
+                let keys = text.replacing("\\u000a", with: "\n").split(separator: "\n")
+                    .filter { $0.count >= 32 && !$0.contains(" ") }
+                #expect(!keys.isEmpty, "\(file)")
+                for key in keys { #expect(!dump.contains(key), "\(file)") }
+            }
+        }
+    }
+
     @Test func nothingIsLeftOfASchemaThatIsTakenAway() async throws {
         // Roles belong to the whole server: it has one of its own.
         let cluster = try await ScratchCluster()

@@ -1,0 +1,28 @@
+import Foundation
+import Testing
+
+/// What a document says is shown by a test is shown by one that exists.
+@Suite struct NamedTestTests {
+    @Test(arguments: ["SECURITY.md", "docs/reliability.md"])
+    func everyTestThatADocumentNamesExists(document: String) throws {
+        let files = try SourceTree.files()
+        let text = try #require(files.first { $0.path == document }).text
+        let tests = files.filter { $0.isSwift && $0.isUnder(["Tests"]) }
+        let names = text.matches(of: /`((?:[A-Z]\w*\.)?[A-Z]\w*Tests)(?:\.([a-z]\w*))?`/)
+        #expect(names.count > 5)
+        for name in names {
+            let parts = name.output.1.split(separator: ".")
+            let suite = parts.last.map(String.init) ?? ""
+            let places = tests.filter { file in
+                ["struct", "extension", "class"].contains { file.text.contains("\($0) \(suite)") }
+                    && (parts.count < 2 || file.isUnder(["Tests/\(parts[0])"]))
+                    || file.isUnder(["Tests/\(suite)"])
+            }
+            let isThere = places.contains { file in
+                guard let test = name.output.2 else { return true }
+                return file.text.contains("func \(test)(")
+            }
+            #expect(isThere, "\(document) names \(name.output.0)")
+        }
+    }
+}
