@@ -52,6 +52,9 @@ final class Committer: Sendable {
     /// Whether one pass, or a stop, has nothing more to hope for.
     var hasGivenUp: Bool { state.withLock(\.hasGivenUp) }
 
+    /// Whoever hands something over rings: the rest is only not without end.
+    private static let longestRest = Duration.hours(1)
+
     /// How many outcomes lie in the queue before those who hand over wait.
     private var queueLimit: Int { 4 * settings.batchLimit }
 
@@ -100,7 +103,7 @@ final class Committer: Sendable {
             let (waiting, isClosed) = state.withLock { ($0.queue.count, $0.isClosed) }
             if waiting == 0 {
                 if isClosed { return }
-                await wakeUp.wait(upTo: .seconds(60))
+                await wakeUp.wait(upTo: Self.longestRest)
                 continue
             }
             if !isClosed { await waitForOthers() }
