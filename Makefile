@@ -7,8 +7,12 @@ CONFIGURATION ?= debug
 TEST_FLAGS ?=
 # How many inputs `fuzz` makes.
 FUZZ ?= 100000
-# How many steps `soak` lives.
+# How many steps `lives` lives.
 SOAK ?= 1000000
+# How long `soak` runs, from which seed on, with how many customers a fleet.
+MINUTES ?= 10
+SEED ?= 1
+FLEET ?= 300
 # How often `crash` kills.
 N ?= 1000
 
@@ -20,7 +24,7 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build packaged test fuzz soak crash demo conformance bench deb release pictures install lint format clean
+.PHONY: help deps build packaged test fuzz soak lives crash demo conformance bench deb release pictures install lint format clean
 
 help: ## Lists what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,7 +60,12 @@ fuzz: deps-test ## Feeds every decoder with mutated answers (FUZZ=100000 of them
 	RENEWALD_FUZZ=$(FUZZ) $(SWIFT) test --skip-build --disable-xctest --no-parallel \
 		--filter ConformanceTests.FuzzTests
 
-soak: deps-test ## Lets random lives of purchases run against the truth (SOAK=1000000 steps)
+soak: deps-build ## Lets fleets live two years each on a virtual clock (MINUTES=10 SEED=1 FLEET=300)
+	$(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product soak
+	@"$$($(SWIFT) build -c $(CONFIGURATION) --show-bin-path)/soak" \
+		--seconds $$(($(MINUTES) * 60)) --seed $(SEED) --fleet $(FLEET)
+
+lives: deps-test ## Lets random lives of purchases run against the truth (SOAK=1000000 steps)
 	$(SWIFT) build --build-tests $(CHECKED)
 	SOAK=$(SOAK) $(SWIFT) test --skip-build --disable-xctest --no-parallel \
 		--filter ConformanceTests.LivesTests

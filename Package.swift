@@ -125,6 +125,19 @@ let package = Package(
         .target(
             name: "StoreFixtures", dependencies: [crypto, x509, asn1],
             path: "Tests/StoreFixtures", swiftSettings: house),
+        // A world of its own for the engine: a seed draws the order of everything, the clock leaps.
+        .target(name: "CScheduler", path: "Tests/CScheduler"),
+        .target(
+            name: "LedgerModel", dependencies: ["Engine", "Renewal"], path: "Tests/LedgerModel",
+            swiftSettings: house),
+        .target(
+            name: "Simulation",
+            dependencies: [
+                "CScheduler", "Curl", "Engine", "LedgerModel", "Renewal", "Stores", "TestSupport",
+                cryptoExtras, lifecycleTestKit, logging,
+            ], path: "Tests/Simulation", swiftSettings: house),
+        .executableTarget(
+            name: "soak", dependencies: ["Simulation"], path: "Tests/Soak", swiftSettings: house),
         .testTarget(
             name: "CurlTests", dependencies: ["Curl"], swiftSettings: house),
         .testTarget(
@@ -181,6 +194,8 @@ let package = Package(
                 "Curl", "Daemon", "Engine", "Postgres", "Renewal", "Sockets", "TestSupport",
                 logging,
             ], swiftSettings: house),
+        .testTarget(
+            name: "SimulationTests", dependencies: ["TestSupport"], swiftSettings: house),
         .testTarget(name: "TidyTests", swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,74 @@
+import Glibc
+
+/// `soak [--seed N] [--seeds COUNT | --seconds N] [--fleet N] [--days N] [--sabotage NAME]
+/// [--shrink RUNS]`
+package struct Command {
+    private var first: UInt64 = 1
+    private var seeds = 1
+    private var seconds: Int?
+    private var fleet = 300
+    private var days = 730
+    private var sabotage: Sabotage?
+    /// So many runs a failure is worth to be made small.
+    private var shrink = 40
+
+    package init(_ arguments: [String]) {
+        var words = arguments.dropFirst()
+        while let word = words.popFirst() {
+            guard let value = words.popFirst() else { Self.end("\(word) needs a value") }
+            switch word {
+            case "--seed": first = Self.number(value)
+            case "--seeds": seeds = Self.number(value)
+            case "--seconds": seconds = Self.number(value)
+            case "--fleet": fleet = Self.number(value)
+            case "--days": days = Self.number(value)
+            case "--shrink": shrink = Self.number(value)
+            case "--sabotage":
+                guard let known = Sabotage(rawValue: value) else {
+                    Self.end(
+                        "--sabotage is one of "
+                            + Sabotage.allCases.map(\.rawValue).joined(separator: ", "))
+                }
+                sabotage = known
+            default: Self.end("\(word) is not known")
+            }
+        }
+    }
+
+    private static func number<Number: FixedWidthInteger>(_ text: String) -> Number {
+        guard let number = Number(text), number > 0 else { end("\(text) is no number above zero") }
+        return number
+    }
+
+    private static func end(_ words: String) -> Never {
+        print("soak: \(words)")
+        exit(64)
+    }
+
+    /// Lives one seed after the other; a failing one is made small and told.
+    package func run() -> Never {
+        var sums = Sums()
+        var told: Set<String> = []
+        let began = time(nil)
+        var seed = first
+        while seconds.map({ time(nil) - began < $0 }) ?? (sums.runs < seeds) {
+            let report = Fleet.live(
+                Plan(seed: seed, fleet: fleet, days: days, sabotage: sabotage))
+            sums.add(report)
+            print(report.line, "digest", String(report.digest, radix: 16))
+            for fault in report.faults { print("  \(fault)") }
+            fflush(nil)
+            if let rule = report.violations.first?.rule, told.insert(rule).inserted,
+                var shrinker = Shrinker(report, runs: shrink)
+            {
+                shrinker.shrink()
+                for line in shrinker.story { print("    \(line)") }
+            }
+            fflush(nil)
+            seed += 1
+        }
+        for line in sums.lines(after: time(nil) - began).dropLast() { print(line) }
+        print(sums.lines(after: 1).last ?? "")
+        exit(sums.violations == 0 ? 0 : 1)
+    }
+}

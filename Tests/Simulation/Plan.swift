@@ -1,0 +1,106 @@
+import Engine
+import Renewal
+import TestSupport
+
+/// All that a run depends on.
+package struct Plan: Sendable {
+    package let seed: UInt64
+    var features: Features
+    /// Customers; each has at least one purchase.
+    package var fleet: Int
+    package var days: Int
+    package var sabotage: Sabotage?
+    /// Only these customers live; nil is all.
+    var only: Set<Int>?
+
+    package init(seed: UInt64, fleet: Int, days: Int, sabotage: Sabotage? = nil) {
+        self.seed = seed
+        self.fleet = fleet
+        self.days = days
+        self.sabotage = sabotage
+        features = .drawn(from: seed)
+    }
+
+    var end: Timestamp { World.start + .days(days) }
+
+    /// A span of time.
+    struct Span: Sendable {
+        let from: Timestamp
+        let to: Timestamp
+    }
+
+    var poll: Duration {
+        var chance = SeededGenerator(seed, "poll")
+        return chance.any([.minutes(20), .hours(1), .hours(2)])
+    }
+
+    var lease: Duration { poll * 6 }
+
+    let callsPerSecond = 1.0
+
+    var workerCount: Int {
+        guard features.has(.severalWorkers) else { return 1 }
+        var chance = SeededGenerator(seed, "workers")
+        return 2 + chance.below(2)
+    }
+
+    var settings: EngineSettings {
+        var settings = EngineSettings(
+            inFlight: 16, poll: poll, lease: lease, batchLimit: 20, batchAge: .milliseconds(50),
+            stopLimit: .seconds(20))
+        settings.callsPerSecond[SimulatedStore.app] = callsPerSecond
+        settings.rules.policy.shared = policyOfShares
+        settings.rules.catalog = Catalog([
+            "plus_year": .init(kind: .autoRenewable, entitlements: ["plus"])
+        ])
+        return settings
+    }
+
+    private var policyOfShares: Policy.Shared {
+        var chance = SeededGenerator(seed, "shared")
+        return chance.any([.keep, .move])
+    }
+
+    /// From when on a worker is killed at one of its next doors, and when it is started again. The
+    /// last is after the end.
+    func absences(of worker: Int) -> [Span] {
+        var chance = SeededGenerator(seed, "absences", worker)
+        var (now, spans): (Timestamp, [Span]) = (World.start, [])
+        while features.has(.crashes) {
+            let from = now + chance.between(.hours(1), .days(30))
+            guard from < end else { break }
+            now = from + chance.between(.minutes(1), chance.chance(0.2) ? .days(2) : .hours(2))
+            spans.append(Span(from: from, to: now))
+        }
+        return spans + [Span(from: end, to: end)]
+    }
+
+    /// When it stands still in one of its lives, mostly past its lease.
+    func stalls(of worker: Int, _ life: Int) -> [Span] {
+        guard features.has(.stalls) else { return [] }
+        var spans: [Span] = []
+        let lives = absences(of: worker)
+        var now = life == 0 ? World.start : lives[life - 1].to
+        var chance = SeededGenerator(seed, "stalls \(worker)", life)
+        while true {
+            let from = now + chance.between(.hours(1), .days(40))
+            guard from < lives[life].from else { return spans }
+            now = from + chance.between(.minutes(1), lease * 2)
+            spans.append(Span(from: from, to: now))
+        }
+    }
+
+    /// How much of the time some worker was not there, with what others need to take over.
+    func spoiledByWorkers(from: Timestamp, to: Timestamp) -> Duration {
+        var sum = Duration.zero
+        for worker in 0..<workerCount {
+            let absences = absences(of: worker)
+            let standing = absences.indices.flatMap { stalls(of: worker, $0) }
+            for span in absences + standing where span.from < to {
+                let rest = span.to + lease * 2 + .hours(1)
+                if rest > from { sum += min(rest, to) - max(span.from, from) }
+            }
+        }
+        return sum
+    }
+}

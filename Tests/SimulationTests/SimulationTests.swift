@@ -1,0 +1,53 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Whole fleets on a virtual clock. Each run is a process of its own, as it takes the clocks and the
+/// executor of its process for itself.
+@Suite(.timeLimit(.minutes(10)))
+struct SimulationTests {
+    @Test func theSameSeedIsTheSameRun() async throws {
+        let plan = ["--seed", "7", "--fleet", "20", "--days", "30"]
+        let first = try await Self.soak(plan)
+        #expect(first.exit == .code(0), "\(first.standardOutput)")
+        #expect(first.digest != nil)
+        #expect(try await Self.soak(plan).digest == first.digest)
+        let other = try await Self.soak(["--seed", "8", "--fleet", "20", "--days", "30"])
+        #expect(other.digest != first.digest)
+    }
+
+    @Test func fleetsAreNeverJudgedWrong() async throws {
+        let run = try await Self.soak(
+            ["--seed", "1", "--seeds", "3", "--fleet", "30", "--days", "90"])
+        #expect(run.exit == .code(0), "\(run.standardOutput)")
+    }
+
+    /// A rule that is broken on purpose is noticed, and told with the life of one customer.
+    @Test(arguments: [
+        ("outage", "no verdict, no revoke"), ("starve", "nothing starves"),
+    ])
+    func whatIsBrokenIsFound(_ sabotage: String, rule: String) async throws {
+        let run = try await Self.soak(
+            [
+                "--seed", "1", "--fleet", "40", "--days", "40", "--shrink", "1", "--sabotage",
+                sabotage,
+            ])
+        #expect(run.exit == .code(1))
+        #expect(run.standardOutput.contains("  \(rule) ("), "\(run.standardOutput)")
+    }
+
+    private static func soak(_ arguments: [String]) async throws -> ChildProcess.Output {
+        let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        let program = tests.deletingLastPathComponent().appendingPathComponent("soak").path
+        return try await ChildProcess.run(program, arguments, within: .seconds(300))
+    }
+}
+
+extension ChildProcess.Output {
+    /// Of the first run.
+    fileprivate var digest: Substring? {
+        standardOutput.firstRange(of: "digest ").map { range in
+            standardOutput[range.upperBound...].prefix { !$0.isNewline }
+        }
+    }
+}
