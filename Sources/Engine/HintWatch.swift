@@ -11,9 +11,9 @@ struct HintWatch {
     typealias Instant = ContinuousClock.Instant
 
     /// Sources of one endpoint that are read at once.
-    static let readLimit = 100
+    static let readLimit = 64
     /// Of those, sources whose last reading has failed.
-    static let failingLimit = 25
+    static let failingLimit = 16
     /// Sources of one endpoint that this worker takes at once: others may have the rest.
     static let holdLimit = 256
     /// How long the database is left alone after a round that failed.

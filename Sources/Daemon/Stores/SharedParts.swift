@@ -7,7 +7,7 @@ final class SharedParts: Sendable {
     private let verifiers = Mutex<[[[UInt8]]: AppleVerifier]>([:])
     private let accounts = Mutex<[Secret: GoogleServiceAccount]>([:])
 
-    /// - Parameter roots: the trusted certificates in DER.
+    /// Of the trusted certificates in DER.
     func verifier(_ roots: [[UInt8]]) throws(CredentialFault) -> AppleVerifier {
         if let known = verifiers.withLock({ $0[roots] }) { return known }
         let made = try AppleVerifier(roots: roots)
@@ -15,7 +15,7 @@ final class SharedParts: Sendable {
         return made
     }
 
-    /// - Parameter file: a service account's key file.
+    /// Of a service account's key file.
     func account(_ file: Secret) throws(CredentialFault) -> GoogleServiceAccount {
         if let known = accounts.withLock({ $0[file] }) { return known }
         let made = try GoogleServiceAccount(json: file)
