@@ -72,10 +72,18 @@ package enum Doubt: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether two answers are of one opinion: all that say in their own way that the purchase is
-    /// not there agree with one another.
-    func agrees(with other: Doubt) -> Bool {
-        (self == .replaced) == (other == .replaced) && (self == .voided) == (other == .voided)
+    /// Whether it is the second opinion that the first one waited for. All that say in their own
+    /// way that the purchase is not there are of one opinion; bad news about it says more than
+    /// that, and less is no confirmation.
+    func confirms(_ first: Doubt) -> Bool {
+        opinion == first.opinion || self == .unproven && first.opinion == .notFound
+    }
+
+    private var opinion: Doubt {
+        switch self {
+        case .notFound, .gone, .noLongerValid, .rejected: .notFound
+        case .unproven, .replaced, .voided: self
+        }
     }
 }
 

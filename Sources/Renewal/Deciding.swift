@@ -158,7 +158,7 @@ extension Deciding {
     }
 
     private func firstOpinion(_ doubt: Doubt) -> PendingDoubt? {
-        known.doubt.flatMap { $0.doubt.agrees(with: doubt) ? $0 : nil }
+        known.doubt.flatMap { doubt.confirms($0.doubt) ? $0 : nil }
     }
 
     /// Whether a doubt is the second opinion, late enough, of one that waits.

@@ -215,9 +215,17 @@ extension DecisionTable {
         # On hold, and contested | active 30
         31     hold contested     active   granted  !second_opinion        pro 30  6h6s
         31+7h  hold contested    hold     none     -payment_failed        -       3h52m30s
-        # Not found confirms what is contested, and the other way round | active 30
+        # Contested bad news confirms that it is not there | active 30
         10     not_found          active   granted  !second_opinion        pro 30  6h6s
         10+7h  refunded 10 contested  refunded  none  -refunded           -       1d
+        # That it is not there confirms no other bad news | active 30
+        10     refunded 10 contested  active   granted  !second_opinion        pro 30  6h6s
+        10+7h  not_found              active   granted  !second_opinion        pro 30  6h6s
+        10+14h  refunded 10 contested  refunded  none  -refunded           -       1d
+        # The same, and it stays away | active 30
+        31     ended 30 contested     active   granted  !second_opinion        pro 30  6h6s
+        31+7h  not_found              active   granted  !second_opinion        pro 30  6h6s
+        31+14h  not_found             invalid  none     -invalid !not_found    -       1d15m
         # Good news cannot be contested | expired 30
         40     active 90 contested  active  granted  +resubscribed         pro 90  7d
         # An older answer is dropped, contested or not | active 30 stated=10
