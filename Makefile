@@ -15,6 +15,8 @@ SEED ?= 1
 FLEET ?= 300
 # How often `crash` kills.
 N ?= 1000
+# Which sabotages `mutants` tries: beginnings of names; all without.
+MUTANTS ?=
 
 # What is built for release tells its commit.
 STAMPED := $(if $(filter release,$(CONFIGURATION)),scripts/stamp)
@@ -24,7 +26,7 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build packaged test fuzz soak lives crash demo conformance bench deb release pictures install lint format clean
+.PHONY: help deps build packaged test fuzz soak lives crash mutants demo conformance bench deb release pictures install lint format clean
 
 help: ## Lists what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,6 +75,9 @@ lives: deps-test ## Lets random lives of purchases run against the truth (SOAK=1
 crash: deps-test ## Kills programs and servers at random instants (N=1000 times), and counts what is lost
 	$(SWIFT) build --build-tests $(CHECKED)
 	@SWIFT="$(SWIFT)" scripts/crash $(N)
+
+mutants: deps-test ## Spoils the sources one line at a time (MUTANTS='rule02 once' some), and sees a test fail
+	@SWIFT="$(SWIFT)" scripts/mutants $(MUTANTS)
 
 demo: deps-demo ## Shows a user per store, from purchase to expiry, against the simulator
 	@scripts/build-quietly $(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product
