@@ -95,7 +95,7 @@ struct Age {
         if let stated = observation.statedAt {
             return newestKnown.map { stated < $0 && $0 <= moment.now + Self.clockLimit } ?? false
         }
-        return isReopenedWithoutAPeriod || isAnEarlierPeriod
+        return isReopenedWithoutAPeriod || isTheTimeBeforeAHold || isAnEarlierPeriod
     }
 
     /// What was stored from further in the future than this silences nothing. A database whose
@@ -115,6 +115,15 @@ struct Age {
         else { return false }
         let end = observation.expiresAt ?? observation.paidThrough ?? known
         return end <= moment.now && end <= known
+    }
+
+    /// A hold begins where grace ends: what still calls it paid or in grace, to an end that has
+    /// passed, is how it stood before. Who pays gets a period to come.
+    private var isTheTimeBeforeAHold: Bool {
+        guard observation.kind == .autoRenewable, facts.state == .hold, facts.access == .none,
+            isInForce, let end = observation.expiresAt ?? observation.paidThrough
+        else { return false }
+        return end <= moment.now
     }
 
     /// Where periods are named by their end alone a term never gets shorter: an end to come is a

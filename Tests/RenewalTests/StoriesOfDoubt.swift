@@ -266,6 +266,11 @@ extension DecisionTable {
     static let staleAnswers = Section(
         "Old answers", "An answer older than the one already used is dropped (rule 11).",
         """
+        # On hold: the grace before it does not come back, and who pays does | grace 33
+        33     hold             hold     none     -payment_failed        -       1m
+        33+1h  grace 33         hold     none     -                      -       8s
+        33+2h  active 30        hold     none     -                      -       13s
+        33+3h  active 63        active   granted  +recovered             pro 63  7d
         # An older answer | active 30 stated=10
         10+1m  ended 9 stated=9   active   granted  -                      pro 30  8s
         # A newer answer | active 30 stated=10
