@@ -47,6 +47,9 @@ package struct Command {
 
     /// Lives one seed after the other; a failing one is made small and told.
     package func run() -> Never {
+        // What is made once in a process is made before the first seed: each is the same wherever it
+        // stands.
+        _ = Fleet.live(Plan(seed: 0, fleet: 1, days: 2))
         var sums = Sums()
         var told: Set<String> = []
         let began = time(nil)

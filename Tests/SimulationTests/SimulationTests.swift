@@ -10,10 +10,12 @@ struct SimulationTests {
         let plan = ["--seed", "7", "--fleet", "20", "--days", "30"]
         let first = try await Self.soak(plan)
         #expect(first.exit == .code(0), "\(first.standardOutput)")
-        #expect(first.digest != nil)
-        #expect(try await Self.soak(plan).digest == first.digest)
-        let other = try await Self.soak(["--seed", "8", "--fleet", "20", "--days", "30"])
-        #expect(other.digest != first.digest)
+        #expect(first.digests.count == 1)
+        #expect(try await Self.soak(plan).digests == first.digests)
+        let two = try await Self.soak(
+            ["--seed", "6", "--seeds", "2", "--fleet", "20", "--days", "30"])
+        #expect(two.digests.count == 2 && two.digests[0] != first.digests[0])
+        #expect(two.digests[1] == first.digests[0])
     }
 
     @Test func fleetsAreNeverJudgedWrong() async throws {
@@ -44,10 +46,10 @@ struct SimulationTests {
 }
 
 extension ChildProcess.Output {
-    /// Of the first run.
-    fileprivate var digest: Substring? {
-        standardOutput.firstRange(of: "digest ").map { range in
-            standardOutput[range.upperBound...].prefix { !$0.isNewline }
+    /// Of each run.
+    fileprivate var digests: [Substring] {
+        standardOutput.split(separator: "\n").compactMap { line in
+            line.firstRange(of: "digest ").map { line[$0.upperBound...] }
         }
     }
 }
