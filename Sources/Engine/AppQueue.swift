@@ -15,7 +15,7 @@ actor AppQueue {
     private var machine: QueueMachine
     /// Where tasks begin; nil between two sessions.
     private var jobs: AsyncStream<Job>.Continuation?
-    private var callers: [Int: CheckedContinuation<Void, Never>] = [:]
+    private var callers: [Int: CheckedContinuation<Bool, Never>] = [:]
     private var lastCaller = 0
     private let wakeUp = AsyncEvent()
     /// When the machine is looked after next, should nothing happen before.
@@ -67,7 +67,9 @@ actor AppQueue {
     nonisolated func wake() { wakeUp.signal() }
 
     /// Waits for a place in the row of calls, for a call beyond the first of a check.
-    func extraCall() async {
+    ///
+    /// - Returns: whether there is one; between two sessions nobody gives any.
+    func extraCall() async -> Bool {
         await withCheckedContinuation { caller in
             lastCaller += 1
             callers[lastCaller] = caller
@@ -146,7 +148,8 @@ extension AppQueue {
         case .keep(let claims): jobs?.yield(.keep(claims))
         case .reserve(let calls, let stretch):
             jobs?.yield(.reserve(calls: calls, stretch: stretch))
-        case .admit(let caller): callers.removeValue(forKey: caller)?.resume()
+        case .admit(let caller): callers.removeValue(forKey: caller)?.resume(returning: true)
+        case .turnAway(let caller): callers.removeValue(forKey: caller)?.resume(returning: false)
         case .circuitOpened(let failure): log.circuitOpened(of: lane, failure)
         case .circuitClosed: log.circuitClosed(of: lane)
         case .circuitMoved: observer.circuitMoved(of: lane.app, to: machine.circuit)
@@ -186,7 +189,7 @@ extension AppQueue {
             let check = await pass.ask(claim)
             let answer = check.call.answer
             await take(.answered(answer, jitter: check.moment.jitter))
-            await work.blockIfThrottled(answer)
+            await context.blockIfThrottled(answer, of: lane.app)
             // A check that a stop has cut short has not failed: it stays due.
             if !Task.isCancelled, check.isConfigured {
                 await committer.submit(pass.decide(check))

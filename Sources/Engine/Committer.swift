@@ -254,5 +254,8 @@ final class RunCounters: Sendable {
         report.withLock { $0.shardsLeftToOthers = shards }
     }
 
+    /// Suspects of a crash whose store lets nobody call.
+    func leftUnasked(_ suspects: Int) { report.withLock { $0.unjudged += suspects } }
+
     var current: RunReport { report.withLock { $0 } }
 }

@@ -48,10 +48,10 @@ package final class Heartbeat: Sendable {
 
     /// Waits for a turn to call. The current task's part is not stuck meanwhile, however long that
     /// takes; its next step comes within the given time after that.
-    func pausing(within limit: Duration, _ wait: () async -> Void) async {
+    func pausing<Value>(within limit: Duration, _ wait: () async -> Value) async -> Value {
         if let part = Self.part { rest(part) }
-        await wait()
-        if let part = Self.part { expect(part, within: limit) }
+        defer { if let part = Self.part { expect(part, within: limit) } }
+        return await wait()
     }
 
     /// The parts that should have made a step by the given time and have not.
@@ -87,5 +87,5 @@ extension Lane {
 }
 
 extension AppKey {
-    fileprivate var title: String { "\(store.rawValue) \(id)" }
+    var title: String { "\(store.rawValue) \(id)" }
 }

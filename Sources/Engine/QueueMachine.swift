@@ -66,6 +66,8 @@ struct QueueMachine {
         case start(Claim)
         /// Let the check that waits make its further call.
         case admit(Int)
+        /// It has to take its place by itself: there is no session any more.
+        case turnAway(Int)
         /// Reserve calls in the row that all workers share.
         case reserve(calls: Int, stretch: Duration)
         case circuitOpened(StoreFailure)
@@ -200,7 +202,7 @@ extension QueueMachine {
             return []
         case .extraCall(let caller):
             callers.append(caller)
-            return isInSession ? [] : admitAll()
+            return isInSession ? [] : turnAllAway()
         case .reserved(let reservation, let calls, let sent, let answered):
             isReserving = false
             switch reservation {
@@ -220,14 +222,14 @@ extension QueueMachine {
 
     mutating func stop() -> [Action] {
         isStopping = true
-        guard isInSession else { return admitAll() }
+        guard isInSession else { return turnAllAway() }
         isInSession = false
-        return admitAll() + [.end]
+        return turnAllAway() + [.end]
     }
 
-    private mutating func admitAll() -> [Action] {
+    private mutating func turnAllAway() -> [Action] {
         defer { callers = [] }
-        return callers.map { .admit($0) }
+        return callers.map { .turnAway($0) }
     }
 
     private mutating func answered(
@@ -273,7 +275,7 @@ extension QueueMachine.Event {
 extension QueueMachine.Action {
     var isStep: Bool {
         switch self {
-        case .start, .admit: true
+        case .start, .admit, .turnAway: true
         case .read, .keep, .takeSlots, .giveSlot, .reserve, .circuitOpened, .circuitClosed,
             .circuitMoved, .end:
             false

@@ -63,16 +63,4 @@ struct QueueWork: Sendable {
                 isLasting: context.faults.met(error, by: .quota(lane.app)))
         }
     }
-
-    /// A store that asks for fewer calls speaks to all workers, not to this one alone.
-    func blockIfThrottled(_ answer: Answer) async {
-        guard case .failure(.throttled(let retryAfter?)) = answer else { return }
-        do {
-            try await context.ledger.block(BucketID(of: lane.app), for: retryAfter)
-        } catch {
-            context.faults.met(error, by: .quota(lane.app))
-            context.log.debug(
-                "\(lane.title): other workers cannot be told to wait: \(error.sentence)")
-        }
-    }
 }

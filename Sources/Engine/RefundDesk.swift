@@ -17,8 +17,8 @@ final class RefundDesk: Sendable {
 
     private let context: RunContext
     private let store: any RefundStore
-    /// Waits for a place in an app's row of calls.
-    private let turn: @Sendable (AppKey) async -> Void
+    /// Waits for a place in an app's row of calls; false where there is none.
+    private let turn: @Sendable (AppKey) async -> Bool
     private let state = Mutex(State())
     private let wakeUp = AsyncEvent()
 
@@ -29,7 +29,7 @@ final class RefundDesk: Sendable {
     private static let failureRest = Duration.seconds(15)
 
     /// Nil where questions cannot be stored.
-    init?(_ context: RunContext, turn: @escaping @Sendable (AppKey) async -> Void) {
+    init?(_ context: RunContext, turn: @escaping @Sendable (AppKey) async -> Bool) {
         guard let store = context.services.refundStore else { return nil }
         self.context = context
         self.store = store
@@ -107,8 +107,7 @@ final class RefundDesk: Sendable {
         at began: ContinuousClock.Instant
     ) async {
         for one in cases where !mustEnd {
-            await turn(app)
-            guard await send(one, now: now + (ContinuousClock.now - began)) else {
+            guard await turn(app), await send(one, now: now + (ContinuousClock.now - began)) else {
                 state.withLock { $0.resting[app] = .now + Self.failureRest }
                 break
             }

@@ -11,7 +11,7 @@ package final class RenewalEngine: Service {
     private let log: Logger
     private let counters = RunCounters()
     private let supervisor = Mutex<Supervisor?>(nil)
-    private let inFlight = Mutex<InFlight?>(nil)
+    private let context = Mutex<RunContext?>(nil)
     private let hints = Mutex<HintRunner?>(nil)
 
     /// - Parameters:
@@ -46,14 +46,14 @@ package final class RenewalEngine: Service {
         let supervisor = Supervisor(context, committer)
         let hints = HintRunner(context, woken: { supervisor.hear(of: $0) })
         self.supervisor.withLock { $0 = supervisor }
-        self.inFlight.withLock { $0 = context.inFlight }
+        self.context.withLock { $0 = context }
         self.hints.withLock { $0 = hints }
         let refunds = RefundDesk(context) { await self.extraCall($0) }
         let keeper = ShardKeeper(context, supervisor)
         if mode != .forever {
             let taken = try await keeper.join()
             counters.leftToOthers(ShardKeeper.shardCount - context.leases.lease.epochs.count)
-            await supervisor.clear(taken)
+            counters.leftUnasked(await supervisor.clear(taken))
         }
         let (stops, stopper) = AsyncStream.makeStream(of: Void.self)
         await withGracefulShutdownHandler {
@@ -97,14 +97,24 @@ package final class RenewalEngine: Service {
     }
 
     /// Waits for a place in the row of calls of an app, for a call beyond the first of a check.
-    package func extraCall(_ app: AppKey) async {
-        guard let runner = supervisor.withLock({ $0?.runner(of: app) }) else { return }
+    ///
+    /// - Returns: whether there is one. What was begun gets done: a check goes on without.
+    @discardableResult
+    package func extraCall(_ app: AppKey) async -> Bool {
+        guard let context = context.withLock({ $0 }) else { return false }
         let hints = hints.withLock { $0 }
         hints?.waits(Heartbeat.part, true)
-        await controls.heartbeat.pausing(within: controls.settings.stallLimit) {
-            await runner.extraCall()
+        defer { hints?.waits(Heartbeat.part, false) }
+        return await controls.heartbeat.pausing(within: controls.settings.stallLimit) {
+            await self.turn(of: app, in: context)
         }
-        hints?.waits(Heartbeat.part, false)
+    }
+
+    /// An app's queue that is at work has places for all.
+    private func turn(of app: AppKey, in context: RunContext) async -> Bool {
+        let queue = supervisor.withLock { $0?.runner(of: app) }
+        if let queue, await queue.extraCall() { return true }
+        return await context.turn(of: app)
     }
 
     /// Takes other settings while it runs, without interrupting a check: rates, limits and rules
@@ -121,7 +131,7 @@ package final class RenewalEngine: Service {
     }
 
     /// Claims that are in hand: waiting, asked about, or about to be committed.
-    package var claimsInHand: Int { inFlight.withLock { $0?.count ?? 0 } }
+    package var claimsInHand: Int { context.withLock { $0?.inFlight.count ?? 0 } }
 
     /// What the run has come to so far.
     package var progress: RunReport { counters.current }

@@ -83,12 +83,17 @@ final class Supervisor: Sendable {
         if !shards.isEmpty { crashTeller.yield(shards) }
     }
 
-    /// Has them cleared now.
-    func clear(_ shards: [TakenShard]) async {
+    /// Has them cleared now; what cannot be asked about yet is looked at again.
+    ///
+    /// - Returns: how many suspects were not asked about.
+    func clear(_ shards: [TakenShard]) async -> Int {
         let runner = SuspectRunner(context: context, committer: committer)
+        var unasked = 0
+        var isLater = false
         do {
-            try await runner.clear(shards, in: state.withLock { Array($0.lanes.values) })
+            unasked = try await runner.clear(shards, in: state.withLock { Array($0.lanes.values) })
             faults.ended(.suspects)
+            isLater = unasked > 0
         } catch {
             if !faults.met(error, by: .suspects) {
                 log.warning(
@@ -96,12 +101,14 @@ final class Supervisor: Sendable {
                     metadata: LogField.topic(.suspectsWait))
             }
             leases.open(Set(shards.map(\.shard)))
-            if mode == .forever {
-                try? await Task.sleep(for: settings.poll)
-                clearLater(shards)
-            }
+            isLater = true
         }
         wake()
+        if isLater, mode == .forever {
+            try? await Task.sleep(for: settings.poll)
+            clearLater(shards)
+        }
+        return unasked
     }
 
     /// More shards are open: every lane is looked at.
@@ -123,7 +130,7 @@ final class Supervisor: Sendable {
         await withDiscardingTaskGroup { helpers in
             helpers.addTask { await self.listen() }
             helpers.addTask { await self.watchLanes() }
-            helpers.addTask { for await shards in self.crashed { await self.clear(shards) } }
+            helpers.addTask { for await shards in self.crashed { _ = await self.clear(shards) } }
             await withTaskGroup(of: Void.self) { race in
                 race.addTask { await self.runSessions() }
                 race.addTask { await self.waitForStopLimit() }

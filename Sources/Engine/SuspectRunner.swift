@@ -14,24 +14,40 @@ struct SuspectRunner {
 
     /// Suspects checked together after their first crash; after the second each is alone.
     static let groupLimit = 16
+    /// How long a suspect waits for its place in the row of calls. It is short: a crash meanwhile
+    /// would count against it.
+    private static let patience = Duration.seconds(5)
+
     /// Clears the suspects of the shards, then opens them.
-    func clear(_ shards: [TakenShard], in lanes: [Lane]) async throws(LedgerError) {
-        guard !shards.isEmpty else { return }
+    ///
+    /// - Returns: how many were not asked about, since their store lets nobody call just now. They
+    ///   stay suspects.
+    func clear(_ shards: [TakenShard], in lanes: [Lane]) async throws(LedgerError) -> Int {
+        guard !shards.isEmpty else { return 0 }
         var suspects = try await ledger.suspects(
             of: lanes, in: shards.map(\.shard))
         // Those that were in hand at one crash first: they are most likely innocent.
         suspects.sort { ($0.crashes, $0.purchase.id) < ($1.crashes, $1.purchase.id) }
+        var unasked = 0
         while let first = suspects.first {
             let size = first.crashes == 1 ? Self.groupLimit : 1
             let group = Array(suspects.prefix { $0.crashes == first.crashes }.prefix(size))
             suspects.removeFirst(group.count)
-            try await check(inFlight.add(group))
+            let refused = try await check(inFlight.add(group))
+            unasked += refused.count
+            // One of an app has waited for all.
+            let closed = Set(refused.map(\.purchase.app))
+            unasked += suspects.count { closed.contains($0.purchase.app) }
+            suspects.removeAll { closed.contains($0.purchase.app) }
         }
         leases.open(Set(shards.map(\.shard)))
+        return unasked
     }
 
     /// Checks a group with nothing else of its shards in hand, and commits it.
-    private func check(_ group: [Claim]) async throws(LedgerError) {
+    ///
+    /// - Returns: those whose store lets nobody call.
+    private func check(_ group: [Claim]) async throws(LedgerError) -> [Claim] {
         let touched = Set(group.map(\.shard))
         let owned: Set<Int16>
         do throws(LedgerError) {
@@ -42,17 +58,43 @@ struct SuspectRunner {
             throw error
         }
         inFlight.remove(group.filter { !owned.contains($0.shard) })
-        let outcomes = await withTaskGroup(of: Outcome.self) { tasks in
+        var refused: [Claim] = []
+        let outcomes = await withTaskGroup(of: Outcome?.self) { tasks in
             for claim in group where owned.contains(claim.shard) {
-                tasks.addTask {
-                    let pass = context.pass
-                    return pass.decide(await pass.ask(claim))
+                guard await mayAsk(about: claim, refused) else {
+                    refused.append(claim)
+                    continue
                 }
+                tasks.addTask { await check(claim) }
             }
-            return await tasks.reduce(into: [Outcome]()) { $0.append($1) }
+            return await tasks.reduce(into: [Outcome]()) {
+                if let outcome = $1 { $0.append(outcome) }
+            }
         }
+        inFlight.remove(refused)
         await committer.commit(outcomes, as: .suspects)
         let emptied = Dictionary(uniqueKeysWithValues: owned.map { ($0, [Int64]()) })
         _ = try await ledger.mark(emptied, under: leases.lease)
+        return refused
+    }
+
+    /// Waits for a place in the row of calls: a crash is no reason to exceed a quota.
+    private func mayAsk(about claim: Claim, _ refused: [Claim]) async -> Bool {
+        let app = claim.purchase.app
+        guard !refused.contains(where: { $0.purchase.app == app }) else { return false }
+        let turn = await context.turn(of: app, within: Self.patience)
+        return turn == .granted && leases.mayStart(claim.shard)
+    }
+
+    /// Nil for one that stays due as it is.
+    private func check(_ claim: Claim) async -> Outcome? {
+        let pass = context.pass
+        let check = await pass.ask(claim)
+        await context.blockIfThrottled(check.call.answer, of: claim.purchase.app)
+        guard !Task.isCancelled, check.isConfigured else {
+            inFlight.remove(CollectionOfOne(claim))
+            return nil
+        }
+        return pass.decide(check)
     }
 }

@@ -52,7 +52,7 @@ import Testing
         let stretches = Mutex<[Duration]>([])
         var services = world.services { inForce($0) }
         services.spy {
-            $0.atReserve = { stretch in
+            $0.atReserve = { _, stretch in
                 stretches.withLock { $0.append(stretch) }
                 world.change { $0.reservations += 1 }
                 return .granted(in: .zero)
@@ -139,7 +139,7 @@ import Testing
             return inForce(claim)
         }
         services.spy {
-            $0.atReserve = { _ in
+            $0.atReserve = { _, _ in
                 let reservations = world.change { state in
                     state.reservations += 1
                     return state.reservations

@@ -34,7 +34,7 @@ import Testing
             return inForce(claim)
         }
         services.spy {
-            $0.atReserve = { stretch in
+            $0.atReserve = { _, stretch in
                 row.withLock { row in
                     row.underWay += 1
                     row.most = max(row.most, row.underWay)
@@ -55,20 +55,23 @@ import Testing
         #expect(row.withLock { $0.most } == 1)
     }
 
-    /// News is read at any time, and nobody serves the row of an app that has nothing to do.
-    @Test func aCallOfAnIdleAppDoesNotWaitForItsNextCheck() async throws {
+    /// News is read at any time, and nobody serves the row of an app that has nothing to do: each
+    /// call takes its own place there.
+    @Test func aCallOfAnIdleAppTakesItsOwnPlace() async throws {
         let world = World()
         world.add(1)
         let (app, heartbeat) = (world.state.lanes[0].app, Heartbeat())
         let engine = RenewalEngine(
-            paced(world, perSecond: 1), world.services { inForce($0) }, log: quiet,
+            paced(world, perSecond: 1000), world.services { inForce($0) }, log: quiet,
             heartbeat: heartbeat)
         try await engine.run {
             await world.wait { $0.committed.count == 1 }
             while heartbeat.overdue(at: .now + .seconds(86_400)).contains(.queue(app)) {
                 await world.letLook(1)
             }
-            for _ in 0..<3 { await engine.extraCall(app) }
+            let before = world.state.reservations
+            for _ in 0..<3 { #expect(await engine.extraCall(app)) }
+            #expect(world.state.reservations == before + 3)
         }
         #expect(world.state.committed.count == 1)
     }
@@ -81,7 +84,7 @@ import Testing
             return inForce(claim)
         }
         services.spy {
-            $0.atReserve = { stretch in
+            $0.atReserve = { _, stretch in
                 // The database is slow: the row's time is that of its answer.
                 let answersAt = ContinuousClock.now + .milliseconds(40)
                 while ContinuousClock.now < answersAt { await Task.yield() }
@@ -107,7 +110,7 @@ import Testing
         world.add(20)
         var services = world.services { inForce($0) }
         services.spy {
-            $0.atReserve = { stretch in
+            $0.atReserve = { _, stretch in
                 world.change { $0.reserved += stretch }
                 return .granted(in: .seconds(3600))
             }

@@ -256,11 +256,11 @@ import Testing
         #expect(machine.inFlight == 0)
     }
 
-    @Test func betweenSessionsACallWaitsForNobody() {
+    @Test func betweenSessionsACallTakesItsOwnPlace() {
         var machine = machine()
         _ = machine.on(.tick, at: at(.zero))
         expect(machine.on(.read([]), at: at(.zero)).contains(.end))
-        expect(machine.on(.extraCall(1), at: at(.seconds(1))) == [.admit(1)])
+        expect(machine.on(.extraCall(1), at: at(.seconds(1))) == [.turnAway(1)])
     }
 
     // MARK: The end
@@ -276,7 +276,7 @@ import Testing
         var (machine, actions) = filled(20, interval: .milliseconds(100))
         _ = machine.on(.extraCall(3), at: at(.zero))
         actions = machine.on(.stop, at: at(.zero))
-        #expect(actions == [.admit(3), .end])
+        #expect(actions == [.turnAway(3), .end])
         expect(machine.on(.tick, at: at(.seconds(5))).isEmpty)
         #expect(machine.takeBuffer().count == 20)
         machine.begin(at: at(.seconds(6)))

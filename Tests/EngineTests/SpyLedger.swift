@@ -9,7 +9,7 @@ struct SpyLedger: EngineLedger {
 
     let base: any EngineLedger
     var atHeads: (@Sendable () -> Void)?
-    var atReserve: (@Sendable (Duration) async throws(LedgerError) -> Reservation)?
+    var atReserve: (@Sendable (BucketID, Duration) async throws(LedgerError) -> Reservation)?
     var atCommit: Commit?
 
     init(_ base: any EngineLedger) { self.base = base }
@@ -70,7 +70,7 @@ struct SpyLedger: EngineLedger {
     func reserveCalls(
         from bucket: BucketID, for stretch: Duration, within horizon: Duration, isUrgent: Bool
     ) async throws(LedgerError) -> Reservation {
-        if let atReserve { return try await atReserve(stretch) }
+        if let atReserve { return try await atReserve(bucket, stretch) }
         return try await base.reserveCalls(
             from: bucket, for: stretch, within: horizon, isUrgent: isUrgent)
     }

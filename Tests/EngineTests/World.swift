@@ -8,6 +8,8 @@ final class World: Sendable {
     struct State {
         var lanes: [Lane] = []
         var due: [Int32: [Claim]] = [:]
+        /// What a crash has left in hand: not due to the crowd.
+        var suspects: [Claim] = []
         var owned: [Int16: Int64] = [:]
         var workers = 1
         /// Shards that renewals tell to be lost.
@@ -110,7 +112,9 @@ final class World: Sendable {
 
     private static let lastID = Atomic<Int64>(0)
 
-    func makeClaim(lane: Int32 = 1, shard: Int16? = nil, dueIn: Duration = .zero) -> Claim {
+    func makeClaim(
+        lane: Int32 = 1, shard: Int16? = nil, dueIn: Duration = .zero, crashes: Int = 0
+    ) -> Claim {
         let id = Self.lastID.add(1, ordering: .relaxed).newValue
         let shard = shard ?? Int16(id % 32)
         return Claim(
@@ -120,7 +124,7 @@ final class World: Sendable {
                 createdAt: now - .days(1), facts: Facts(product: "pro")),
             shard: shard, lane: lane, dueAt: now - .hours(1) + dueIn + .microseconds(id),
             version: 0,
-            attempts: 0, crashes: 0, checkedAt: nil, claimedAt: now)
+            attempts: 0, crashes: crashes, checkedAt: nil, claimedAt: now)
     }
 
     @discardableResult
@@ -191,6 +195,7 @@ final class World: Sendable {
             for lane in state.due.keys {
                 state.due[lane]?.removeAll { ids.contains($0.purchase.id) }
             }
+            state.suspects.removeAll { ids.contains($0.purchase.id) }
         }
         return report
     }
@@ -202,7 +207,10 @@ final class World: Sendable {
                 state.owned[$0] == nil && !state.lost.contains($0)
             }.prefix(limit)
             for shard in free { state.owned[shard] = 1 }
-            return free.map { TakenShard(shard: $0, epoch: 1, suspects: []) }
+            return free.map { shard in
+                let suspects = state.suspects.filter { $0.shard == shard }.map(\.purchase.id)
+                return TakenShard(shard: shard, epoch: 1, suspects: suspects)
+            }
         }
     }
 }
@@ -229,7 +237,7 @@ extension World: EngineLedger {
     }
 
     func suspects(of lanes: [Lane], in shards: [Int16]) async throws(LedgerError) -> [Claim] {
-        []
+        state.suspects.filter { shards.contains($0.shard) }
     }
 
     func mark(

@@ -1,0 +1,90 @@
+package import Renewal
+
+/// The row of an app's calls, for calls that no queue paces: each takes the next free place, so
+/// that the quota holds whoever calls.
+package struct CallRow: Sendable {
+    /// What became of waiting for a place.
+    package enum Turn: Hashable, Sendable {
+        /// The call may start, now.
+        case granted
+        /// There is no place in time: so long from now at the soonest.
+        case refused(for: Duration)
+        /// Places came to nothing because the database took too long to give them.
+        case missed
+    }
+
+    private let app: AppKey
+    private let ledger: any EngineLedger
+    private let interval: Duration?
+    private let isUrgent: Bool
+
+    /// Places that may come to nothing.
+    private static let attemptLimit = 5
+
+    /// - Parameters:
+    ///   - app: whose store is called.
+    ///   - ledger: which has the row.
+    ///   - interval: from one call to the next; nil where calls are not paced.
+    ///   - isUrgent: somebody waits at a terminal: their call goes before all that the background
+    ///     has not reserved yet.
+    package init(
+        of app: AppKey, in ledger: any EngineLedger, interval: Duration?, isUrgent: Bool = false
+    ) {
+        self.app = app
+        self.ledger = ledger
+        self.interval = interval
+        self.isUrgent = isUrgent
+    }
+
+    /// Waits for the next place; a cancelled task is refused.
+    ///
+    /// - Parameter patience: the longest to wait: a store may ask for an hour.
+    /// - Returns: whether the call may start.
+    /// - Throws: `.unavailable` without a database: there is no quota then.
+    package func wait(within patience: Duration) async throws(LedgerError) -> Turn {
+        guard let interval else { return .granted }
+        let end = ContinuousClock.now + patience
+        var row = RateReservation(interval: interval)
+        var missed = 0
+        while !Task.isCancelled, missed < Self.attemptLimit {
+            let sent = ContinuousClock.now
+            let horizon =
+                isUrgent ? max(end - sent, RateReservation.horizon) : RateReservation.horizon
+            switch try await ledger.reserveCalls(
+                from: BucketID(of: app), for: row.stretch(1), within: horizon, isUrgent: isUrgent)
+            {
+            case .askAgain(let wait):
+                guard ContinuousClock.now + wait + horizon <= end else {
+                    return .refused(for: wait)
+                }
+                try? await Task.sleep(for: max(wait, QueueMachine.leastWait))
+            case .granted(let wait):
+                row.reserve(1, in: wait, sent: sent, answered: .now)
+                if let opensAt = row.opensAt(.now) { try? await Task.sleep(until: opensAt) }
+                if row.take(at: .now) { return .granted }
+                missed += 1
+            }
+        }
+        return Task.isCancelled ? .refused(for: .zero) : .missed
+    }
+}
+
+/// Lets one task through at a time, in the order in which they came: many that ask for the next
+/// place together would only take it from each other.
+actor Turnstile {
+    private var isTaken = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func enter() async {
+        guard isTaken else {
+            isTaken = true
+            return
+        }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    func leave() {
+        guard waiting.isEmpty else { return waiting.removeFirst().resume() }
+        isTaken = false
+    }
+}
