@@ -30,7 +30,10 @@ package struct Pass: Sendable {
             check.claim, hearing: check.call.answer, at: check.moment, under: rules,
             isReleasing: isReleasing)
         if keepsEvidence || outcome.matters {
-            outcome.evidence = stores.evidence(of: check.call)
+            var evidence = stores.evidence(of: check.call)
+            evidence?.record = DecisionRecord(
+                of: outcome, hearing: check.call.answer, at: check.moment, isReleasing: isReleasing)
+            outcome.evidence = evidence
         }
         return outcome
     }

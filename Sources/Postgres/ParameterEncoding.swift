@@ -67,7 +67,7 @@ struct ParameterEncoding {
         case .json(let value): try append(json: value)
         case .int16s, .int32s, .int64s, .bools, .texts, .uuids, .timestamps, .jsons:
             try appendArray(value)
-        case .optionalInt64s, .optionalBools, .optionalTexts, .optionalTimestamps:
+        case .optionalInt64s, .optionalBools, .optionalTexts, .optionalTimestamps, .optionalBytes:
             try appendArray(value)
         }
     }
@@ -96,6 +96,8 @@ struct ParameterEncoding {
             try append(values, of: TypeOID.timestamptz, each: Self.appendTime)
         case .optionalTimestamps(let values):
             try append(values, of: TypeOID.timestamptz, each: Self.appendTime)
+        case .optionalBytes(let values):
+            try append(values, of: TypeOID.bytea) { (self, value) in self.bytes += value }
         case .jsons(let values):
             try append(values, of: TypeOID.jsonb, each: Self.appendJSON)
         case .null, .bool, .int16, .int32, .int64, .float64, .text, .bytes, .timestamp, .uuid,
@@ -208,6 +210,7 @@ extension PostgresValue {
         case .timestamps, .optionalTimestamps: TypeOID.timestamptzs
         case .json: TypeOID.jsonb
         case .jsons: TypeOID.jsonbs
+        case .optionalBytes: TypeOID.byteas
         }
     }
 
@@ -226,6 +229,7 @@ extension PostgresValue {
         case .optionalInt64s(let values), .optionalTimestamps(let values): values.count * 4
         case .optionalBools(let values): values.count * 4
         case .optionalTexts(let values): values.count * 4
+        case .optionalBytes(let values): values.count * 4
         case .null, .bool, .int16, .int32, .int64, .float64, .timestamp, .uuid: 0
         }
     }

@@ -130,6 +130,11 @@ extension PostgresRow {
 
 extension PostgresRow {
     /// As `int32(_:)`, nil for NULL.
+    package func optionalBytes(_ column: String) throws(PostgresError) -> [UInt8]? {
+        try optional(column, CellDecoding.bytes)
+    }
+
+    /// Nil is NULL.
     package func optionalInt32(_ column: String) throws(PostgresError) -> Int32? {
         try optional(column, Self.integer)
     }

@@ -45,6 +45,8 @@ package enum PostgresValue: Hashable, Sendable {
     case timestamps([Int64])
     /// `timestamptz[]` with NULLs, in microseconds since the epoch.
     case optionalTimestamps([Int64?])
+    /// `bytea[]` with NULLs.
+    case optionalBytes([[UInt8]?])
     /// `jsonb`, from its text.
     case json(String)
     /// `jsonb[]`, from their texts.
@@ -74,6 +76,7 @@ enum TypeOID {
     static let jsonb: UInt32 = 3802
 
     static let bools: UInt32 = 1000
+    static let byteas: UInt32 = 1001
     static let names: UInt32 = 1003
     static let int2s: UInt32 = 1005
     static let int4s: UInt32 = 1007

@@ -17,6 +17,8 @@ package struct Claim: Hashable, Sendable {
     package let checkedAt: Timestamp?
     /// The newest time at which the store stated anything of it (design rule 11).
     package var statedAt: Timestamp?
+    /// Tells whether what was heard last is kept already, for these facts; nil where nothing is.
+    package var heardMark: Int64?
     /// Since when a store has been asked in vain; nil after an answer that settles it.
     package var inVain: Vain?
     /// What was wrong with the last check, as `Problem` describes itself; nil when nothing was.

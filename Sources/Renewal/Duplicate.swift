@@ -36,6 +36,7 @@ extension Outcome {
         change.predecessorToken = nil
         var late = self
         late.decision = Decision(change, of: known)
+        late.kept = nil
         late.schedule.nextCheckAt = .never
         late.schedule.problem = nil
         late.schedule.awaitsAcknowledgement = false

@@ -62,6 +62,8 @@ package struct Evidence: Hashable, Sendable {
     /// or address.
     package let heard: String
     package let calls: [Call]
+    /// The decision, to be made again. Nil where what was decided is not stored.
+    package var record: DecisionRecord?
 
     package init(_ kind: Kind, heard: String, calls: [Call]) {
         self.kind = kind

@@ -55,7 +55,7 @@ extension Outcome {
     func goingOn(with claim: Claim, lettingGo: Bool, at now: Timestamp) -> Outcome {
         var outcome = Outcome(
             claim: claim, decision: decision, schedule: schedule, rule: rule, rules: rules,
-            evidence: evidence)
+            evidence: evidence, kept: kept)
         var change: Change
         switch decision {
         case .handed, .shared: return outcome

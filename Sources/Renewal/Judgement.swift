@@ -26,7 +26,8 @@ struct Judgement {
         let verdict = judgement.judge()
         return Outcome(
             claim: claim, decision: judgement.decision(by: verdict),
-            schedule: judgement.schedule(after: verdict), rule: verdict.rule, rules: rules)
+            schedule: judgement.schedule(after: verdict), rule: verdict.rule, rules: rules,
+            kept: KeptObservation(observation))
     }
 
     /// Makes the facts what the answer says, and what that means for access.
@@ -51,7 +52,14 @@ struct Judgement {
             facts.expiresAt = seenBefore ?? moment.now
         }
         // A consumable never is an entitlement, and an ignored sandbox purchase gives none.
-        if facts.holdings.isEmpty, facts.access == .granted { facts.access = .none }
+        if facts.holdings.isEmpty, facts.access == .granted {
+            facts.access = .none
+            // Its product gives nothing any more.
+            if known.access == .granted {
+                verdict.loss = .productChanged
+                facts.lossReason = .productChanged
+            }
+        }
         noteClaim()
         // That the same was stated again, later, is nothing to store; up to when refunds have been
         // told is.
@@ -170,8 +178,13 @@ struct Judgement {
         guard known.wasGranted else { return .purchased }
         if known.access == .granted { return .productChanged }
         if known.lossReason == .unverifiable || known.lossReason == .invalid { return .restored }
-        // Apple's replaced transaction, whose successor is shown at last.
-        if known.state == .expired, known.lossReason == .productChanged { return .productChanged }
+        // Apple's replaced transaction, whose successor is shown at last; a product that gave
+        // nothing for a while.
+        if known.lossReason == .productChanged,
+            [.expired, .active, .grace].contains(known.state)
+        {
+            return .productChanged
+        }
         if facts.kind != .autoRenewable, known.state == .expired, known.orderID == facts.orderID,
             ownEnd != known.expiresAt
         {

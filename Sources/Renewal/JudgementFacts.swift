@@ -122,6 +122,13 @@ extension Judgement {
             && facts.product == known.product && facts.orderID == known.orderID
     }
 
+    /// Whether the configuration gives it another end than the one that is known.
+    var hasOtherEndByConfiguration: Bool {
+        facts.kind != .autoRenewable && observation.expiresAt == nil
+            && observation.paidThrough == nil
+            && ownEnd.map { $0 != known.expiresAt } ?? false
+    }
+
     var names: [ProductID] { observation.items.first?.names ?? [known.product] }
 
     /// The end of a product that its store gives no end for: bought at, plus the configured

@@ -233,7 +233,7 @@ extension EndCause {
 }
 
 /// Why a paid period was not followed by another.
-package enum EndCause: Hashable, Sendable {
+package enum EndCause: Hashable, Sendable, CaseIterable {
     /// The store gives no other cause.
     case periodEnded
     case userCancelled

@@ -10,6 +10,10 @@ package struct Outcome: Hashable, Sendable {
     package let rules: Rules
     /// What is kept of the check; nil where nothing is.
     package var evidence: Evidence?
+    /// What the facts stand by from now on; nil where nothing was judged.
+    package internal(set) var kept: KeptObservation?
+    /// Whether a store was asked for it.
+    package internal(set) var isAnswer = true
 }
 
 extension Outcome {
@@ -31,7 +35,7 @@ extension Outcome {
     }
 
     /// Whether the store told the state.
-    package var isVerdict: Bool { schedule.attempts == 0 }
+    package var isVerdict: Bool { schedule.attempts == 0 && isAnswer }
 
     /// Whether there is more to store than the next check.
     package var isChange: Bool {
@@ -55,6 +59,7 @@ extension Outcome {
         later.schedule.settledClues = []
         later.schedule.awaitsAcknowledgement = false
         later.evidence = evidence?.withoutWords
+        later.kept = nil
         return later
     }
 }

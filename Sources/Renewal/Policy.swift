@@ -67,7 +67,7 @@ package struct Catalog: Hashable, Sendable {
         }
     }
 
-    private let products: [ProductID: Product]
+    package let products: [ProductID: Product]
 
     package init(_ products: [ProductID: Product] = [:]) {
         self.products = products

@@ -32,6 +32,8 @@ import Testing
             "a55617300cf2c83dce0133fe3acc1ad00c86783a9b350b93f25e13eb9b3c7da0",
         "v0012_grant_less.sql":
             "5d78831a7e3efc19214e2035b7c233fba07b33c138944f103a412f4488375bfb",
+        "v0013_keep_observations.sql":
+            "65fe5acb966ae581c3df9b13836105ef192d47906e3e8609e801e5d39ed702e1",
     ]
 
     private static let folder = URL(filePath: #filePath)

@@ -27,6 +27,7 @@ extension PostgresRow {
             checkedAt: try optionalInstant("checked_at"), problem: try optionalText("problem"),
             claimedAt: try instant("claimed_at"))
         claim.statedAt = try optionalInstant("newest_stated_at")
+        claim.heardMark = try optionalInt64("heard_mark")
         if let since = try optionalInstant("in_vain_since") {
             claim.inVain = Vain(since: since, lastAskedAt: try instant("in_vain_at"))
         }

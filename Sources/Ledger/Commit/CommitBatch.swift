@@ -18,6 +18,10 @@ struct CommitBatch {
     private var homes: [RowID: RowID] = [:]
     /// Purchases whose revocation was held, or is from now on, with what is held.
     private(set) var held: [RowID: [HeldRow]] = [:]
+    /// What is kept of what was heard, by where its purchase was claimed.
+    var heard: [RowID: HeardRow] = [:]
+    /// Under which numbers the rules of the outcomes are kept.
+    let policies: [(rules: Rules, number: Int32)]
     var breakers: Breakers?
     let duplicates: Duplicates
     let chains: Chains
@@ -54,8 +58,12 @@ struct CommitBatch {
         let offer: OfferID
     }
 
-    init(lease: Lease?, duplicates: Duplicates = Duplicates(), chains: Chains = Chains()) {
+    init(
+        lease: Lease?, duplicates: Duplicates = Duplicates(), chains: Chains = Chains(),
+        policies: [(rules: Rules, number: Int32)] = []
+    ) {
         self.lease = lease
+        self.policies = policies
         self.duplicates = duplicates
         self.chains = chains
     }
@@ -159,7 +167,8 @@ struct CommitBatch {
             successorStatement, purchaseStatement, tokenStatement, scheduleStatement, clueStatement,
             dropHeldStatement, heldStatement, entitlementStatement, offerStatement,
             dropStatement, moveStatement, copyStatement, duplicateStatement, earlyHintStatement,
-            evidenceStatement, orderKeyStatement, refundPurchaseStatement, refundOutcomeStatement,
+            observationStatement, evidenceStatement, orderKeyStatement, refundPurchaseStatement,
+            refundOutcomeStatement,
             eventStatement,
         ].compactMap { $0 }
         // Before the list of what is held, which names their trip.

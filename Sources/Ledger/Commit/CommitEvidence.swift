@@ -12,6 +12,9 @@ struct EvidenceRow {
     let facts: Facts
     let problem: Problem?
     let nextCheckAt: Timestamp?
+    /// What was decided, to be decided again, and the number of the rules.
+    var record: DecisionRecord?
+    var policy: Int32?
 }
 
 extension CommitBatch {
@@ -43,6 +46,8 @@ extension CommitBatch {
             "expires_at": .optionalInstants(rows.map(\.facts.expiresAt)),
             "problem": .optionalTexts(rows.map(\.problem?.description)),
             "next_check_at": .optionalInstants(rows.map(\.nextCheckAt)),
+            "record": .optionalBytes(rows.map(\.record?.bytes)),
+            "policy": .optionalInt64s(rows.map { $0.policy.map(Int64.init) }),
         ])
     }
 
@@ -53,7 +58,8 @@ extension CommitBatch {
             shard: claim.shard, purchaseID: claim.purchase.id, userID: outcome.owner,
             evidence: evidence, rule: outcome.rule, before: claim.purchase.facts,
             facts: purchases[claim.row]?.purchase.facts ?? outcome.facts,
-            problem: schedule.problem, nextCheckAt: schedule.shownNextCheckAt)
+            problem: schedule.problem, nextCheckAt: schedule.shownNextCheckAt,
+            record: evidence.record, policy: policies.first { $0.rules == outcome.rules }?.number)
     }
 
     /// Nil where no body is kept.

@@ -73,6 +73,7 @@ extension CommitBatch {
             "stated_at": .optionalInstants(schedules.map(\.statedAt)),
             "in_vain_since": .optionalInstants(schedules.map(\.inVain?.since)),
             "in_vain_at": .optionalInstants(schedules.map(\.inVain?.lastAskedAt)),
+            "heard_mark": .optionalInt64s(claims.map { heard[$0.row]?.mark }),
         ])
     }
 

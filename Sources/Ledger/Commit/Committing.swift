@@ -23,6 +23,7 @@ extension PostgresLedger {
         var pending = outcomes.sorted {
             ($0.claim.shard, $0.claim.purchase.id) < ($1.claim.shard, $1.claim.purchase.id)
         }
+        let policies = try await numbers(ofRulesOf: outcomes)
         var lost = LedgerError.unavailable(reason: "other sessions kept changing the batch")
         for round in 0..<Self.commitRounds {
             if round > 0 || !isHeld(pending, by: lease) {
@@ -31,7 +32,8 @@ extension PostgresLedger {
             guard !pending.isEmpty else { return report }
             let batch: CommitBatch
             do {
-                batch = try await compose(pending, under: lease, at: now)
+                batch = try await compose(
+                    pending, under: lease, at: now, policies: policies)
             } catch .unreadableUser {
                 return try await commitHalves(
                     pending, under: lease, at: now, into: report, because: Self.unreadable)

@@ -15,11 +15,13 @@ private struct Books {
 extension PostgresLedger {
     /// Settles the outcomes in their users' books and makes the statements of the transaction.
     func compose(
-        _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp
+        _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp,
+        policies: [(rules: Rules, number: Int32)] = []
     ) async throws(LedgerError) -> CommitBatch {
         let (merged, duplicates) = try await merge(outcomes)
         let (outcomes, chains) = try await link(merged)
-        var batch = CommitBatch(lease: lease, duplicates: duplicates, chains: chains)
+        var batch = CommitBatch(
+            lease: lease, duplicates: duplicates, chains: chains, policies: policies)
         var books = try await books(of: outcomes.filter(\.isChange), chains)
         batch.newcomers = books.newcomers
         var breakers = try await breakers(of: outcomes, at: now)
@@ -32,6 +34,7 @@ extension PostgresLedger {
             try settle(outcome, in: &books, &breakers, at: now, into: &batch)
         }
         batch.breakers = breakers
+        batch.noteHeard()
         return batch.finished(notifies: notifies)
     }
 

@@ -1,6 +1,6 @@
 -- Part of statements: a purchase as a claim, due being its row of the schedule. The problem is left to each.
 due.shard, due.lane, due.due_at, due.id, due.attempts, due.crashes, due.checked_at,
-    due.stated_at AS newest_stated_at, due.in_vain_since, due.in_vain_at, now() AS claimed_at,
+    due.stated_at AS newest_stated_at, due.heard_mark, due.in_vain_since, due.in_vain_at, now() AS claimed_at,
     {purchase_columns},
     CASE WHEN purchase.claimed_by IS NOT NULL THEN (
         SELECT claimant.claimed_at FROM renewald.claimant

@@ -30,6 +30,11 @@ WITH handed AS MATERIALIZED (
     INSERT INTO renewald.clue (shard, id, clue, heard_at, settled_at)
     SELECT new_shard, id, clue, heard_at, settled_at FROM clues_taken
     ON CONFLICT DO NOTHING
+), observation_dropped AS (
+    -- Kept anew by the same commit, where it is from now on.
+    DELETE FROM renewald.observation AS kept
+    USING handed
+    WHERE kept.shard = handed.shard AND kept.id = handed.id
 ), schedule_moved AS (
     UPDATE renewald.schedule
     SET shard = new_shard

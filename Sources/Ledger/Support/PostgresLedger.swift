@@ -14,6 +14,9 @@ package final class PostgresLedger: Sendable {
     /// By lane.
     let measuredEnds = Mutex<[Int32: MeasuredEnds]>([:])
 
+    /// The rules that are kept, the latest last: their numbers.
+    let keptRules = Mutex<[(rules: Rules, number: Int32)]>([])
+
     /// - Parameters:
     ///   - settings: where the database is.
     ///   - notifies: whether commits with events send a `NOTIFY`.

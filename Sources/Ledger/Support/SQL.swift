@@ -52,6 +52,7 @@ struct SQL: Sendable {
 }
 
 extension SQL {
+    static let accountPage = SQL(PackageResources.account_page_sql)
     static let adoptHints = SQL(PackageResources.adopt_hints_sql)
     static let adoptRefunds = SQL(PackageResources.adopt_refunds_sql)
     static let appOfLane = SQL(PackageResources.app_of_lane_sql)
@@ -79,6 +80,7 @@ extension SQL {
     static let commitMoves = SQL(PackageResources.commit_moves_sql)
     static let commitNewcomers = SQL(PackageResources.commit_newcomers_sql)
     static let commitNotify = SQL(PackageResources.commit_notify_sql)
+    static let commitObservations = SQL(PackageResources.commit_observations_sql)
     static let commitOffers = SQL(PackageResources.commit_offers_sql)
     static let commitOrderKeys = SQL(PackageResources.commit_order_keys_sql)
     static let commitOriginalKeys = SQL(PackageResources.commit_original_keys_sql)
@@ -94,6 +96,7 @@ extension SQL {
     static let configureLanes = SQL(PackageResources.configure_lanes_sql)
     static let countLosses = SQL(PackageResources.count_losses_sql)
     static let countWorkers = SQL(PackageResources.count_workers_sql)
+    static let decisionPage = SQL(PackageResources.decision_page_sql)
     static let doctorEvents = SQL(PackageResources.doctor_events_sql)
     static let doctorHas = SQL(PackageResources.doctor_has_sql)
     static let doctorHolders = SQL(PackageResources.doctor_holders_sql)
@@ -112,7 +115,10 @@ extension SQL {
     static let findOriginalKeys = SQL(PackageResources.find_original_keys_sql)
     static let findSuccessors = SQL(PackageResources.find_successors_sql)
     static let held = SQL(PackageResources.held_sql)
+    static let keepPolicy = SQL(PackageResources.keep_policy_sql)
     static let keepPulls = SQL(PackageResources.keep_pulls_sql)
+    static let keptClaims = SQL(PackageResources.kept_claims_sql)
+    static let keptPurchases = SQL(PackageResources.kept_purchases_sql)
     static let lapseRefunds = SQL(PackageResources.lapse_refunds_sql)
     static let lastEvent = SQL(PackageResources.last_event_sql)
     static let leaveWorker = SQL(PackageResources.leave_worker_sql)
@@ -128,6 +134,8 @@ extension SQL {
     static let openBucket = SQL(PackageResources.open_bucket_sql)
     static let ownedShards = SQL(PackageResources.owned_shards_sql)
     static let pendingEnds = SQL(PackageResources.pending_ends_sql)
+    static let policyProducts = SQL(PackageResources.policy_products_sql)
+    static let policyWords = SQL(PackageResources.policy_words_sql)
     static let pruneClues = SQL(PackageResources.prune_clues_sql)
     static let pruneHeardHints = SQL(PackageResources.prune_heard_hints_sql)
     static let pruneLosses = SQL(PackageResources.prune_losses_sql)

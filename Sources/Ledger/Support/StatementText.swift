@@ -22,6 +22,7 @@ struct StatementText {
         var text = text
         for (name, part) in [
             ("{claim_columns}", part(PackageResources.claim_columns_sql)),
+            ("{kept_columns}", part(PackageResources.kept_columns_sql)),
             ("{purchase_columns}", part(PackageResources.purchase_columns_sql)),
             ("{fact_columns}", FactColumn.selected), ("{fact_types}", FactColumn.declared),
             ("{fact_changes}", FactColumn.assigned),

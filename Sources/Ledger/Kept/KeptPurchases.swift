@@ -1,0 +1,79 @@
+import Postgres
+package import Renewal
+
+/// A purchase, and what was heard of it last.
+package struct KeptPurchase: Sendable {
+    package let claim: Claim
+    /// What its facts stand by; nil where that is not kept, or by a later program.
+    package let heard: Observation?
+}
+
+/// The purchases of some users, whole.
+package struct KeptPage: Sendable {
+    package internal(set) var purchases: [KeptPurchase] = []
+    /// Purchases whose rows cannot be read.
+    package internal(set) var unreadable = 0
+    /// The users whose purchases these are, by their shards.
+    package internal(set) var users: [(shard: Int16, userID: UserID)] = []
+}
+
+extension PostgresLedger {
+    /// The purchases of the next users, with all that a decision in thought needs: of `limit` users
+    /// after the last one of the page before; none at the end. Reads only.
+    package func keptPage(
+        after last: (shard: Int16, userID: UserID)?, limit: Int
+    ) async throws(LedgerError) -> KeptPage {
+        let users = try await attempt {
+            try await self.reads.query(
+                SQL.accountPage(
+                    .int16(last?.shard ?? -1), .text(last?.userID ?? ""), .int32(Int32(limit)))
+            ).rows.map { row throws(PostgresError) in
+                (shard: try row.int16("shard"), userID: UserID(try row.text("user_id")))
+            }
+        }
+        return try await kept(of: users, SQL.keptPurchases)
+    }
+
+    /// The same purchases of some users as claims, to be committed outside of any lease.
+    package func keptClaims(
+        of users: [(shard: Int16, userID: UserID)]
+    ) async throws(LedgerError) -> KeptPage {
+        try await kept(of: users, SQL.keptClaims)
+    }
+
+    private func kept(
+        of users: [(shard: Int16, userID: UserID)], _ statement: SQL
+    ) async throws(LedgerError) -> KeptPage {
+        var page = KeptPage()
+        page.users = users
+        guard !users.isEmpty else { return page }
+        let read = page
+        return try await attempt {
+            var page = read
+            let rows = try await self.reads.query(
+                statement(.int16s(users.map(\.shard)), .texts(users.map(\.userID)))
+            ).rows
+            page.purchases.reserveCapacity(rows.count)
+            for row in rows {
+                switch try row.readableClaim(of: nil) {
+                case .success(let claim):
+                    page.purchases.append(
+                        KeptPurchase(claim: claim, heard: try row.heard(of: claim)))
+                case .failure: page.unreadable += 1
+                }
+            }
+            return page
+        }
+    }
+}
+
+extension PostgresRow {
+    /// What the facts stand by; nil where there is nothing, or where they have been changed since.
+    fileprivate func heard(of claim: Claim) throws(PostgresError) -> Observation? {
+        guard let bytes = try optionalBytes("heard"),
+            try int64("heard_version") == claim.version
+        else { return nil }
+        let predecessor: StoreToken? = try optionalText("predecessor_token")
+        return try? KeptObservation(bytes, predecessorToken: predecessor).heard
+    }
+}

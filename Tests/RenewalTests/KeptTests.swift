@@ -1,0 +1,182 @@
+import Renewal
+import TestSupport
+import Testing
+
+/// What is kept of decisions and observations (design rule 14), after any sequence of answers.
+@Suite struct KeptTests {
+    private static let worlds = 40
+    private static let turns = 60
+
+    private struct Broken: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private func play(
+        _ check: (RandomWorld, RandomWorld.Turn, inout SeededGenerator) throws -> Void
+    ) async throws {
+        try await Seeds.run { chance in
+            for _ in 0..<Self.worlds {
+                var world = RandomWorld(&chance)
+                for _ in 0..<Self.turns {
+                    let turn = try world.turn(&chance)
+                    try check(world, turn, &chance)
+                }
+            }
+        }
+    }
+
+    private func demand(
+        _ holds: Bool, _ rule: String, _ turn: RandomWorld.Turn
+    ) throws {
+        guard !holds else { return }
+        throw Broken(
+            description: "\(rule): \(turn.answer) about \(turn.claim.purchase.facts)"
+                + " came to \(turn.outcome.facts)")
+    }
+
+    private func record(_ world: RandomWorld, _ turn: RandomWorld.Turn) -> DecisionRecord {
+        let moment = Moment(now: turn.now, jitter: 0.25)
+        let outcome = decide(turn.claim, hearing: turn.answer, at: moment, under: world.rules)
+        return DecisionRecord(
+            of: outcome, hearing: turn.answer, at: moment, isReleasing: false)
+    }
+
+    @Test func aKeptDecisionIsReadAsItWasWritten() async throws {
+        try await play { world, turn, _ in
+            let record = record(world, turn)
+            let read = try DecisionRecord(record.bytes, ofPurchase: turn.claim.purchase.id)
+            try demand(read.bytes == record.bytes, "the same bytes", turn)
+            try demand(read.decided == record.decided, "the same decision", turn)
+            let (claim, known) = (read.claim, turn.claim)
+            try demand(claim.purchase.facts == known.purchase.facts, "the same facts", turn)
+            try demand(claim.purchase.claimants == known.purchase.claimants, "claimants", turn)
+            try demand(claim.inVain == known.inVain && claim.attempts == known.attempts, "", turn)
+            guard case .failure = turn.answer else {
+                return try demand(read.answer == record.answer, "the same answer", turn)
+            }
+        }
+    }
+
+    @Test func aKeptDecisionIsMadeAgain() async throws {
+        try await play { world, turn, _ in
+            let record = record(world, turn)
+            let read = try DecisionRecord(record.bytes, ofPurchase: turn.claim.purchase.id)
+            let again = read.decidedAgain(under: world.rules)
+            try demand(
+                again == record.decided,
+                "made again, it differs in \(again.differences(from: record.decided))", turn)
+        }
+    }
+
+    @Test func aKeptObservationIsReadAsItWasWritten() async throws {
+        try await play { _, turn, _ in
+            guard let kept = turn.outcome.kept else { return }
+            let read = try KeptObservation(kept.bytes, predecessorToken: kept.predecessorToken)
+            try demand(read == kept, "what was heard", turn)
+        }
+    }
+
+    /// Bytes of anything else are refused; nothing is read beyond their end.
+    @Test func damagedBytesAreRefusedOrReadAsOthers() async throws {
+        try await play { world, turn, chance in
+            let bytes = record(world, turn).bytes
+            var cut = bytes
+            cut.removeLast(Int.random(in: 1..<bytes.count, using: &chance))
+            let read = try? DecisionRecord(cut, ofPurchase: 1)
+            try demand(read == nil, "cut off", turn)
+            var spoilt = bytes
+            let place = Int.random(in: bytes.indices, using: &chance)
+            spoilt[place] = UInt8.random(in: 0...255, using: &chance)
+            if let read = try? DecisionRecord(spoilt, ofPurchase: 1) {
+                _ = read.decidedAgain(under: world.rules)
+            }
+            var later = bytes
+            later[0] = 200
+            #expect(throws: KeptFault.unknownFormat(200)) {
+                try DecisionRecord(later, ofPurchase: 1)
+            }
+        }
+    }
+
+    /// Decided again at once under the rules of the decision, nothing comes of it.
+    @Test func whatWasHeardComesToTheSameAgain() async throws {
+        try await play { world, turn, _ in
+            guard let kept = turn.outcome.kept, case .changed = turn.outcome.decision else {
+                return
+            }
+            let claim = claim(turn, turn.outcome.facts)
+            let again = redecide(claim, from: kept.heard, at: turn.now, under: world.rules)
+            try demand(
+                again == nil, "again it came to \(again?.facts as Any), \(again?.notices as Any)",
+                turn)
+        }
+    }
+
+    private func claim(_ turn: RandomWorld.Turn, _ facts: Facts) -> Claim {
+        let known = turn.claim.purchase
+        let purchase = Purchase(
+            id: known.id, userID: known.userID, app: known.app, token: known.token,
+            createdAt: known.createdAt, facts: facts)
+        var claim = Claim(
+            purchase: purchase, shard: 0, lane: 0, dueAt: turn.now, version: 2, attempts: 0,
+            crashes: 0, checkedAt: turn.now, claimedAt: turn.now)
+        claim.inVain = turn.outcome.schedule.inVain
+        return claim
+    }
+
+    @Test func aPolicyIsReadAsItWasWritten() throws {
+        var policy = Policy()
+        policy.grace = .revoke
+        policy.paymentPending = .revoke
+        policy.leniency = .seconds(90)
+        policy.sandbox = .ignore
+        policy.refund = .periodEnd
+        policy.shared = .allow
+        policy.keepsOffers = false
+        policy.confirmAfter = .hours(7)
+        policy.successorWait = .milliseconds(1500)
+        policy.maxStaleness = .days(45)
+        policy.breaker.isOn = false
+        policy.breaker.floor = 7
+        policy.breaker.window = .minutes(3)
+        policy.breaker.factor = 2.75
+        policy.breaker.share = 0.1
+        policy.breaker.release = .confirmed
+        let words = policy.words
+        #expect(Policy(words: words) == policy)
+        let usual = Policy().words
+        #expect(zip(words, usual).allSatisfy { $0.value != $1.value }, "each is another")
+        #expect(Policy(words: []) == Policy())
+        #expect(Policy(words: [(name: "mood", value: "good")]) == nil)
+        #expect(Policy(words: [(name: "grace", value: "sometimes")]) == nil)
+    }
+
+    /// Words are kept by their places: a new one comes last, and none is taken away.
+    @Test func wordsStayInTheirPlaces() {
+        #expect(Store.allCases.map(\.rawValue) == ["apple", "google", "amazon"])
+        #expect(
+            PurchaseState.allCases.map(\.rawValue).joined(separator: " ")
+                == "new pending active grace hold paused expired refunded revoked superseded invalid"
+        )
+        #expect(Access.allCases.map(\.rawValue) == ["granted", "none", "held"])
+        #expect(
+            Signal.allCases.map(\.rawValue).joined(separator: " ") == """
+                pause_scheduled price_increase_pending product_change_scheduled unacknowledged \
+                shared_receipt environment_changed token_ending refund_of_past_period
+                """)
+        #expect(
+            GrantReason.allCases.map(\.rawValue).joined(separator: " ") == """
+                purchased resubscribed recovered resumed refund_reversed transferred manual \
+                product_changed restored
+                """)
+        #expect(
+            RevokeReason.allCases.map(\.rawValue).joined(separator: " ") == """
+                expired cancelled payment_failed payment_pending refunded family_removed paused \
+                price_increase_declined product_unavailable product_changed transferred manual \
+                invalid unverifiable
+                """)
+        #expect(
+            Doubt.allCases.map(\.rawValue).joined(separator: " ")
+                == "not_found gone no_longer_valid unproven rejected replaced voided")
+    }
+}
