@@ -178,8 +178,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Configuration", "Daemon", "Curl", "Engine", "Ledger", "Renewal", "Sockets",
-                "TestSupport", coreMetrics, crypto, logging,
+                "Configuration", "Daemon", "Curl", "Engine", "Ledger", "Postgres", "Renewal",
+                "Sockets", "TestSupport", coreMetrics, crypto, logging,
             ], swiftSettings: house),
         .testTarget(
             name: "StoreSimulatorTests",

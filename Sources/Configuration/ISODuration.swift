@@ -1,8 +1,8 @@
 /// The part of ISO 8601 durations that has one meaning: weeks, days, hours, minutes, seconds.
 ///
 /// A month and a year have no fixed length, so they are refused.
-enum ISODuration {
-    enum Flaw: Error, Hashable {
+package enum ISODuration {
+    package enum Flaw: Error, Hashable {
         case monthsOrYears
         case notADuration
     }
@@ -11,7 +11,7 @@ enum ISODuration {
     private static let digitLimit = 9
 
     /// Reads such as `PT10M`, `P30D`, `P1DT12H`, `PT0.05S`. Only seconds may have a fraction.
-    static func parse(_ text: String) throws(Flaw) -> Duration {
+    package static func parse(_ text: String) throws(Flaw) -> Duration {
         var rest = text[...]
         guard rest.first == "P" else { throw .notADuration }
         rest.removeFirst()

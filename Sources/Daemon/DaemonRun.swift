@@ -37,15 +37,17 @@ package struct DaemonRun: Sendable {
         let notifier = ServiceNotifier(manager, log: log)
         let engine = services.engine(
             heartbeat: notifier.heartbeat, stallLimit: notifier.stallLimit)
+        let outlook = ReloadOutlook(services)
         let reloader = Reloader(
             configurationFile: configurationFile, environment: environment, services: services,
-            engine: engine, stallLimit: notifier.stallLimit)
+            engine: engine, stallLimit: notifier.stallLimit, outlook: outlook)
         services.configuration.warn(in: log)
         notifier.attend(engine, apps: services.configuration.apps.count)
         do {
             try await run(
                 RunService(
-                    services: services, engine: engine, notifier: notifier, reloader: reloader))
+                    services: services, engine: engine, notifier: notifier, reloader: reloader,
+                    outlook: outlook))
         } catch {
             await services.close()
             throw error
@@ -66,6 +68,7 @@ package struct DaemonRun: Sendable {
         let reloads = await UnixSignalsSequence(trapping: .sighup)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await service.notifier.run() }
+            tasks.addTask { await service.outlook.run() }
             tasks.addTask {
                 for await _ in reloads {
                     await service.notifier.reload { await service.reloader.reload(&$0) }
@@ -102,6 +105,7 @@ private struct RunService: Service {
     let engine: RenewalEngine
     let notifier: ServiceNotifier
     let reloader: Reloader
+    let outlook: ReloadOutlook
 
     func run() async throws {
         let telemetry = services.telemetry

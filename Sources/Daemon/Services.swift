@@ -75,6 +75,11 @@ package struct Services: Sendable {
         }
     }
 
+    /// A ledger with connections of its own, for work beside the daemon's. To be closed.
+    func ledgerApart() -> PostgresLedger {
+        PostgresLedger(database, notifies: configuration.engine.notify)
+    }
+
     package func news(of channel: String) -> News { News(database, channel: channel) }
 
     /// An engine that works by the configuration. Of the stores only the given are asked, empty is
@@ -134,7 +139,7 @@ package struct Services: Sendable {
 }
 
 extension Settings {
-    fileprivate var rules: Rules { Rules(policy: policy, catalog: catalog) }
+    var rules: Rules { Rules(policy: policy, catalog: catalog) }
 }
 
 /// Hears at once what `submit` and other workers have made due.

@@ -24,8 +24,8 @@ struct RenewaldCommand: AsyncParsableCommand {
             ? Build.this.verboseText : Build.this.text,
         subcommands: [
             RunCommand.self, OnceCommand.self, CheckCommand.self, ExplainCommand.self,
-            StatusCommand.self, EventsCommand.self, ReleaseCommand.self, DoctorCommand.self,
-            MigrateCommand.self,
+            StatusCommand.self, EventsCommand.self, ReleaseCommand.self, WhatIfCommand.self,
+            ApplyCommand.self, ReplayCommand.self, DoctorCommand.self, MigrateCommand.self,
         ])
 
     static func main() async {

@@ -55,8 +55,28 @@ struct JSONPageTests {
             ],
             "once": [OnceJSON(checked: 1, events: 2, unjudged: 3, shardsLeftToOthers: 4)],
             "release": [ReleaseJSON(released: 1, dropped: 2)],
+            "what-if": [DifferenceJSON(difference), DifferenceJSON(Difference())],
+            "apply": [DifferenceJSON(difference)],
+            "replay": [ReplayJSON(decided: 3, different: 1)],
             "migrate": [MigrateJSON(version: 2, applied: [1, 2])],
         ]
+    }
+
+    /// An entitlement's name is nobody's to change.
+    @Test func keepsTheNamesOfEntitlements() throws {
+        #expect(try DifferenceJSON(Self.difference).line().contains(#""gain":{"ProPlan":1}"#))
+    }
+
+    private static var difference: Difference {
+        var difference = Difference()
+        difference.count(
+            [.grant(.productChanged), .revoke(.refunded)].map { kind in
+                Event(
+                    kind, userID: UserID(kind.name), entitlement: "ProPlan", purchaseID: 1,
+                    app: Sample.app, environment: .production, product: "monthly", orderID: nil,
+                    effectiveAt: Sample.start, expiresAt: nil)
+            })
+        return difference
     }
 
     private static let unreadable = UnreadablePurchase(

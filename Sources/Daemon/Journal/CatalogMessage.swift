@@ -82,6 +82,7 @@ extension LogField {
 /// What a line of the daemon's own is about.
 package enum DaemonTopic: String, Hashable, Sendable, CaseIterable {
     case started, stopped, reloaded
+    case reloadOutlook = "reload_outlook"
     case reloadRefused = "reload_refused"
     case configurationFault = "configuration_fault"
     case secretReadable = "secret_readable"

@@ -18,6 +18,13 @@ extension CatalogMessage {
         were not interrupted. Settings that need a restart are named in lines of their own.
 
         No action needed.
+        == reload_outlook 9d0b6a3f5c1e4e8797b2c4f1d6a85e30
+        The new products or policy would change purchases
+        The line says how many, and what users would gain and lose. Checks that start from now on
+        go by them already: each purchase changes at its next check.
+
+        To let all change now, without asking a store: "renewald what-if" shows it, "renewald
+        apply" does it.
         == reload_refused f40c63e3818fce978c7c436faedd37e1
         The configuration was not reloaded
         It has faults, each named in a line before this one. The old configuration stays in force.

@@ -11,17 +11,19 @@ final class Reloader: Sendable {
     private let services: Services
     private let engine: RenewalEngine
     private let stallLimit: Duration
+    private let outlook: ReloadOutlook
     private let current: Mutex<Settings>
 
     init(
         configurationFile: String, environment: [String: String], services: Services,
-        engine: RenewalEngine, stallLimit: Duration
+        engine: RenewalEngine, stallLimit: Duration, outlook: ReloadOutlook
     ) {
         self.configurationFile = configurationFile
         self.environment = environment
         self.services = services
         self.engine = engine
         self.stallLimit = stallLimit
+        self.outlook = outlook
         current = Mutex(services.configuration)
     }
 
@@ -59,6 +61,7 @@ final class Reloader: Sendable {
             services.telemetry.metrics.begin(source: source.name)
         }
         let changes = Reload.changes(from: configuration, to: next)
+        if next.rules != configuration.rules { outlook.look(at: next.rules) }
         current.withLock { $0 = next }
         log.info(
             "reloaded the configuration and the credentials; \(changes)",

@@ -1,0 +1,74 @@
+import ArgumentParser
+import Configuration
+import Daemon
+import Explain
+import FoundationEssentials
+import Ledger
+import Renewal
+import Sockets
+
+struct ReplayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Makes kept decisions again with this program, and compares.",
+        discussion: """
+            Takes each decision of the evidence, what was known and heard then, and the policy and \
+            products of then, and decides again: a net for changes of this program. Reads only. \
+            Exits with 65 when any decision differs.
+
+            Example: renewald replay --since 2026-11-01
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Option(
+        help: ArgumentHelp(
+            "Since when: a date, a time such as 2026-11-01T12:00:00Z, or how long ago: P30D.",
+            valueName: "time"))
+    var since: String
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        guard Self.span(since) == nil, Self.instant(since) == nil else { return }
+        throw ValidationError(
+            "--since is a date, a time such as 2026-11-01T12:00:00Z, or P30D for thirty days ago")
+    }
+
+    private static func span(_ text: String) -> Duration? { try? ISODuration.parse(text) }
+
+    private static func instant(_ text: String) -> Timestamp? {
+        let whole = text.contains("T") ? text : text + "T00:00:00Z"
+        guard let date = try? Date(whole, strategy: .iso8601) else { return nil }
+        return Timestamp(
+            microsecondsSinceEpoch: Int64(date.timeIntervalSince1970.rounded()) * 1_000_000)
+    }
+
+    mutating func run() async throws {
+        let (since, json) = (self.since, self.json)
+        try await common.withServices(asksStores: false) { services in
+            var from = Self.instant(since)
+            if let span = Self.span(since) { from = try await services.ledger.now() - span }
+            guard let from else { throw ExitReason.usage }
+            let report = try await Replay(services.ledger, since: from).run()
+            try Self.say(report, json)
+            if report.unreadable > 0 {
+                Console.complain(
+                    "\(report.unreadable) decisions cannot be made again: they were kept by a "
+                        + "later version, or their policy is not there")
+            }
+            if report.different > 0 { throw ExitReason.dataError }
+        }
+    }
+
+    private static func say(_ report: Replay.Report, _ json: Bool) throws {
+        for example in report.examples {
+            Console.complain(
+                "purchase \(example.purchaseID) at \(example.at.text): "
+                    + example.names.joined(separator: ", "))
+        }
+        try Console.say(
+            json
+                ? ReplayJSON(decided: report.decided, different: report.different).line()
+                : "\(report.decided) decisions made again, \(report.different) differ")
+    }
+}
