@@ -95,7 +95,7 @@ struct Age {
         if let stated = observation.statedAt {
             return newestKnown.map { stated < $0 && $0 <= moment.now + Self.clockLimit } ?? false
         }
-        return isReopenedWithoutAPeriod || isTheTimeBeforeAHold || isAnEarlierPeriod
+        return isReopenedWithoutAPeriod || isFromBeforeItStopped || isAnEarlierPeriod
     }
 
     /// What was stored from further in the future than this silences nothing. A database whose
@@ -117,11 +117,13 @@ struct Age {
         return end <= moment.now && end <= known
     }
 
-    /// A hold begins where grace ends: what still calls it paid or in grace, to an end that has
-    /// passed, is how it stood before. Who pays gets a period to come.
-    private var isTheTimeBeforeAHold: Bool {
-        guard observation.kind == .autoRenewable, facts.state == .hold, facts.access == .none,
-            isInForce, let end = observation.expiresAt ?? observation.paidThrough
+    /// A hold begins where grace ends, and a pause where the paid period does: what still calls it
+    /// in force, to an end that has passed, is how it stood before. Who pays or resumes gets a
+    /// period to come.
+    private var isFromBeforeItStopped: Bool {
+        guard observation.kind == .autoRenewable, [.hold, .paused].contains(facts.state),
+            facts.access == .none, isInForce,
+            let end = observation.expiresAt ?? observation.paidThrough
         else { return false }
         return end <= moment.now
     }

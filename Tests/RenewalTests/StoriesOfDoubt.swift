@@ -271,6 +271,11 @@ extension DecisionTable {
         33+1h  grace 33         hold     none     -                      -       8s
         33+2h  active 30        hold     none     -                      -       13s
         33+3h  active 63        active   granted  +recovered             pro 63  7d
+        # Paused: the period before it does not come back, and who resumes does | active 30
+        30+1m  paused 60        paused   none     -paused                -       7d
+        30+2h  active 30        paused   none     -                      -       8s
+        30+3h  grace 30         paused   none     -                      -       13s
+        31     active 61        active   granted  +resumed               pro 61  7d
         # An older answer | active 30 stated=10
         10+1m  ended 9 stated=9   active   granted  -                      pro 30  8s
         # A newer answer | active 30 stated=10
