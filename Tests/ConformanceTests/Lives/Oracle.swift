@@ -172,7 +172,16 @@ struct Oracle {
         if [.paused, .hold, .pending].contains(before.state), !before.wasGranted {
             what.formUnion([.gained(.resubscribed), .gained(.productChanged)])
         }
-        if case .ended(let cause, _) = link.standing { what.insert(.lost(cause.loss)) }
+        // What a pause or a refund that was reversed has come to, unseen, is all that is shown. A
+        // receipt shows all its subscriptions.
+        for link in truth.realm == .receipts ? truth.links : [link] {
+            if case .ended(let cause, _) = link.standing { what.insert(.lost(cause.loss)) }
+            if case .hold = link.standing { what.insert(.lost(.paymentFailed)) }
+        }
+        // A new subscription of whose first periods nothing was seen but that they were refunded.
+        if !before.wasGranted, what.contains(.gained(.refundReversed)) {
+            what.insert(.gained(.resubscribed))
+        }
         for event in heard.settlement.events {
             switch event.kind {
             case .grant(let reason):
