@@ -25,6 +25,17 @@ import Testing
         #expect(stage.book.entitlements["pro"]?.inGrace == true)
     }
 
+    /// Google's end moves on unpaid, then renewal is turned off: nothing was paid by that.
+    @Test func keepsWhatWasPaidWhenRenewalIsTurnedOffInGrace() throws {
+        var stage = try Stage(Story(head: "off in grace | active 30"))
+        _ = try stage.hear("grace 31", at: "30")
+        _ = try stage.hear("active 31 off period=p30", at: "30+1h")
+        let facts = try stage.purchase(1).facts
+        #expect(facts.state == .grace)
+        #expect(facts.paidThrough == (try TestCalendar.time("30")))
+        #expect(facts.expiresAt == (try TestCalendar.time("31")))
+    }
+
     /// Each order once, also when a refund was told of before.
     @Test func tellsEachRefundOfAPastPeriod() throws {
         let stage = try Stage(Story(head: "two refunds | active 60"))
