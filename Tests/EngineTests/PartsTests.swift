@@ -198,6 +198,16 @@ private final class Row {
         }
     }
 
+    @Test func noRingIsLostAsTheTimeIsOver() async {
+        for _ in 0..<500 {
+            let bell = AsyncEvent()
+            async let first = bell.wait(upTo: .zero)
+            bell.signal()
+            if await first { continue }
+            #expect(await bell.wait(upTo: .seconds(30)))
+        }
+    }
+
     @Test func theWaitEndsAtItsLimit() async {
         let bell = AsyncEvent()
         for _ in 0..<20 { await bell.wait(upTo: .milliseconds(1)) }
