@@ -26,6 +26,7 @@ struct UrgentCalls: Sendable {
             isUrgent: true)
         return switch try await row.wait(within: Self.patience) {
         case .granted: nil
+        case .paused: .paused
         case .refused(let wait): .throttled(retryAfter: wait)
         case .missed: .unreachable(reason: "the database is too slow to reserve a call")
         }

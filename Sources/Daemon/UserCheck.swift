@@ -24,7 +24,7 @@ package struct CheckedPurchase: Sendable {
     package var call: AnsweredCall { check.call }
 
     /// One whose app is not configured stays due, so that it is asked about as soon as it is.
-    var isToBeCommitted: Bool { check.isConfigured }
+    var isToBeCommitted: Bool { check.isToBeDecided }
 
     /// The facts that stand now, or would stand after a dry run.
     package var facts: Facts { outcome.facts }

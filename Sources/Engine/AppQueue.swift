@@ -191,7 +191,7 @@ extension AppQueue {
             await take(.answered(answer, jitter: check.moment.jitter))
             await context.blockIfThrottled(answer, of: lane.app)
             // A check that a stop has cut short has not failed: it stays due.
-            if !Task.isCancelled, check.isConfigured {
+            if !Task.isCancelled, check.isToBeDecided {
                 await committer.submit(pass.decide(check))
             } else {
                 context.inFlight.remove(CollectionOfOne(claim))

@@ -11,6 +11,8 @@ package struct CallRow: Sendable {
         case refused(for: Duration)
         /// Places came to nothing because the database took too long to give them.
         case missed
+        /// A person lets nobody call.
+        case paused
     }
 
     private let app: AppKey
@@ -53,6 +55,7 @@ package struct CallRow: Sendable {
             switch try await ledger.reserveCalls(
                 from: BucketID(of: app), for: row.stretch(1), within: horizon, isUrgent: isUrgent)
             {
+            case .paused: return .paused
             case .askAgain(let wait):
                 guard ContinuousClock.now + wait + horizon <= end else {
                     return .refused(for: wait)

@@ -6,6 +6,9 @@ import Synchronization
 /// database serves them all; each reading is a task of its own.
 final class HintRunner: Sendable {
     private struct State {
+        /// Those that are configured, and the apps that nobody may ask about.
+        var configured: [HintSource]
+        var paused: Set<AppKey> = []
         var sources: [SourceID: HintSource] = [:]
         var watch: HintWatch
         /// Cuts a reading short.
@@ -33,8 +36,13 @@ final class HintRunner: Sendable {
         self.store = store
         reader = HintReader(
             context: context, store: store, telling: HintTelling(context.log), woken: woken)
-        state = Mutex(State(watch: HintWatch(isOnePass: context.mode != .forever)))
-        follow(context.services.stores.hintSources)
+        let stores = context.settings.stores
+        state = Mutex(
+            State(
+                configured: context.services.stores.hintSources.filter {
+                    stores.isEmpty || stores.contains($0.app.store)
+                }, watch: HintWatch(isOnePass: context.mode != .forever)))
+        follow { _ in }
         state.withLock { $0.changes = [] }
     }
 
@@ -45,19 +53,28 @@ final class HintRunner: Sendable {
     /// Reads other sources from now on: those that have come are begun with, those that have gone
     /// are let go of.
     func adapt(to sources: [HintSource]) {
-        follow(sources)
-        wakeUp.signal()
+        let stores = context.settings.stores
+        follow { state in
+            state.configured = sources.filter { stores.isEmpty || stores.contains($0.app.store) }
+        }
     }
 
-    private func follow(_ sources: [HintSource]) {
-        let stores = context.settings.stores
-        let wanted = sources.filter { stores.isEmpty || stores.contains($0.app.store) }
+    /// Reads nothing of these apps until it is told of others.
+    func pause(_ apps: Set<AppKey>) {
+        guard state.withLock({ $0.paused != apps }) else { return }
+        follow { $0.paused = apps }
+    }
+
+    private func follow(_ change: (inout State) -> Void) {
         state.withLock { state in
+            change(&state)
+            let wanted = state.configured.filter { !state.paused.contains($0.app) }
             for source in wanted { state.sources[source.name] = source }
             let (come, gone) = state.watch.follow(
                 wanted.map { ($0.name, $0.endpoint) }, at: .now)
             state.changes += come.map { "+ \($0)" } + gone.map { "- \($0)" }
         }
+        wakeUp.signal()
     }
 
     /// Cuts short what is under way: it is read again later.

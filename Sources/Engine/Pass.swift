@@ -53,6 +53,9 @@ package struct AnsweredCheck: Sendable {
     }
 
     /// Whether there is something to decide: the app may have been taken out of the configuration
-    /// meanwhile. Such a purchase stays due, so that it is asked about as soon as the app is back.
-    package var isConfigured: Bool { call.answer != .failure(.notConfigured) }
+    /// meanwhile, or be paused. Such a purchase stays due, so that it is asked about as soon as the
+    /// app is back.
+    package var isToBeDecided: Bool {
+        call.answer != .failure(.notConfigured) && call.answer != .failure(.paused)
+    }
 }

@@ -210,6 +210,10 @@ extension QueueMachine {
                 permits?.reserve(calls, in: wait, sent: sent, answered: answered)
             case .askAgain(let wait):
                 reserveAt = now + wait.clamped(Self.leastWait, limits.poll)
+            case .paused:
+                reserveAt = now + limits.poll
+                // One pass has nothing more to hope for.
+                if mode != .forever { return stop() }
             }
             return []
         case .reservationFailed(let isLasting):

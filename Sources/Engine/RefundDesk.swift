@@ -12,6 +12,8 @@ final class RefundDesk: Sendable {
         /// Apps that are being answered for, and those that failed: until when they rest.
         var busy: Set<AppKey> = []
         var resting: [AppKey: ContinuousClock.Instant] = [:]
+        /// Apps that nobody may ask about.
+        var paused: Set<AppKey> = []
         var isStopping = false
     }
 
@@ -42,6 +44,12 @@ final class RefundDesk: Sendable {
     /// What is being sent is finished; nothing further is begun.
     func stop() {
         state.withLock { $0.isStopping = true }
+        wakeUp.signal()
+    }
+
+    /// Answers nothing of these apps until it is told of others.
+    func pause(_ apps: Set<AppKey>) {
+        state.withLock { $0.paused = apps }
         wakeUp.signal()
     }
 
@@ -94,6 +102,7 @@ final class RefundDesk: Sendable {
         return state.withLock { state in
             context.services.stores.apps.filter { app in
                 (stores.isEmpty || stores.contains(app.store)) && !state.busy.contains(app)
+                    && !state.paused.contains(app)
                     && state.resting[app].map { $0 <= .now } ?? true
             }
         }

@@ -49,7 +49,12 @@ package final class RenewalEngine: Service {
         self.context.withLock { $0 = context }
         self.hints.withLock { $0 = hints }
         let refunds = RefundDesk(context) { await self.extraCall($0) }
-        let keeper = ShardKeeper(context, supervisor)
+        let told = AsyncEvent()
+        let keeper = ShardKeeper(context, supervisor) { apps in
+            hints?.pause(apps)
+            refunds?.pause(apps)
+            told.signal()
+        }
         if mode != .forever {
             let taken = try await keeper.join()
             counters.leftToOthers(ShardKeeper.shardCount - context.leases.lease.epochs.count)
@@ -64,17 +69,26 @@ package final class RenewalEngine: Service {
                     for await _ in stops {
                         hints?.stop()
                         refunds?.stop()
+                        told.signal()
                         await supervisor.stop()
                     }
                 }
                 group.addTask { await acknowledger.run() }
                 if mode == .forever {
-                    group.addTask { await hints?.run() }
+                    group.addTask {
+                        // Which apps are paused is known by then.
+                        while await !told.wait(upTo: .hours(1)), !Task.isCancelled {}
+                        await withDiscardingTaskGroup { group in
+                            group.addTask { await hints?.run() }
+                            group.addTask { await refunds?.run() }
+                        }
+                    }
                 } else {
                     await hints?.run()
+                    group.addTask { await refunds?.run() }
                 }
-                group.addTask { await refunds?.run() }
                 await supervisor.run()
+                context.endTurns()
                 hints?.stop()
                 if mode == .forever { refunds?.stop() }
                 await committer.close()

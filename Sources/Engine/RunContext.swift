@@ -12,7 +12,7 @@ struct RunContext: Sendable {
     let inFlight: InFlight
     let faults: StandingFaults
     let log: Logger
-    private let turnstiles = Turnstiles()
+    private let waiting = Waiting()
 
     init(
         _ mode: RunMode, _ controls: LiveSettings, _ services: EngineServices, log: Logger
@@ -53,7 +53,7 @@ extension RunContext {
     /// - Returns: whether the call may start; `.missed` without a database.
     func turn(of app: AppKey, within patience: Duration) async -> CallRow.Turn {
         let end = ContinuousClock.now + patience
-        let turnstile = turnstiles.turnstile(of: app)
+        let turnstile = waiting.turnstile(of: app)
         await turnstile.enter()
         let turn: CallRow.Turn
         do throws(LedgerError) {
@@ -73,18 +73,22 @@ extension RunContext {
     ///
     /// - Returns: whether there is a place.
     func turn(of app: AppKey) async -> Bool {
+        let end = mode == .forever ? nil : ContinuousClock.now + Self.passPatience
         repeat {
             switch await turn(of: app, within: Self.patience) {
             case .granted: return true
-            case .refused, .missed:
-                guard mode == .forever else { return false }
-                try? await Task.sleep(for: settings.poll)
+            case .paused: return false
+            case .refused, .missed: try? await Task.sleep(for: settings.poll)
             }
-        } while !Task.isCancelled
+        } while !Task.isCancelled && !waiting.isClosed && end.map { $0 > .now } ?? true
         return false
     }
 
-    private static let patience = Duration.seconds(30)
+    /// Nobody waits for a place any more.
+    func endTurns() { waiting.close() }
+
+    private static let patience = Duration.seconds(5)
+    private static let passPatience = Duration.seconds(30)
 
     /// A store that asks for fewer calls speaks to all workers, not to this one alone.
     func blockIfThrottled(_ answer: Answer, of app: AppKey) async {
@@ -98,15 +102,24 @@ extension RunContext {
     }
 }
 
-/// One for each app.
-private final class Turnstiles: Sendable {
-    private let turnstiles = Mutex<[AppKey: Turnstile]>([:])
+/// Who waits for a place: one after the other of each app.
+private final class Waiting: Sendable {
+    private struct State {
+        var turnstiles: [AppKey: Turnstile] = [:]
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    var isClosed: Bool { state.withLock(\.isClosed) }
+
+    func close() { state.withLock { $0.isClosed = true } }
 
     func turnstile(of app: AppKey) -> Turnstile {
-        turnstiles.withLock { turnstiles in
-            if let turnstile = turnstiles[app] { return turnstile }
+        state.withLock { state in
+            if let turnstile = state.turnstiles[app] { return turnstile }
             let turnstile = Turnstile()
-            turnstiles[app] = turnstile
+            state.turnstiles[app] = turnstile
             return turnstile
         }
     }

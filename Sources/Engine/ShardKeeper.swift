@@ -6,6 +6,7 @@ import Renewal
 actor ShardKeeper {
     private let context: RunContext
     private let supervisor: Supervisor
+    private let paused: @Sendable (Set<AppKey>) -> Void
     private var hasEnded = false
     private var workers = 1
     private var renewedAt: ContinuousClock.Instant?
@@ -17,9 +18,14 @@ actor ShardKeeper {
     /// All shards, always: the hash of a user id gives one byte.
     static let shardCount = 256
 
-    init(_ context: RunContext, _ supervisor: Supervisor) {
+    /// `paused` is told of which apps nobody may ask the store.
+    init(
+        _ context: RunContext, _ supervisor: Supervisor,
+        paused: @escaping @Sendable (Set<AppKey>) -> Void = { _ in }
+    ) {
         self.context = context
         self.supervisor = supervisor
+        self.paused = paused
     }
 
     /// Joins: says that this worker is here and takes its share.
@@ -109,8 +115,9 @@ actor ShardKeeper {
     /// Says which apps this worker has configured: no other one is served, and purchases of apps
     /// that no worker has configured say so.
     private func tellApps() async throws(LedgerError) {
-        await supervisor.follow(
-            try await ledger.configure(context.services.stores.apps, by: worker))
+        let lanes = try await ledger.configure(context.services.stores.apps, by: worker)
+        paused(lanes.paused)
+        await supervisor.follow(lanes)
     }
 
     private func take() async throws(LedgerError) -> [TakenShard] {

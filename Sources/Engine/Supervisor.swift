@@ -50,8 +50,9 @@ final class Supervisor: Sendable {
     /// Serves these lanes from now on and no others. Checks of a lane that has gone are finished.
     func follow(_ configured: ConfiguredLanes) async {
         let wanted = settings.stores
-        let lanes = configured.lanes.filter {
-            wanted.isEmpty || wanted.contains($0.app.store)
+        let lanes = configured.lanes.filter { lane in
+            (wanted.isEmpty || wanted.contains(lane.app.store))
+                && !configured.paused.contains(lane.app)
         }
         let gone = state.withLock { state in
             state.lanes = Dictionary(lanes.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
@@ -258,7 +259,11 @@ final class Supervisor: Sendable {
     /// An app that nobody has configured costs one look at the apps when it is first heard of, and
     /// nothing from then on.
     private func hear(of number: Int32?) {
-        guard let number else { return wake() }
+        guard let number else {
+            // Any may be due, and any may have been paused.
+            state.withLock { $0.hasHeardOfNewApp = true }
+            return wake()
+        }
         let isServed = state.withLock { state in
             if number > state.highest { state.hasHeardOfNewApp = true }
             return state.lanes[number] != nil

@@ -20,8 +20,8 @@ struct SuspectRunner {
 
     /// Clears the suspects of the shards, then opens them.
     ///
-    /// - Returns: how many were not asked about, since their store lets nobody call just now. They
-    ///   stay suspects.
+    /// - Returns: how many were not asked about: their store lets nobody call just now, or they are
+    ///   in hand elsewhere. They stay suspects.
     func clear(_ shards: [TakenShard], in lanes: [Lane]) async throws(LedgerError) -> Int {
         guard !shards.isEmpty else { return 0 }
         var suspects = try await ledger.suspects(
@@ -33,8 +33,10 @@ struct SuspectRunner {
             let size = first.crashes == 1 ? Self.groupLimit : 1
             let group = Array(suspects.prefix { $0.crashes == first.crashes }.prefix(size))
             suspects.removeFirst(group.count)
-            let refused = try await check(inFlight.add(group))
-            unasked += refused.count
+            let free = inFlight.add(group)
+            let refused = try await check(free)
+            // What a queue still has in hand may come to nothing: it is looked at again.
+            unasked += group.count - free.count + refused.count
             // One of an app has waited for all.
             let closed = Set(refused.map(\.purchase.app))
             unasked += suspects.count { closed.contains($0.purchase.app) }
@@ -91,7 +93,7 @@ struct SuspectRunner {
         let pass = context.pass
         let check = await pass.ask(claim)
         await context.blockIfThrottled(check.call.answer, of: claim.purchase.app)
-        guard !Task.isCancelled, check.isConfigured else {
+        guard !Task.isCancelled, check.isToBeDecided else {
             inFlight.remove(CollectionOfOne(claim))
             return nil
         }

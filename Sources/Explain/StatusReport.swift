@@ -63,6 +63,9 @@ package struct StatusReport {
         later[BucketID(of: app)]?.blockedUntil
     }
 
+    /// Since when a person lets nobody ask the store.
+    package func pausedAt(_ app: AppKey) -> Timestamp? { later[BucketID(of: app)]?.pausedAt }
+
     /// When the app's breaker has tripped; nil while it lets revocations through.
     package func trippedAt(_ app: AppKey) -> Timestamp? {
         standing(of: app).flatMap { $0.breaker(under: safety).count.trip?.at }

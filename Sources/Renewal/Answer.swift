@@ -150,6 +150,10 @@ extension StoreFailure {
     package static let notConfigured = StoreFailure.unsupported(
         reason: "this app is not configured")
 
+    /// A person lets nobody ask the app's store. The purchase stays as it is.
+    package static let paused = StoreFailure.unsupported(
+        reason: "this app is paused: renewald resume lets it be asked about again")
+
     package var problem: Problem {
         switch self {
         case .unreachable(let reason, _):

@@ -108,11 +108,11 @@ package struct BucketID: Identity {
 
 extension BucketID {
     /// The row of calls that all draw from: the background, and whoever waits at a terminal.
-    package init(of app: AppKey) { self.init("\(app.store.rawValue)/\(app.id)") }
+    package init(of app: AppKey) { self.init(app.name) }
 
     /// Not a quota: blocked for as long as a worker's circuit is open, so that others can tell.
     package init(ofCircuitOf app: AppKey) {
-        self.init("\(app.store.rawValue)/\(app.id)/circuit")
+        self.init("\(app.name)/circuit")
     }
 }
 

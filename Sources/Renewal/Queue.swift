@@ -1,11 +1,14 @@
 /// The lanes of the apps that a worker has configured.
 package struct ConfiguredLanes: Hashable, Sendable {
     package let lanes: [Lane]
+    /// Those of which a person lets nobody ask the store.
+    package let paused: Set<AppKey>
     /// The highest number that any app has, configured or not: what is above it is new.
     package let highest: Int32
 
-    package init(lanes: [Lane], highest: Int32) {
+    package init(lanes: [Lane], paused: Set<AppKey> = [], highest: Int32) {
         self.lanes = lanes
+        self.paused = paused
         self.highest = highest
     }
 }
@@ -61,4 +64,6 @@ package enum Reservation: Hashable, Sendable {
     case granted(in: Duration)
     /// There is none yet.
     case askAgain(in: Duration)
+    /// A person lets nobody ask the store.
+    case paused
 }

@@ -18,6 +18,16 @@ package struct AppKey: Hashable, Sendable {
         self.store = store
         self.id = id
     }
+
+    /// As people write it: `google/com.example.reader`. Nil for what is nothing such.
+    package init?(named name: String) {
+        guard let slash = name.firstIndex(of: "/"), slash != name.indices.last,
+            let store = Store(rawValue: String(name[..<slash]))
+        else { return nil }
+        self.init(store: store, id: AppID(String(name[name.index(after: slash)...])))
+    }
+
+    package var name: String { "\(store.rawValue)/\(id)" }
 }
 
 package enum ProductKind: String, Hashable, Sendable, CaseIterable {

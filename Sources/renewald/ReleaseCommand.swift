@@ -32,7 +32,7 @@ struct ReleaseCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        if let app, Self.key(app) == nil {
+        if let app, AppKey(named: app) == nil {
             throw ValidationError("--app is STORE/APP, such as google/com.example.reader")
         }
         if let reason, RevokeReason(rawValue: reason) == nil {
@@ -44,15 +44,9 @@ struct ReleaseCommand: AsyncParsableCommand {
         }
     }
 
-    private static func key(_ text: String) -> AppKey? {
-        let parts = text.split(separator: "/", maxSplits: 1)
-        guard parts.count == 2, let store = Store(rawValue: String(parts[0])) else { return nil }
-        return AppKey(store: store, id: AppID(String(parts[1])))
-    }
-
     mutating func run() async throws {
         let (app, reason) = (
-            self.app.flatMap(Self.key), self.reason.flatMap(RevokeReason.init(rawValue:))
+            self.app.flatMap(AppKey.init(named:)), self.reason.flatMap(RevokeReason.init(rawValue:))
         )
         let (discard, yes, json) = (self.discard, self.yes, self.json)
         try await common.withServices(asksStores: !discard, writes: true) { services in

@@ -105,6 +105,10 @@ private struct StatusText {
             "  rate          \(rate(of: app.key))",
             "  circuit       \(circuit(of: app.key))",
         ]
+        if let since = report.pausedAt(app.key) {
+            lines.append(
+                "  paused        since \(since.text): renewald resume \(app.key.name) ends it")
+        }
         if let blocked = report.blockedUntil(app.key) {
             lines.append("  blocked       until \(blocked.text), as the store asked")
         }

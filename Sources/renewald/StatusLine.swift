@@ -4,7 +4,7 @@ import Daemon
 /// A line of `renewald status` with its tone, for a terminal that shows colours.
 enum StatusLine {
     /// Rows that are there only when something is not well.
-    private static let troubles = ["problem", "blocked", "set aside"]
+    private static let troubles = ["problem", "blocked", "paused", "set aside"]
 
     /// Takes the heading of an app, or a row with its name two columns in.
     static func toned(_ line: String) -> TextLine {

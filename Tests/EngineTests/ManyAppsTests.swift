@@ -48,6 +48,8 @@ import Testing
             await world.wait { $0.committed.count == 3 }
             // It rests when it is done, and is served again.
             while queuesAtWork(heartbeat) > 0 { await world.letLook(1) }
+            // A look that was under way may have seen what was due before.
+            await world.letLook(3)
             let claims = world.state.count(.claim)
             await world.letLook(20)
             #expect(world.state.count(.claim) == claims)
@@ -83,6 +85,36 @@ import Testing
             await world.letLook(20)
             #expect(world.state.asked.count { $0.lane == 2 } == 1)
         }
+    }
+
+    /// A person lets nobody ask the store: others are told by their news, and are asked about.
+    @Test func aPausedAppIsNotAskedAboutUntilItIsResumed() async throws {
+        let world = World(lanes: 2)
+        let app = world.state.lanes[1].app
+        world.change { $0.paused = [app] }
+        world.add(2, lane: 2)
+        world.add(1, lane: 1)
+        var services = world.services { inForce($0) }
+        services.news = WorldNews(world: world)
+        let engine = RenewalEngine(quickSettings(), services, log: quiet)
+        try await engine.run {
+            await world.wait { $0.committed.count == 1 }
+            await world.letLook(20)
+            #expect(world.state.asked.allSatisfy { $0.lane == 1 })
+            world.change {
+                $0.paused = []
+                $0.news = [nil]
+            }
+            await world.wait { $0.committed.count == 3 }
+            world.change { $0.paused = [app] }
+            for _ in 0..<3 {
+                world.change { $0.news = [nil] }
+                await world.letLook(3)
+            }
+            world.add(1, lane: 2)
+            await world.letLook(20)
+        }
+        #expect(world.state.asked.count == 3)
     }
 
     /// Ten thousand names that nobody has configured, each told by a notification.

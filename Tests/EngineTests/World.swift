@@ -7,6 +7,7 @@ import Synchronization
 final class World: Sendable {
     struct State {
         var lanes: [Lane] = []
+        var paused: Set<AppKey> = []
         var due: [Int32: [Claim]] = [:]
         /// What a crash has left in hand: not due to the crowd.
         var suspects: [Claim] = []
@@ -220,8 +221,10 @@ extension World: EngineLedger {
         _ apps: [AppKey], by worker: WorkerID
     ) async throws(LedgerError) -> ConfiguredLanes {
         try open(.lanes)
-        let lanes = state.lanes
-        return ConfiguredLanes(lanes: lanes, highest: lanes.map(\.number).max() ?? 0)
+        let state = state
+        return ConfiguredLanes(
+            lanes: state.lanes, paused: state.paused,
+            highest: state.lanes.map(\.number).max() ?? 0)
     }
 
     func heads(

@@ -54,6 +54,10 @@ struct JSONPageTests {
                     ])
             ],
             "once": [OnceJSON(checked: 1, events: 2, unjudged: 3, shardsLeftToOthers: 4)],
+            "pause": [
+                PauseJSON(app: AppKey(store: .google, id: "a"), pausedAt: Sample.day(1)),
+                PauseJSON(app: AppKey(store: .google, id: "a"), pausedAt: nil),
+            ],
             "release": [ReleaseJSON(released: 1, dropped: 2)],
             "what-if": [DifferenceJSON(difference), DifferenceJSON(Difference())],
             "apply": [DifferenceJSON(difference)],
@@ -128,7 +132,7 @@ struct JSONPageTests {
             QueueStatus.Bucket(
                 name: BucketID(of: AppKey(store: .google, id: "a")), aheadSeconds: 0,
                 readAt: Sample.start + .seconds(seconds), freeAt: Sample.start + .seconds(seconds),
-                blockedUntil: Sample.day(1))
+                blockedUntil: Sample.day(1), pausedAt: Sample.day(2))
         }
         var status = QueueStatus()
         status.now = Sample.start

@@ -34,6 +34,8 @@ import Testing
             "5d78831a7e3efc19214e2035b7c233fba07b33c138944f103a412f4488375bfb",
         "v0013_keep_observations.sql":
             "65fe5acb966ae581c3df9b13836105ef192d47906e3e8609e801e5d39ed702e1",
+        "v0014_pause_apps.sql":
+            "2c5ea9c137c9e0368bc9b236880345b7789b2ba0eda9d1c54237a6a8e0a30fd6",
     ]
 
     private static let folder = URL(filePath: #filePath)

@@ -82,6 +82,33 @@ import Testing
         #expect(try await wait(stage, 2, from: "other") < .seconds(500))
     }
 
+    @Test func aPausedAppGivesNobodyAPlace() async throws {
+        let stage = try await Stage()
+        let app = AppKey(store: .google, id: "com.example.reader")
+        let worker = WorkerID.random()
+        _ = try await stage.ledger.beat(worker, name: "one", lease: .seconds(60))
+        func mayCall(_ isUrgent: Bool) async throws -> Reservation {
+            try await stage.ledger.reserveCalls(
+                from: BucketID(of: app), for: Self.interval, within: .seconds(30),
+                isUrgent: isUrgent)
+        }
+        let first = try await stage.ledger.pause(app, true)
+        #expect(first.since != nil && first.hasChanged)
+        let second = try await stage.ledger.pause(app, true)
+        #expect(second.since == first.since && !second.hasChanged)
+        #expect(try await mayCall(false) == .paused)
+        #expect(try await mayCall(true) == .paused)
+        #expect(try await stage.ledger.configure([app], by: worker).paused == [app])
+        let third = try await stage.ledger.pause(app, false)
+        #expect(third.since == nil && third.hasChanged)
+        guard case .granted = try await mayCall(false) else {
+            Issue.record("it gives places again")
+            return
+        }
+        #expect(try await stage.ledger.configure([app], by: worker).paused.isEmpty)
+        #expect(try await !stage.ledger.pause(app, false).hasChanged)
+    }
+
     @Test func aBlockMayComeBeforeTheFirstCall() async throws {
         let stage = try await Stage()
         try await stage.ledger.block("bucket", for: .seconds(1000))

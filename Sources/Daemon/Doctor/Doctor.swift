@@ -99,6 +99,14 @@ package struct Doctor: Sendable {
         }
     }
 
+    /// Since when each is paused.
+    private func pausedApps(_ ledger: PostgresLedger) async -> [BucketID: Timestamp] {
+        let buckets = (try? await ledger.buckets()) ?? []
+        return Dictionary(
+            buckets.compactMap { bucket in bucket.pausedAt.map { (bucket.name, $0) } },
+            uniquingKeysWith: { first, _ in first })
+    }
+
     private func look(_ configuration: Settings, _ tell: (Finding) -> Void) async {
         let client: CurlClient
         do throws(CurlError) {
@@ -130,8 +138,15 @@ package struct Doctor: Sendable {
             guard isFit else { return }
             _ = try? await UrgentCalls(configuration.stores, ledger).wait(for: app)
         }
+        let paused = isFit ? await pausedApps(ledger) : [:]
         for app in configuration.apps {
-            if credentials.usable.contains(app) {
+            if let since = paused[BucketID(of: app.key)] {
+                tell(
+                    .skipped(
+                        app.key.store.rawValue,
+                        because: "\(app.key.id) is paused since \(since.text); "
+                            + "renewald resume \(app.key.name) lets it be asked again"))
+            } else if credentials.usable.contains(app) {
                 await stores.run(app, tell)
             } else {
                 let reason = "\(app.key.id): its credentials cannot be used"

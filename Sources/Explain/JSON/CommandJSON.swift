@@ -1,3 +1,5 @@
+package import Renewal
+
 /// `renewald once --json`: what a pass came to.
 package struct OnceJSON: JSONObject {
     private let checked: Int
@@ -72,6 +74,23 @@ package struct DoctorJSON: JSONObject {
             row.sentence = sentence
             row.advice = advice
         }
+    }
+}
+
+/// `renewald pause --json` and `renewald resume --json`.
+package struct PauseJSON: JSONObject {
+    private let app: AppKey
+    private let pausedAt: Timestamp?
+
+    package init(app: AppKey, pausedAt: Timestamp?) {
+        self.app = app
+        self.pausedAt = pausedAt
+    }
+
+    package func write(to row: inout JSONRow) {
+        row.store = app.store.rawValue
+        row.app = app.id
+        row.pausedAt = pausedAt
     }
 }
 

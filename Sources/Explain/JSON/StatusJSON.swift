@@ -41,6 +41,7 @@ extension StatusReport: JSONObject {
             row.setAside = app.setAside
             row.problems = app.namedProblems
             row.blockedUntil = report.blockedUntil(app.key)
+            row.pausedAt = report.pausedAt(app.key)
             let refunds = report.refunds(app.key)
             row.refundRequestsOpen = refunds?.open ?? 0
             row.refundDeadlineAt = refunds?.nearestDeadline

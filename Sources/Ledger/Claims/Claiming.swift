@@ -140,7 +140,28 @@ extension PostgresLedger {
                     .bool(isUrgent)),
             ])[1][0]
             let wait = Duration.microseconds(try row.int64("wait_microseconds"))
-            return try row.bool("granted") ? .granted(in: wait) : .askAgain(in: wait)
+            if try row.bool("granted") { return .granted(in: wait) }
+            return try row.bool("paused") ? .paused : .askAgain(in: wait)
+        }
+    }
+
+    /// Lets nobody ask an app's store any more, or again.
+    ///
+    /// - Parameters:
+    ///   - app: one that has been configured or submitted for.
+    ///   - isPaused: whether nobody may.
+    /// - Returns: since when it is paused, nil where it is not; and whether that has changed.
+    /// - Throws: what went wrong with the database.
+    package func pause(
+        _ app: AppKey, _ isPaused: Bool
+    ) async throws(LedgerError) -> (since: Timestamp?, hasChanged: Bool) {
+        try await attempt {
+            let row = try await self.writes.query(
+                SQL.pauseApp(
+                    .text(BucketID(of: app)), .bool(isPaused), .text(app.store.rawValue),
+                    .text(app.id))
+            ).rows[0]
+            return (try row.optionalInstant("paused_at"), try row.bool("has_changed"))
         }
     }
 

@@ -54,6 +54,8 @@ package struct QueueStatus: Hashable, Sendable {
         package let freeAt: Timestamp
         /// The store has asked for no calls until then.
         package let blockedUntil: Timestamp?
+        /// Since when a person lets nobody ask the store.
+        package let pausedAt: Timestamp?
     }
 
     /// Where news is pulled from.
@@ -263,6 +265,7 @@ extension QueueStatus.Bucket {
         self.init(
             name: try row.text("bucket"), aheadSeconds: try row.float64("ahead_seconds"),
             readAt: try row.instant("now"), freeAt: try row.instant("free_at"),
-            blockedUntil: try row.optionalInstant("blocked_until"))
+            blockedUntil: try row.optionalInstant("blocked_until"),
+            pausedAt: try row.optionalInstant("paused_at"))
     }
 }

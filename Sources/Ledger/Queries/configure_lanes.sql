@@ -1,7 +1,7 @@
 -- Notes which apps any worker has configured. What has become due meanwhile is due as soon as one has: nothing
 -- of the schedule is written. Apps that nobody has configured, and that are known to be so, are not read.
--- $1 text[] and $2 text[] (stores and names of the apps of this worker). One row for each of its apps: its lane;
--- and the highest lane of all apps.
+-- $1 text[] and $2 text[] (stores and names of the apps of this worker). One row for each of its apps: its lane,
+-- whether it is paused; and the highest lane of all apps.
 WITH own AS MATERIALIZED (
     SELECT app.lane, app.store, app.app
     FROM unnest($1::text[], $2::text[]) AS given (store, app)
@@ -22,6 +22,9 @@ WITH own AS MATERIALIZED (
     WHERE app.configured IS NOT false
       AND app.lane NOT IN (SELECT lane FROM served)
 )
-SELECT own.lane, own.store, own.app, (SELECT max(app.lane) FROM renewald.app) AS highest
+SELECT
+    own.lane, own.store, own.app, bucket.paused_at IS NOT NULL AS paused,
+    (SELECT max(app.lane) FROM renewald.app) AS highest
 FROM own
+LEFT JOIN renewald.bucket ON bucket.bucket = own.store || '/' || own.app
 ORDER BY own.lane

@@ -3,8 +3,9 @@
 -- who waits at a terminal has little before them; and the background stands back while they do, but for a
 -- stretch every five seconds. What is further ahead than any reservation or block can be was written before the
 -- clock was set back: the row begins anew.
+-- A paused row gives nothing.
 -- $1 text (bucket); $2 int8 (the stretch, microseconds); $3 int8 (the horizon, microseconds); $4 bool (somebody
--- waits for it). One row: granted bool; wait_microseconds int8, until it begins, or until to ask again.
+-- waits for it). One row: granted bool; wait_microseconds int8, until it begins, or until to ask again; paused bool.
 WITH kept AS MATERIALIZED (
     SELECT
         greatest(
@@ -16,13 +17,13 @@ WITH kept AS MATERIALIZED (
             CASE WHEN blocked_until <= now() + interval '65 minutes' THEN blocked_until END,
             now()) AS begins_at,
         urgent_until > now() AND urgent_until <= now() + interval '2 minutes' AS is_urgent,
-        urgent_until, yields_since
+        urgent_until, yields_since, paused_at IS NOT NULL AS is_paused
     FROM renewald.bucket
     WHERE bucket.bucket = $1
     FOR NO KEY UPDATE
 ), offer AS MATERIALIZED (
     SELECT
-        begins_at, is_urgent,
+        begins_at, is_urgent, is_paused,
         greatest(
             begins_at - CASE
                 WHEN NOT $4 AND is_urgent AND yields_since <= now() - interval '5 seconds'
@@ -32,7 +33,8 @@ WITH kept AS MATERIALIZED (
             CASE
                 WHEN NOT $4 AND is_urgent AND yields_since <= now()
                 THEN least(urgent_until, yields_since + interval '5 seconds')
-            END) AS granted_from
+            END,
+            CASE WHEN is_paused THEN now() + interval '1 minute' END) AS granted_from
     FROM kept
 ), reserved AS (
     UPDATE renewald.bucket
@@ -51,5 +53,6 @@ SELECT
     granted_from <= now() AS granted,
     (extract(epoch FROM CASE WHEN granted_from <= now() THEN begins_at ELSE granted_from END - now())
         * 1000000)::int8 AS wait_microseconds,
+    is_paused AS paused,
     (SELECT count(*) FROM reserved) AS reserved
 FROM offer

@@ -50,7 +50,7 @@ package final class PostgresLedger: Sendable {
     /// - Parameters:
     ///   - apps: all of them; no other one is served by this worker.
     ///   - worker: one that has said that it is alive.
-    /// - Returns: the lane of each, and the highest number that any app has.
+    /// - Returns: the lane of each, which are paused, and the highest number that any app has.
     /// - Throws: what went wrong with the database.
     package func configure(
         _ apps: [AppKey], by worker: WorkerID
@@ -65,12 +65,14 @@ package final class PostgresLedger: Sendable {
                 ])
             }[2].rows
             var lanes: [Lane] = []
+            var paused: Set<AppKey> = []
             var highest: Int32 = 0
             for row in rows {
                 lanes.append(try row.lane())
+                if try row.bool("paused") { paused.insert(try row.app()) }
                 highest = try row.int32("highest")
             }
-            return ConfiguredLanes(lanes: lanes, highest: highest)
+            return ConfiguredLanes(lanes: lanes, paused: paused, highest: highest)
         }
         remember(configured.lanes)
         return configured

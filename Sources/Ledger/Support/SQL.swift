@@ -152,6 +152,7 @@ extension SQL {
     static let requireBreakers = SQL(PackageResources.require_breakers_sql)
     static let requireEnds = SQL(PackageResources.require_ends_sql)
     static let renewShards = SQL(PackageResources.renew_shards_sql)
+    static let pauseApp = SQL(PackageResources.pause_app_sql)
     static let reserveCalls = SQL(PackageResources.reserve_calls_sql)
     static let rotateEvidence = SQL(PackageResources.rotate_evidence_sql)
     static let schemaExists = SQL(PackageResources.schema_exists_sql)
