@@ -174,6 +174,23 @@ struct Stage {
         return try await hear(of: 1, at: now)
     }
 
+    private struct ReplaysOtherwise: Error {
+        let names: [String]
+    }
+
+    /// Design rule 14: a decision is made again from what is kept of it.
+    private func replay(
+        _ outcome: Outcome, hearing answer: Answer, at moment: Moment
+    ) throws {
+        let record = DecisionRecord(
+            of: outcome, hearing: answer, at: moment, isReleasing: false)
+        let read = try DecisionRecord(record.bytes, ofPurchase: outcome.claim.purchase.id)
+        let again = read.decidedAgain(under: rules)
+        guard again == record.decided else {
+            throw ReplaysOtherwise(names: again.differences(from: record.decided))
+        }
+    }
+
     private mutating func hear(
         of id: Int64, at now: Timestamp, jitter: Double = 0.5
     ) async throws -> Heard {
@@ -190,9 +207,9 @@ struct Stage {
             attempts: attempts[id] ?? 0, crashes: 0, checkedAt: checkedAt[id], claimedAt: now)
         claim.statedAt = statedAt[id]
         claim.inVain = inVain[id]
-        let outcome = decide(
-            claim, hearing: answer, at: claim.moment(of: hearing, after: .zero, jitter: jitter),
-            under: rules)
+        let moment = claim.moment(of: hearing, after: .zero, jitter: jitter)
+        let outcome = decide(claim, hearing: answer, at: moment, under: rules)
+        try replay(outcome, hearing: answer, at: moment)
         attempts[id] = outcome.schedule.attempts
         if outcome.isVerdict { checkedAt[id] = now }
         for clue in outcome.schedule.settledClues { clues[id]?[clue] = nil }
