@@ -174,13 +174,17 @@ extension AppQueue {
         switch job {
         case .check(let claim): await check(claim)
         case .read(let limit):
-            await take(work.read(limit, from: places(of: context.leases.openShards)))
+            let (places, backfill) = await places(of: context.leases.openShards)
+            await take(work.read(limit, from: places, behind: backfill))
         case .keep(let claims): await take(work.keep(claims))
         case .reserve(let calls, let stretch): await take(work.reserve(calls, stretch))
         }
     }
 
-    private func places(of shards: [Int16]) -> [Place] { shards.shuffled().map(machine.place) }
+    private func places(of shards: [Int16]) -> ([Place], backfill: [Place]) {
+        let shards = shards.shuffled()
+        return (shards.map(machine.place), backfill: shards.map(machine.backfillPlace))
+    }
 
     private nonisolated func check(_ first: Claim) async {
         var next: Claim? = first

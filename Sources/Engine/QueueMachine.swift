@@ -56,7 +56,7 @@ struct QueueMachine {
     }
 
     enum Action: Hashable {
-        /// Read so many claims, from `place(of:)` of each shard on.
+        /// Read so many claims, from `place(of:)` of each shard on, then from `backfillPlace(of:)`.
         case read(limit: Int)
         /// Note these as in hand, then report which are.
         case keep([Claim])
@@ -94,9 +94,11 @@ struct QueueMachine {
     var isStopping = false
 
     // What is due.
-    /// The oldest last.
+    /// The oldest last; what waits behind all that is due before that.
     var buffer: [Claim] = []
     var places: [Int16: Place] = [:]
+    /// Of what waits behind all that is due.
+    var backfillPlaces: [Int16: Place] = [:]
     /// Whether anything for this run was found since the places were last at the start.
     var hasFound = false
     /// In one pass: what becomes due after it began is left to the next.
@@ -150,12 +152,17 @@ struct QueueMachine {
         defer {
             buffer = []
             places = [:]
+            backfillPlaces = [:]
         }
         return buffer
     }
 
     /// From where on a shard is read.
     func place(of shard: Int16) -> Place { places[shard] ?? .start(of: shard) }
+
+    func backfillPlace(of shard: Int16) -> Place {
+        backfillPlaces[shard] ?? .startOfBackfill(of: shard)
+    }
 
     mutating func on(_ event: Event, at now: Instant) -> [Action] {
         lookedAt = now

@@ -48,18 +48,21 @@ extension QueueMachine {
         guard !claims.isEmpty else {
             let found: Found = hasFound ? .nothingNew : .nothing
             // What became due behind the places read so far is found from the start, at once.
-            let isFromTheStart = places.isEmpty
+            let isFromTheStart = places.isEmpty && backfillPlaces.isEmpty
             places = [:]
+            backfillPlaces = [:]
             hasFound = false
             self.found(mode == .forever && !isFromTheStart ? .more : found, at: now)
             return []
         }
         for claim in claims { advance(beyond: claim) }
+        // What is due by now goes before the rest of the back-fill, wherever it became due.
+        if claims.allSatisfy(\.isBackfill) { places = [:] }
         var claims = claims
         if mode != .forever {
             let end = cutoff ?? claims[0].claimedAt
             cutoff = end
-            claims = claims.filter { $0.dueAt <= end }
+            claims = claims.filter { $0.dueAt <= end || $0.isBackfill }
         }
         guard !claims.isEmpty else {
             found(.more, at: now)
@@ -70,8 +73,11 @@ extension QueueMachine {
     }
 
     private mutating func kept(_ claims: [Claim], _ fresh: Int, at now: Instant) {
-        // The buffer is emptied from its end: the oldest last.
-        buffer.insert(contentsOf: claims.sorted { $0.dueAt > $1.dueAt }, at: 0)
+        // The buffer is emptied from its end: the oldest last, and first what is due.
+        let newest = claims.sorted { $0.dueAt > $1.dueAt }
+        let due = buffer.firstIndex { !$0.isBackfill } ?? buffer.endIndex
+        buffer.insert(contentsOf: newest.filter { !$0.isBackfill }, at: due)
+        buffer.insert(contentsOf: newest.filter(\.isBackfill), at: 0)
         if fresh > 0 || mode != .forever { return found(.more, at: now) }
         places = [:]
         found(.nothingNew, at: now)
@@ -89,10 +95,14 @@ extension QueueMachine {
     }
 
     private mutating func advance(beyond claim: Claim) {
-        let place = place(of: claim.shard)
+        let place = claim.isBackfill ? backfillPlace(of: claim.shard) : place(of: claim.shard)
         let id = claim.purchase.id
-        if (claim.dueAt, id) > (place.dueAt, place.id) {
-            places[claim.shard] = Place(shard: claim.shard, dueAt: claim.dueAt, id: id)
+        guard (claim.dueAt, id) > (place.dueAt, place.id) else { return }
+        let next = Place(shard: claim.shard, dueAt: claim.dueAt, id: id)
+        if claim.isBackfill {
+            backfillPlaces[claim.shard] = next
+        } else {
+            places[claim.shard] = next
         }
     }
 }

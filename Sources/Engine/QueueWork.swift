@@ -7,11 +7,18 @@ struct QueueWork: Sendable {
     let context: RunContext
     let budget: PassLimit
 
-    func read(_ limit: Int, from places: [Place]) async -> QueueMachine.Event {
+    /// - Parameters:
+    ///   - limit: most claims.
+    ///   - places: where to go on in each shard.
+    ///   - backfill: likewise in what waits behind all that is due.
+    /// - Returns: what the machine is told of it.
+    func read(
+        _ limit: Int, from places: [Place], behind backfill: [Place]
+    ) async -> QueueMachine.Event {
         guard !places.isEmpty, !budget.isSpent else { return .nothingToRead }
         // A batch from few shards locks few rows of the leases' table.
         let request = ClaimRequest(
-            lane, from: places, perShard: max(limit / 8, 16), limit: limit)
+            lane, from: places, behind: backfill, perShard: max(limit / 8, 16), limit: limit)
         do {
             context.inFlight.beginReading(lane.number)
             let claims = try await context.ledger.claim(request)

@@ -9,16 +9,19 @@ package struct NextCheck: Hashable, Sendable {
     /// Such as `shortly after the paid period ends`; only what is known.
     package let why: String
     private let store: Store
+    private let isBackfill: Bool
 
     package init(of claim: Claim, at now: Timestamp) {
-        at = claim.dueAt < .never ? claim.dueAt : nil
+        at = claim.dueAt < .backfill ? claim.dueAt : nil
         isDue = claim.dueAt <= now
         store = claim.purchase.app.store
+        isBackfill = claim.isBackfill
         why = Self.why(claim, at: now)
     }
 
     /// Such as `the App Store is asked about 2026-11-22 10:31:05 UTC, for a second opinion`.
     package var sentence: String {
+        if isBackfill { return "\(store.name) is asked \(why)" }
         guard let at else { return "never, unless there is news of it: \(why)" }
         if isDue { return "due since \(at.reading): \(store.name) is asked as soon as possible" }
         return "\(store.name) is asked around \(at.reading), \(why)"
@@ -26,6 +29,7 @@ package struct NextCheck: Hashable, Sendable {
 
     private static func why(_ claim: Claim, at now: Timestamp) -> String {
         let facts = claim.purchase.facts
+        if claim.isBackfill { return "as soon as the quota has room: it was imported" }
         if claim.dueAt >= .never {
             return claim.crashes > 0 && facts.state != .superseded
                 ? "it is set aside: checking it has crashed the process"

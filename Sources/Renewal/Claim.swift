@@ -44,6 +44,11 @@ package struct Claim: Hashable, Sendable {
     }
 }
 
+extension Claim {
+    /// It was imported and waits behind all that is due.
+    package var isBackfill: Bool { dueAt >= .backfill && dueAt < .never }
+}
+
 /// Shards that a worker owns, and the epoch of each: the fence of its commits.
 package struct Lease: Hashable, Sendable {
     /// Drawn at random at each start of the process: 16 bytes.
@@ -93,6 +98,11 @@ package struct Place: Hashable, Sendable {
 
     package static func start(of shard: Int16) -> Place {
         Place(shard: shard, dueAt: Timestamp(microsecondsSinceEpoch: 0), id: 0)
+    }
+
+    /// Before the first of what waits behind all that is due.
+    package static func startOfBackfill(of shard: Int16) -> Place {
+        Place(shard: shard, dueAt: .backfill, id: 0)
     }
 
     package init(shard: Int16, dueAt: Timestamp, id: Int64) {

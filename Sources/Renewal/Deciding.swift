@@ -15,6 +15,7 @@ package func decide(
             with: claim, lettingGo: answer.isAboutThePurchase && (isReleasing || isSecond),
             at: moment.now)
     }
+    outcome.endBaseline()
     // What is graver is told first; the verdict stands.
     outcome.schedule.problem = outcome.schedule.problem ?? moment.problem
     return outcome

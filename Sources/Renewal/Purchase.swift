@@ -97,6 +97,9 @@ package struct Facts: Hashable, Sendable {
     /// Whom the app has named to the store at the purchase.
     package var accountToken: UserID?
     package var ownership: Ownership?
+    /// It was imported as it stands and no store has told of it yet: what the first sight finds is
+    /// stored and not told.
+    package var isBaseline = false
 
     /// Of what was submitted, before a store has answered.
     package init(product: ProductID) {

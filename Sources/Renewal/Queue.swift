@@ -18,14 +18,19 @@ package struct ClaimRequest: Hashable, Sendable {
     package var lane: Lane
     /// The shards, and where to go on in each.
     package var places: [Place]
+    /// Likewise of what waits behind all that is due, which is taken when less is due than asked.
+    package var backfill: [Place]
     /// Most of one shard.
     package var perShard: Int
     /// Most in all.
     package var limit: Int
 
-    package init(_ lane: Lane, from places: [Place], perShard: Int, limit: Int) {
+    package init(
+        _ lane: Lane, from places: [Place], behind backfill: [Place] = [], perShard: Int, limit: Int
+    ) {
         self.lane = lane
         self.places = places
+        self.backfill = backfill
         self.perShard = perShard
         self.limit = limit
     }

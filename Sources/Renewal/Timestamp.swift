@@ -17,6 +17,10 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     /// holds it like any other time, which infinity is not.
     package static let never = Timestamp(microsecondsSinceEpoch: 253_402_214_400_000_000)
 
+    /// 9000-01-01 00:00 UTC. What was imported and not asked about yet is due after it, 7,000 years
+    /// after its import: behind everything that has a time, the oldest first.
+    package static let backfill = Timestamp(microsecondsSinceEpoch: 221_845_392_000_000_000)
+
     package static func < (left: Timestamp, right: Timestamp) -> Bool {
         left.microsecondsSinceEpoch < right.microsecondsSinceEpoch
     }

@@ -32,39 +32,6 @@ package struct UserPurchases: Hashable, Sendable {
     }
 }
 
-/// What a user holds or held: a row of `renewald.entitlements`.
-package struct Entitlement: Hashable, Sendable {
-    package let entitlement: EntitlementID
-    package let active: Bool
-    /// Nil is for ever.
-    package let expiresAt: Timestamp?
-    package let willRenew: Bool?
-    package let inGrace: Bool
-    /// The reason of the last grant or revoke.
-    package let reason: String
-    package let store: Store
-    package let product: ProductID
-    package let purchaseID: Int64
-    package let environment: StoreEnvironment?
-
-    package init(
-        entitlement: EntitlementID, active: Bool, expiresAt: Timestamp?, willRenew: Bool?,
-        inGrace: Bool, reason: String, store: Store, product: ProductID, purchaseID: Int64,
-        environment: StoreEnvironment? = nil
-    ) {
-        self.entitlement = entitlement
-        self.active = active
-        self.expiresAt = expiresAt
-        self.willRenew = willRenew
-        self.inGrace = inGrace
-        self.reason = reason
-        self.store = store
-        self.product = product
-        self.purchaseID = purchaseID
-        self.environment = environment
-    }
-}
-
 /// What one decision changes for its user, to be committed whole.
 package struct Settlement: Hashable, Sendable {
     /// Purchases to store: the one decided about, and those it has taken over from.
@@ -91,7 +58,7 @@ extension UserPurchases {
         var purchase = outcome.claim.purchase
         if hasLiveSuccessor(of: purchase) { change.leave(purchase) }
         purchase.facts = change.facts
-        let step = Step(change: change, purchase: purchase, rules: outcome.rules, now: now)
+        let step = Step(change: change, purchase: purchase, of: outcome, now: now)
         return take(step) { book, settlement in
             var reasons = change.reasons
             book.takeOver(step, &reasons, &settlement)
@@ -119,7 +86,7 @@ extension UserPurchases {
         let known = outcome.claim.purchase
         var leaving = known
         leaving.facts = change.facts
-        let mine = Step(change: change.quiet, purchase: leaving, rules: outcome.rules, now: now)
+        let mine = Step(change: change.quiet, purchase: leaving, of: outcome, now: now)
         let lost = take(mine) { book, settlement in
             var reasons = Reasons(gain: change.reasons.gain, loss: change.reasons.loss)
             if change.facts.access == .granted { reasons.loss = .transferred }
@@ -128,7 +95,7 @@ extension UserPurchases {
             return reasons
         }
         var arriving = known.handed(to: other.userID, with: change.facts)
-        let theirs = Step(change: change, purchase: arriving, rules: outcome.rules, now: now)
+        let theirs = Step(change: change, purchase: arriving, of: outcome, now: now)
         let gained = other.take(theirs) { book, settlement in
             var reasons = Reasons(gain: change.reasons.gain, loss: change.reasons.loss)
             if known.facts.access == .granted { reasons.gain = .transferred }
@@ -155,7 +122,7 @@ extension UserPurchases {
         guard older.facts.state != .superseded else { return (Settlement(), link) }
         older.facts.state = .superseded
         older.facts.loseAccess(.transferred)
-        let step = Step(change: change.quiet, purchase: older, rules: outcome.rules, now: now)
+        let step = Step(change: change.quiet, purchase: older, of: outcome, now: now)
         let lost = take(step) { book, settlement in
             book.enter(older, &settlement)
             return Reasons(
@@ -170,7 +137,16 @@ extension UserPurchases {
         let change: Change
         let purchase: Purchase
         let rules: Rules
+        let isFirstSight: Bool
         let now: Timestamp
+
+        init(change: Change, purchase: Purchase, of outcome: Outcome, now: Timestamp) {
+            self.change = change
+            self.purchase = purchase
+            rules = outcome.rules
+            isFirstSight = outcome.isFirstSight
+            self.now = now
+        }
     }
 
     /// Does something to the purchases, and tells what that has changed for the user.
@@ -190,6 +166,7 @@ extension UserPurchases {
                 name, from: before[name] ?? [], to: after[name] ?? [], because: reasons, by: step,
                 &settlement)
         }
+        if step.isFirstSight { settlement.keepQuietAboutTheFirstSight() }
         settlement.offers = reviseOffers(
             keeping: step.rules.policy.keepsOffers, at: step.now)
         return settlement

@@ -109,6 +109,13 @@ private struct StatusText {
             lines.append(
                 "  paused        since \(since.text): renewald resume \(app.key.name) ends it")
         }
+        if let backfill = app.backfill, backfill.left > 0 {
+            let left = backfill.timeLeft(
+                at: status.now, callsPerSecond: report.quota(app.key))
+            lines.append(
+                "  back-fill     \(backfill.done) done, \(backfill.left) left, about "
+                    + "\(backfillTime(left))")
+        }
         if let blocked = report.blockedUntil(app.key) {
             lines.append("  blocked       until \(blocked.text), as the store asked")
         }
@@ -174,5 +181,15 @@ private struct StatusText {
     private func circuit(of app: AppKey) -> String {
         report.hasOpenCircuit(app)
             ? "open: the store fails; single probes until it recovers" : "closed"
+    }
+}
+
+/// In the unit that says most: `41 min`.
+private func backfillTime(_ left: Duration) -> String {
+    switch left {
+    case ..<Duration.minutes(2): "\(left.components.seconds) s"
+    case ..<Duration.hours(3): "\(left.components.seconds / 60) min"
+    case ..<Duration.days(3): "\(left.components.seconds / 3600) h"
+    default: "\(left.components.seconds / 86_400) days"
     }
 }

@@ -85,6 +85,28 @@ import Testing
         #expect(machine.buffer.allSatisfy { $0.dueAt > started[0].dueAt })
     }
 
+    /// What was imported waits: what becomes due meanwhile goes before it, and its place in the
+    /// back-fill does not hide what is due.
+    @Test func asksForWhatIsDueBeforeTheBackfill() {
+        var machine = machine(inFlight: 8)
+        _ = machine.on(.tick, at: at(.zero))
+        func imported() -> Claim {
+            world.makeClaim(dueIn: .backfill - world.now + .days(9000))
+        }
+        let waiting = (1...4).map { _ in imported() }
+        _ = machine.on(.read(waiting), at: at(.zero))
+        #expect(machine.places.isEmpty && !machine.backfillPlaces.isEmpty)
+        _ = machine.on(.kept(waiting, fresh: 4), at: at(.zero))
+        let due = (0..<3).map { _ in world.makeClaim() }
+        let more = [imported()]
+        _ = machine.on(.read(due + more), at: at(.zero))
+        #expect(!machine.places.isEmpty)
+        _ = machine.on(.kept(due + more, fresh: 4), at: at(.zero))
+        let served = machine.buffer.reversed().map(\.isBackfill)
+        #expect(served == [false, false, false, true, true, true, true, true])
+        #expect(machine.buffer.first == more[0], "the youngest comes last")
+    }
+
     @Test func aFailureOfTheWholeAppHalvesWhatIsUnderWay() {
         var (machine, actions) = filled(100)
         _ = settle(&machine, actions, at: .zero)

@@ -58,6 +58,8 @@ struct JSONPageTests {
                 PauseJSON(app: AppKey(store: .google, id: "a"), pausedAt: Sample.day(1)),
                 PauseJSON(app: AppKey(store: .google, id: "a"), pausedAt: nil),
             ],
+            "import": [ImportJSON(read: 6, submitted: 1, known: 2, bad: 3)],
+            "export": [exported(nil), exported("amzn1")],
             "release": [ReleaseJSON(released: 1, dropped: 2)],
             "what-if": [DifferenceJSON(difference), DifferenceJSON(Difference())],
             "apply": [DifferenceJSON(difference)],
@@ -120,13 +122,20 @@ struct JSONPageTests {
         return CheckJSON(of: "ada", [asked, CheckJSON.Purchase(unreadable)])
     }
 
+    private static func exported(_ storeUserID: StoreUserID?) -> ExportedPurchase {
+        ExportedPurchase(
+            userID: "ada", app: Sample.app, product: "monthly", token: "t",
+            storeUserID: storeUserID)
+    }
+
     private static var status: StatusReport {
         func app(_ id: AppID, isConfigured: Bool?, _ at: Timestamp?) -> QueueStatus.App {
             QueueStatus.App(
                 key: AppKey(store: .google, id: id), isConfigured: isConfigured, purchases: 3,
                 due: 1, oldestDueAt: at, nextDueAt: at, lastVerdictAt: at, setAside: 1,
                 problems: [.secondOpinion: 1],
-                lag: at.map { _ in .init(revokes: 1, p50: .seconds(1), p99: .seconds(2)) })
+                lag: at.map { _ in .init(revokes: 1, p50: .seconds(1), p99: .seconds(2)) },
+                backfill: at.map { .init(done: 1, left: 2, startedAt: $0) })
         }
         func bucket(_ seconds: Int) -> QueueStatus.Bucket {
             QueueStatus.Bucket(

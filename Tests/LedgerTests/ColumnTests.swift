@@ -35,11 +35,13 @@ import Testing
         facts.renewsNext = false
         facts.gainReason = .resubscribed
         facts.heldSince = instant(7)
+        facts.isBaseline = true
         return facts
     }
 
     private static let stored = [
         "access held", "account_token an account token", "auto_renew true",
+        "baseline true",
         "commitment_ends_at 2026-01-07", "doubt gone", "doubt_since 2026-01-05",
         "environment sandbox",
         "expires_at 2026-01-03", "gain resubscribed",

@@ -45,7 +45,7 @@ import Testing
             SELECT proname || '(' || pg_get_function_arguments(oid) || ') '
                 || pg_get_function_result(oid) || ' ' || provolatile::text
             FROM pg_proc WHERE pronamespace = 'renewald'::regnamespace
-                AND proname IN ('submit', 'has', 'events_after', 'answer_refund') ORDER BY 1
+                AND proname IN ('submit', 'submit_many', 'has', 'events_after', 'answer_refund') ORDER BY 1
             """)
         #expect(
             found == [
@@ -61,7 +61,9 @@ import Testing
                 + ["bigint", "text", "uuid"].map {
                     "submit(user_id \($0), store text, app text, product text, token text, "
                         + "store_user_id text DEFAULT NULL::text) bigint v"
-                })
+                } + [
+                    "submit_many(purchases jsonb) TABLE(n integer, id bigint, error text) v"
+                ])
     }
 
     @Test func hasAndTheViewsAgreeThroughAPurchasesLife() async throws {

@@ -36,6 +36,8 @@ import Testing
             "65fe5acb966ae581c3df9b13836105ef192d47906e3e8609e801e5d39ed702e1",
         "v0014_pause_apps.sql":
             "2c5ea9c137c9e0368bc9b236880345b7789b2ba0eda9d1c54237a6a8e0a30fd6",
+        "v0015_move_fleets_in.sql":
+            "90457e858c5814b59abd4767a35276c26cb3e3b4f5dfe4510ce3c10acea0901c",
     ]
 
     private static let folder = URL(filePath: #filePath)

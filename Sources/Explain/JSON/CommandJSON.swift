@@ -1,3 +1,4 @@
+package import Ledger
 package import Renewal
 
 /// `renewald once --json`: what a pass came to.
@@ -107,5 +108,39 @@ package struct ReleaseJSON: JSONObject {
     package func write(to row: inout JSONRow) {
         row.released = released
         row.dropped = dropped
+    }
+}
+
+/// `renewald import --json`: lines of the file.
+package struct ImportJSON: JSONObject {
+    private let read: Int64
+    private let submitted: Int64
+    private let known: Int64
+    private let bad: Int64
+
+    package init(read: Int64, submitted: Int64, known: Int64, bad: Int64) {
+        self.read = read
+        self.submitted = submitted
+        self.known = known
+        self.bad = bad
+    }
+
+    package func write(to row: inout JSONRow) {
+        row.read = read
+        row.submitted = submitted
+        row.known = known
+        row.bad = bad
+    }
+}
+
+/// A line of `renewald export --all`, which `import` reads.
+extension ExportedPurchase: JSONObject {
+    package func write(to row: inout JSONRow) {
+        row.userId = userID
+        row.store = app.store
+        row.app = app.id
+        row.product = product
+        row.token = token.text
+        row.storeUserId = storeUserID
     }
 }

@@ -45,7 +45,24 @@ extension StatusReport: JSONObject {
             let refunds = report.refunds(app.key)
             row.refundRequestsOpen = refunds?.open ?? 0
             row.refundDeadlineAt = refunds?.nearestDeadline
+            row.backfill = app.backfill.map { backfill in
+                BackfillJSON(
+                    backfill: backfill,
+                    timeLeft: backfill.timeLeft(
+                        at: report.status.now, callsPerSecond: report.quota(app.key)))
+            }
         }
+    }
+}
+
+private struct BackfillJSON: JSONObject {
+    let backfill: QueueStatus.Backfill
+    let timeLeft: Duration
+
+    func write(to row: inout JSONRow) {
+        row.done = backfill.done
+        row.left = backfill.left
+        row.secondsLeft = timeLeft.components.seconds
     }
 }
 

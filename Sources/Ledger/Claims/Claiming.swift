@@ -4,7 +4,8 @@ package import Renewal
 extension PostgresLedger {
     /// The due purchases of one app in the given shards, from the given places on.
     ///
-    /// - Returns: the claims, oldest first within each shard. What cannot be read is set aside.
+    /// - Returns: the claims, oldest first within each shard; behind them what was imported. What
+    ///   cannot be read is set aside.
     /// - Throws: `.unavailable` without a database.
     package func claim(_ request: ClaimRequest) async throws(LedgerError) -> [Claim] {
         try await claim(request, tell: { _ in })
@@ -17,17 +18,34 @@ extension PostgresLedger {
         tell: @Sendable ([UnreadablePurchase]) -> Void
     ) async throws(LedgerError) -> [Claim] {
         try await attempt {
-            let rows = try await self.reads.query(
-                SQL.claimDue(
-                    .int16s(request.places.map(\.shard)),
-                    .timestamps(request.places.map(\.dueAt.microsecondsSinceEpoch)),
-                    .int64s(request.places.map(\.id)), .int32(request.lane.number),
-                    .int32(Int32(request.perShard)), .int32(Int32(request.limit)),
-                    .bool(suspectsOnly)))
-            let (claims, unreadable) = try self.split(rows.rows, of: request.lane.app)
+            let due = try await self.reads.query(
+                SQL.claimDue.with(
+                    self.columns(of: request.places, request, limit: request.limit)
+                        + [.bool(suspectsOnly)])
+            ).rows
+            var rows = Array(due)
+            if due.count < request.limit, !request.backfill.isEmpty, !suspectsOnly {
+                rows += try await self.reads.query(
+                    SQL.claimBackfill.with(
+                        self.columns(
+                            of: request.backfill, request, limit: request.limit - due.count))
+                ).rows
+            }
+            let (claims, unreadable) = try self.split(rows, of: request.lane.app)
             tell(try await self.setAside(unreadable))
             return claims
         }
+    }
+
+    private func columns(
+        of places: [Place], _ request: ClaimRequest, limit: Int
+    ) -> [PostgresValue] {
+        [
+            .int16s(places.map(\.shard)),
+            .timestamps(places.map(\.dueAt.microsecondsSinceEpoch)),
+            .int64s(places.map(\.id)), .int32(request.lane.number),
+            .int32(Int32(request.perShard)), .int32(Int32(limit)),
+        ]
     }
 
     /// When the first purchase of each of the lanes is due in the given shards, and which

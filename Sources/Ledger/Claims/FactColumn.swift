@@ -40,6 +40,9 @@ struct FactColumn: Sendable {
             FactColumn("renews_next", "bool", { $2.renewsNext = try $0.optionalBool($1) }) {
                 .optionalBools($0.map(\.renewsNext))
             },
+            FactColumn("baseline", "bool", { $2.isBaseline = try $0.bool($1) }) {
+                .bools($0.map(\.isBaseline))
+            },
         ] + lists
 
     private static let named: [FactColumn] = [

@@ -67,7 +67,7 @@ extension UnreadablePurchase {
 extension PostgresLedger {
     /// The claims that can be read, and the purchases that cannot.
     func split(
-        _ rows: PostgresRows, of app: AppKey?
+        _ rows: some Sequence<PostgresRow>, of app: AppKey?
     ) throws(PostgresError) -> (claims: [Claim], unreadable: [UnreadablePurchase]) {
         var claims: [Claim] = []
         var unreadable: [UnreadablePurchase] = []

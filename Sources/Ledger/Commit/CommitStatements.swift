@@ -177,6 +177,7 @@ extension CommitBatch {
         guard !shared.isEmpty else { return nil }
         return SQL.commitCopies([
             "shard": .int16s(shared.map(\.shard)), "id": .int64s(shared.map(\.purchase.id)),
+            "baseline": .bools(shared.map(\.purchase.facts.isBaseline)),
         ])
     }
 

@@ -17,6 +17,29 @@ package struct QueueStatus: Hashable, Sendable {
         package var problems: [Problem.Code: Int64] = [:]
         /// Over the revokes of a day; nil when there was none.
         package var lag: Lag?
+        /// Nil where nothing was imported.
+        package var backfill: Backfill?
+    }
+
+    /// What was imported since nothing waited last.
+    package struct Backfill: Hashable, Sendable {
+        package let done: Int64
+        /// Not asked about yet.
+        package let left: Int64
+        package let startedAt: Timestamp
+
+        package init(done: Int64, left: Int64, startedAt: Timestamp) {
+            self.done = done
+            self.left = left
+            self.startedAt = startedAt
+        }
+
+        /// As long as it takes by the pace so far, and by the calls that may be made: the longer.
+        package func timeLeft(at now: Timestamp, callsPerSecond: Double) -> Duration {
+            let byQuota = Duration.seconds(Double(left) / max(callsPerSecond, 0.001))
+            guard done > 0, left > 0 else { return left > 0 ? byQuota : .zero }
+            return max(byQuota, (now - startedAt) * (Double(left) / Double(done)))
+        }
     }
 
     /// From the time at which a store ended access to our commit of it.
@@ -131,7 +154,8 @@ extension PostgresLedger {
                         oldestDueAt: try row.optionalInstant("oldest_due_at"),
                         nextDueAt: try row.optionalInstant("next_due_at"),
                         lastVerdictAt: try row.optionalInstant("last_verdict_at"),
-                        setAside: try row.int64("set_aside")))
+                        setAside: try row.int64("set_aside"),
+                        backfill: try QueueStatus.Backfill(row)))
             }
             for problem in try results[1].rows.compactMap(QueueStatus.ProblemCount.init) {
                 guard let index = status.apps.firstIndex(where: { $0.key == problem.app })
@@ -239,6 +263,16 @@ extension QueueStatus.ProblemCount {
     fileprivate init?(_ row: PostgresRow) throws(PostgresError) {
         guard let code = Problem.Code(rawValue: try row.text("code")) else { return nil }
         self.init(app: try row.app(), code: code, purchases: try row.int64("purchases"))
+    }
+}
+
+extension QueueStatus.Backfill {
+    /// Nil where nothing was imported.
+    fileprivate init?(_ row: PostgresRow) throws(PostgresError) {
+        guard let total = try row.optionalInt64("imported") else { return nil }
+        let left = try row.int64("waiting")
+        self.init(
+            done: max(total - left, 0), left: left, startedAt: try row.instant("imported_at"))
     }
 }
 

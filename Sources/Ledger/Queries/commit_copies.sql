@@ -1,10 +1,11 @@
--- Gives each user who has claimed one of the purchases a purchase of their own, due at once.
+-- Gives each user who has claimed one of the purchases a purchase of their own, due at once: of the baseline too
+-- where this is the first sight of it.
 -- One row: how many.
 WITH shared AS MATERIALIZED (
-    SELECT shared.* FROM unnest($rows) AS shared (shard int2, id int8)
+    SELECT shared.* FROM unnest($rows) AS shared (shard int2, id int8, baseline bool)
 ), claimed AS MATERIALIZED (
     SELECT
-        claimant.shard, claimant.id, claimant.user_id,
+        claimant.shard, claimant.id, claimant.user_id, shared.baseline,
         renewald.shard_of(claimant.user_id) AS new_shard
     FROM shared
     JOIN renewald.claimant ON claimant.shard = shared.shard AND claimant.id = shared.id
@@ -18,10 +19,10 @@ WITH shared AS MATERIALIZED (
     ON CONFLICT DO NOTHING
 ), bought AS (
     INSERT INTO renewald.purchase (
-        shard, id, lane, user_id, product, original_id, claimed_by_others)
+        shard, id, lane, user_id, product, original_id, claimed_by_others, baseline)
     SELECT
         copy.new_shard, copy.new_id, original.lane, copy.user_id, original.product,
-        original.original_id, true
+        original.original_id, true, copy.baseline
     FROM copy
     JOIN renewald.purchase AS original USING (shard, id)
 ), known AS (

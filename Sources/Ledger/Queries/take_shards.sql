@@ -28,13 +28,16 @@ WITH free AS MATERIALIZED (
     SET crashes = schedule.crashes + 1,
         due_at = CASE
             WHEN schedule.crashes + 1 >= $4 THEN '9999-12-31 00:00+00'
-            ELSE schedule.due_at
+            -- What was imported is looked for among the suspects now.
+            ELSE least(schedule.due_at, now())
         END,
         problem = CASE WHEN schedule.crashes + 1 >= $4 THEN $5 ELSE schedule.problem END
     FROM taken
     WHERE NOT taken.clean
       AND schedule.shard = taken.shard
       AND schedule.id = ANY (taken.in_hand)
-      AND schedule.due_at <= now()
+      AND (
+          schedule.due_at <= now()
+          OR schedule.due_at >= '9000-01-01 00:00+00' AND schedule.due_at < '9999-12-31 00:00+00')
 )
 SELECT shard, epoch, clean, in_hand FROM taken

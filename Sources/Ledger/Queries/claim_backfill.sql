@@ -1,0 +1,25 @@
+-- What was imported into one lane, and not asked about yet, in the given shards, the oldest of each shard first. A
+-- plain read, and none at all where nothing was imported.
+-- $1 int2[], $2 timestamptz[], $3 int8[] (shards, and for each the place after which to go on); $4 int4
+-- (lane); $5 int4 (most of one shard); $6 int4 (most in all). One row a purchase, also where parts of it are missing.
+SELECT
+    {claim_columns},
+    due.problem
+FROM renewald.backfill
+CROSS JOIN unnest($1::int2[], $2::timestamptz[], $3::int8[]) AS place (shard, due_at, id)
+CROSS JOIN LATERAL (
+    SELECT schedule.*
+    FROM renewald.schedule
+    WHERE schedule.shard = place.shard
+      AND schedule.lane = $4
+      AND schedule.due_at >= '9000-01-01 00:00+00'
+      AND schedule.due_at < '9999-12-31 00:00+00'
+      AND schedule.crashes = 0
+      AND (schedule.due_at, schedule.id) > (place.due_at, place.id)
+    ORDER BY schedule.due_at, schedule.id
+    LIMIT $5
+) AS due
+LEFT JOIN renewald.purchase ON purchase.shard = due.shard AND purchase.id = due.id
+LEFT JOIN renewald.credential ON credential.shard = due.shard AND credential.id = due.id
+WHERE backfill.lane = $4
+LIMIT $6
