@@ -155,8 +155,8 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "Stores", "Curl", "Ledger", "Renewal", "StoreFixtures", "TestSupport", crypto,
-                cryptoExtras,
+                "Stores", "Curl", "Daemon", "Ledger", "Renewal", "StoreFixtures", "TestSupport",
+                crypto, cryptoExtras,
             ], exclude: ["Tables"], swiftSettings: house),
         .testTarget(
             name: "LedgerTests",
@@ -178,8 +178,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Configuration", "Daemon", "Curl", "Engine", "Ledger", "Postgres", "Renewal",
-                "Sockets", "TestSupport", coreMetrics, crypto, logging,
+                "Configuration", "Daemon", "Curl", "Engine", "Explain", "Ledger", "Postgres",
+                "Renewal", "Sockets", "TestSupport", coreMetrics, crypto, logging,
             ], swiftSettings: house),
         .testTarget(
             name: "StoreSimulatorTests",

@@ -6,7 +6,7 @@ package enum ExitReason: Int32, Error, Hashable, Sendable {
     case usage = 64
     /// What was given does not fit what is there.
     case dataError = 65
-    /// `--require` and no such user or order.
+    /// `--require` and no such user or order, or a file that cannot be read.
     case noInput = 66
     /// The database is not there.
     case unavailable = 69

@@ -29,16 +29,76 @@ package struct OutputFile: Sendable {
     }
 
     package func write(_ text: String) throws(WriteFailure) {
-        let bytes = Array(text.utf8)
+        let output = try open()
+        do throws(WriteFailure) {
+            try output.add(text)
+        } catch {
+            output.abandon()
+            throw error
+        }
+        try output.finish()
+    }
+
+    /// Opens it for one who writes piece by piece, and ends with `finish` or `abandon`.
+    ///
+    /// - Parameter isPrivate: it shall be for its owner alone, whatever it was before.
+    /// - Returns: what is written to; nothing of it is there before `finish`.
+    /// - Throws: why it cannot be written.
+    package func open(isPrivate: Bool = false) throws(WriteFailure) -> Writing {
         switch try place() {
-        case .new(let path): try replace(path, like: nil, with: bytes)
-        case .plain(let path, let status): try replace(path, like: status, with: bytes)
-        case .special(let path): try write(bytes, into: path, O_NOFOLLOW)
-        case .open(let path):
-            if StandardStream.output.isFile(at: path) {
-                return try StandardStream.output.write(text)
+        case .new(let path): return try replacement(of: path, like: nil)
+        case .plain(let path, let status):
+            guard faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 else {
+                throw WriteFailure(errno)
             }
-            try write(bytes, into: path, O_TRUNC)
+            return try replacement(of: path, like: isPrivate ? nil : status)
+        case .special(let path): return Writing(try opened(path, O_NOFOLLOW))
+        case .open(let path):
+            // Standard output goes on where it is; another open file begins anew.
+            guard !StandardStream.output.isFile(at: path) else { return Writing() }
+            return Writing(try opened(path, O_TRUNC))
+        }
+    }
+
+    /// A file that is being written.
+    package struct Writing: Sendable {
+        /// Nil is standard output, which is not ours to close.
+        private let descriptor: Int32?
+        /// What takes the place of a file when it is whole.
+        private let replacing: (name: [CChar], path: String, old: stat?)?
+
+        fileprivate init(
+            _ descriptor: Int32? = nil, replacing: (name: [CChar], path: String, old: stat?)? = nil
+        ) {
+            self.descriptor = descriptor
+            self.replacing = replacing
+        }
+
+        package func add(_ text: String) throws(WriteFailure) {
+            guard let descriptor else { return try StandardStream.output.write(text) }
+            try Descriptor(descriptor).write(Array(text.utf8))
+        }
+
+        /// It is whole: from now on it is there.
+        package func finish() throws(WriteFailure) {
+            guard let descriptor else { return }
+            guard let replacing else {
+                guard Glibc.close(descriptor) == 0 else { throw WriteFailure(errno) }
+                return
+            }
+            let isWhole =
+                fchmod(descriptor, OutputFile.mode(of: descriptor, like: replacing.old)) == 0
+                && fsync(descriptor) == 0 && rename(replacing.name, replacing.path) == 0
+            let code = errno
+            if !isWhole { unlink(replacing.name) }
+            Glibc.close(descriptor)
+            if !isWhole { throw WriteFailure(code) }
+        }
+
+        /// What was there before stays.
+        package func abandon() {
+            if let replacing { unlink(replacing.name) }
+            if let descriptor { Glibc.close(descriptor) }
         }
     }
 
@@ -108,11 +168,9 @@ package struct OutputFile: Sendable {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    // MARK: Writing it
+    // MARK: Opening it
 
-    private func write(
-        _ bytes: [UInt8], into path: String, _ flags: Int32
-    ) throws(WriteFailure) {
+    private func opened(_ path: String, _ flags: Int32) throws(WriteFailure) -> Int32 {
         let file = Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags)
         guard file >= 0 else { throw WriteFailure(errno) }
         var status = stat()
@@ -121,42 +179,21 @@ package struct OutputFile: Sendable {
             Glibc.close(file)
             throw .failed(reason: "another program replaced it meanwhile")
         }
-        do throws(WriteFailure) {
-            try Descriptor(file).write(bytes)
-        } catch {
-            Glibc.close(file)
-            throw error
-        }
-        guard Glibc.close(file) == 0 else { throw WriteFailure(errno) }
+        return file
     }
 
-    /// Writes beside it, then takes its place. What was there stays until the new one is whole.
-    private func replace(
-        _ path: String, like old: stat?, with bytes: [UInt8]
-    ) throws(WriteFailure) {
-        if old != nil, faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 {
-            throw WriteFailure(errno)
-        }
+    /// A file beside it, which takes its place. What was there stays until the new one is whole.
+    private func replacement(of path: String, like old: stat?) throws(WriteFailure) -> Writing {
         var name = Array("\(Self.folder(of: path))/.renewald-XXXXXX".utf8CString)
         let file = mkstemp(&name)
         guard file >= 0 else { throw WriteFailure(errno) }
-        do throws(WriteFailure) {
-            defer { Glibc.close(file) }
-            try Descriptor(file).write(bytes)
-            guard fchmod(file, Self.mode(of: file, like: old)) == 0, fsync(file) == 0 else {
-                throw WriteFailure(errno)
-            }
-            guard rename(name, path) == 0 else { throw WriteFailure(errno) }
-        } catch {
-            unlink(name)
-            throw error
-        }
+        return Writing(file, replacing: (name, path, old))
     }
 
     /// Gives the file the owner and the group of the old one as far as we may.
     ///
     /// - Returns: its mode; without the group's part where that would be another group.
-    private static func mode(of file: Int32, like old: stat?) -> mode_t {
+    fileprivate static func mode(of file: Int32, like old: stat?) -> mode_t {
         guard let old else { return ownMode }
         let mode = old.st_mode & 0o777
         let anyOwner = uid_t.max

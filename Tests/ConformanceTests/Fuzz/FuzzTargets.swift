@@ -11,7 +11,7 @@ import TestSupport
 enum FuzzTargets {
     static func all() async throws -> [FuzzTarget] {
         try await [amazon()] + google() + apple() + appleReceipts() + pages()
-            + [texts(), readersOfJSON()]
+            + files() + [texts(), readersOfJSON()]
     }
 
     static let day = TestCalendar.start + .days(10)
