@@ -29,6 +29,7 @@ extension Facts: ArchivedFields {
         archive.pass(&heldSince)
         archive.pass(&accountToken)
         archive.pass(&ownership)
+        archive.pass(&isBaseline)
     }
 }
 
