@@ -22,24 +22,25 @@ enum SourceTree {
     static let root = URL(filePath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// What git tracks or would track: nothing that is ignored.
-    static func tracked() throws -> [String] {
-        let git = Process()
-        git.executableURL = URL(filePath: "/usr/bin/env")
-        git.arguments = [
-            "git", "-c", "safe.directory=*", "-C", root.path, "ls-files", "-z", "--cached",
-            "--others", "--exclude-standard",
-        ]
-        let output = Pipe()
-        git.standardOutput = output
-        try git.run()
-        let bytes = output.fileHandleForReading.readDataToEndOfFile()
-        git.waitUntilExit()
-        guard git.terminationStatus == 0 else {
+    /// What git tracks or would track: nothing that is ignored. It is asked once.
+    static func tracked() throws -> [String] { try listed.get() }
+
+    // `Process` waits for ever at times for a child that has ended already.
+    private static let listed = Result {
+        let folder = "'" + root.path.replacing("'", with: "'\\''") + "'"
+        let options = "-z --cached --others --exclude-standard"
+        guard let pipe = popen("git -c safe.directory='*' -C \(folder) ls-files \(options)", "r")
+        else { throw CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: root.path]) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while case let count = fread(&chunk, 1, chunk.count, pipe), count > 0 {
+            bytes += chunk.prefix(count)
+        }
+        guard pclose(pipe) == 0 else {
             throw CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: root.path])
         }
         let paths = String(decoding: bytes, as: UTF8.self).split(separator: "\0").map(String.init)
-        // A file may be deleted and not yet committed, or be written at this moment.
+        // A file may be deleted and not yet committed.
         return paths.filter { FileManager.default.fileExists(atPath: root.path + "/" + $0) }
     }
 
