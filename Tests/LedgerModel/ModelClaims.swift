@@ -24,8 +24,8 @@ extension ModelState {
 
     /// The due rows that are, or are not, suspects of a crash.
     private func due(suspects: Bool) -> some Sequence<ModelRow> {
-        let now = self.now
-        return queue.lazy.prefix { $0.dueAt <= now }
+        let end = suspects ? now + .days(1) : now
+        return queue.lazy.prefix { $0.dueAt <= end }
             .filter { !breakage.hidden($0.id) }
             .compactMap { rows[$0.id] }
             .filter { ($0.crashes > 0) == suspects }

@@ -67,6 +67,19 @@ import Testing
         #expect(try await stage.due(lease).map(\.crashes) == [0])
     }
 
+    /// The clock was ahead when it was claimed, and has been set back.
+    @Test func aSuspectIsFoundThoughItIsNotDueAnyMore() async throws {
+        let stage = try await Stage()
+        var lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: ["ann"], lease)
+        lease = try await crash(stage, claims, under: lease).lease
+        try await stage.beside.script(
+            "UPDATE renewald.schedule SET due_at = now() + interval '3 hours'")
+        let suspects = try await stage.ledger.suspects(
+            of: try await stage.ledger.allLanes(), in: lease.epochs.keys.sorted())
+        #expect(suspects.map(\.purchase.id) == claims.map(\.purchase.id))
+    }
+
     @Test func aSuccessInBetweenStartsTheCountAnew() async throws {
         let stage = try await Stage()
         var lease = try await stage.takeAll()

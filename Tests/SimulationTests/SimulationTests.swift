@@ -31,8 +31,8 @@ struct SimulationTests {
     func whatIsBrokenIsFound(_ sabotage: String, rule: String) async throws {
         let run = try await Self.soak(
             [
-                "--seed", "1", "--fleet", "40", "--days", "40", "--shrink", "1", "--sabotage",
-                sabotage,
+                "--seed", "1", "--seeds", "3", "--fleet", "40", "--days", "40", "--shrink", "1",
+                "--sabotage", sabotage,
             ])
         #expect(run.exit == .code(1))
         #expect(run.standardOutput.contains("  \(rule) ("), "\(run.standardOutput)")

@@ -18,8 +18,9 @@ extension PostgresLedger {
         tell: @Sendable ([UnreadablePurchase]) -> Void
     ) async throws(LedgerError) -> [Claim] {
         try await attempt {
+            let statement = suspectsOnly ? SQL.claimSuspects : SQL.claimDue
             let due = try await self.reads.query(
-                SQL.claimDue.with(
+                statement.with(
                     self.columns(of: request.places, request, limit: request.limit)
                         + [.bool(suspectsOnly)])
             ).rows

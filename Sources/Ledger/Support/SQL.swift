@@ -20,6 +20,12 @@ struct SQL: Sendable {
         name = "renewald_" + String(number, radix: 16)
     }
 
+    /// For another use than the usual one.
+    private init(_ file: [UInt8], _ name: String, is value: String) {
+        let text = String(decoding: file, as: UTF8.self)
+        self.init(Array(text.replacing("{\(name)}", with: value).utf8))
+    }
+
     /// Values for `$1` onwards.
     func callAsFunction(_ parameters: PostgresValue...) -> PostgresStatement {
         with(parameters)
@@ -68,6 +74,10 @@ extension SQL {
     static let breakerEnds = SQL(PackageResources.breaker_ends_sql)
     static let claimBackfill = SQL(PackageResources.claim_backfill_sql)
     static let claimDue = SQL(PackageResources.claim_due_sql)
+    /// A suspect was due when it was claimed. Where the clock was set back since, it is not, and
+    /// nobody else would ask about it.
+    static let claimSuspects = SQL(
+        PackageResources.claim_due_sql, "due_until", is: "now() + interval '1 day'")
     static let claimPulls = SQL(PackageResources.claim_pulls_sql)
     static let commitAccounts = SQL(PackageResources.commit_accounts_sql)
     static let commitClues = SQL(PackageResources.commit_clues_sql)

@@ -25,7 +25,7 @@ struct StatementText {
             ("{kept_columns}", part(PackageResources.kept_columns_sql)),
             ("{purchase_columns}", part(PackageResources.purchase_columns_sql)),
             ("{fact_columns}", FactColumn.selected), ("{fact_types}", FactColumn.declared),
-            ("{fact_changes}", FactColumn.assigned),
+            ("{fact_changes}", FactColumn.assigned), ("{due_until}", "now()"),
         ] {
             while let found = text.firstRange(of: name) { text.replaceSubrange(found, with: part) }
         }

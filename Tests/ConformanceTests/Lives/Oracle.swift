@@ -76,6 +76,10 @@ struct Oracle {
         let isEnd = facts.state == .refunded && before.access == .granted
         left += Array(
             repeating: .told(.refundOfPastPeriod), count: max(refunds - (isEnd ? 1 : 0), 0))
+        // It was paid and taken back between two looks, and the news of it comes after the second.
+        if case .refunded = link.standing, before.state == .expired {
+            left.append(.told(.refundOfPastPeriod))
+        }
         // What was lost and came back between two looks goes on, as far as anybody can see.
         if hasGap || hasHeir {
             left += [
