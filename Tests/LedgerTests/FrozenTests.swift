@@ -37,7 +37,7 @@ import Testing
         "v0014_pause_apps.sql":
             "2c5ea9c137c9e0368bc9b236880345b7789b2ba0eda9d1c54237a6a8e0a30fd6",
         "v0015_move_fleets_in.sql":
-            "90457e858c5814b59abd4767a35276c26cb3e3b4f5dfe4510ce3c10acea0901c",
+            "8ee9353cbf2145994d3ea77fe16664dcb390c0b02be5bc6e16602f2f6b7b82db",
     ]
 
     private static let folder = URL(filePath: #filePath)

@@ -321,7 +321,8 @@ BEGIN
         LEFT JOIN renewald.purchase AS meant
             ON meant.shard = original.shard AND meant.id = original.id
         WHERE given.digest IS NOT NULL AND given.id IS NULL
-        ORDER BY given.n
+        -- In the order of the keys here too: each is locked.
+        ORDER BY given.lane, given.digest, given.name, given.n
     LOOP
         -- What came before it in this call may have changed it since.
         IF known.is_settled THEN
