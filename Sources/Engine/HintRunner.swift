@@ -7,7 +7,7 @@ import Synchronization
 final class HintRunner: Sendable {
     private struct State {
         /// Those that are configured, and the apps that nobody may ask about.
-        var configured: [HintSource]
+        var configured: [HintSource] = []
         var paused: Set<AppKey> = []
         var sources: [SourceID: HintSource] = [:]
         var watch: HintWatch
@@ -36,13 +36,8 @@ final class HintRunner: Sendable {
         self.store = store
         reader = HintReader(
             context: context, store: store, telling: HintTelling(context.log), woken: woken)
-        let stores = context.settings.stores
-        state = Mutex(
-            State(
-                configured: context.services.stores.hintSources.filter {
-                    stores.isEmpty || stores.contains($0.app.store)
-                }, watch: HintWatch(isOnePass: context.mode != .forever)))
-        follow { _ in }
+        state = Mutex(State(watch: HintWatch(isOnePass: context.mode != .forever)))
+        adapt(to: context.services.stores.hintSources)
         state.withLock { $0.changes = [] }
     }
 

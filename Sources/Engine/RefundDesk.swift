@@ -49,8 +49,11 @@ final class RefundDesk: Sendable {
 
     /// Answers nothing of these apps until it is told of others.
     func pause(_ apps: Set<AppKey>) {
-        state.withLock { $0.paused = apps }
-        wakeUp.signal()
+        let isChange = state.withLock { state in
+            defer { state.paused = apps }
+            return state.paused != apps
+        }
+        if isChange { wakeUp.signal() }
     }
 
     /// Answers until `stop`; in one pass what is due now.
