@@ -47,7 +47,7 @@ package struct Plan: Sendable {
         var terms = terms(of: app)
         let missing = app.ofStore.news(in: &terms)
         var plan = AppPlan(app.key, Forecast(of: fleet, under: terms))
-        plan.isAssumed = fleet.isAssumed
+        plan.isAssumed = fleet.settled.isAssumed
         var (wanted, grown) = (plan.forecast, fleet)
         if let more {
             grown = fleet.grown(by: more)

@@ -49,8 +49,9 @@ struct PlanCommand: AsyncParsableCommand {
         let command = self
         guard !purchases.isEmpty else {
             return try await common.withServices(asksStores: false) { services in
-                _ = services
-                throw ValidationError("--purchases is missing")
+                let plan = Plan(services.configuration)
+                let growth = try command.growth(services.configuration.apps.map(\.key))
+                try command.say(plan.report(on: try await services.fleetOutlines(), with: growth))
             }
         }
         try common.runAsServiceUser()

@@ -49,7 +49,8 @@ struct PlanText {
     }
 
     private func calls(_ forecast: Forecast) -> String {
-        let share = (forecast.quotaShare * 1000).rounded() / 10
+        let tenths = (forecast.quotaShare * 1000).rounded() / 10
+        let share = tenths == 0 ? "less than 0.1" : "\(tenths)"
         let text = "\(rounded(forecast.callsPerDay)) of \(rounded(forecast.quotaPerDay)), "
         guard forecast.quotaShare > 1 else { return text + "\(share) % of the quota" }
         return text + "and \(rounded(forecast.wantedPerDay)) are wanted: \(share) % of the quota"

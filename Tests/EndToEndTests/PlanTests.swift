@@ -128,4 +128,66 @@ struct PlanTests {
             "--purchases", "google=7", configuration: "[databse]\nurl = \"\"\n")
         #expect(ended.exit == .code(78) && ended.standardError.contains("[database]"))
     }
+
+    private func read(_ ended: Stage.Ended) throws -> Planned {
+        try JSONDecoder().decode(Planned.self, from: Data(ended.standardOutput.utf8))
+    }
+
+    /// From the import to the fleet that a daemon has seen.
+    @Test func aFleetIsForecastFromTheDatabase() async throws {
+        try await onStage(from: "2026-01-01T00:00:00Z") { stage in
+            try stage.configure(rate: 2)
+            let empty = try await stage.renewald("plan", "--json")
+            #expect(empty.exit == .code(0), "\(empty.standardError)")
+            #expect(try read(empty).apps.allSatisfy { $0.purchases == 0 && $0.calls_per_day == 0 })
+
+            let made = try await stage.buy("google", count: 90)
+            let lines = made.enumerated().map { "user \($0),google,monthly,\($1.token)" }
+            let file = "\(stage.folder)/fleet.csv"
+            try Data(
+                ("user_id,store,product,token\n" + lines.joined(separator: "\n")).utf8
+            ).write(to: URL(fileURLWithPath: file))
+            _ = try await stage.renewald("import", file, "--baseline")
+            try await stage.script(
+                "SELECT renewald.submit('nobody', 'google', 'com.example.raeder', 'monthly', 't')")
+            let before = try await stage.fingerprint()
+            let waiting = try read(try await stage.renewald("plan", "--json"))
+            let google = try #require(waiting.apps.first { $0.store == "google" })
+            #expect(google.purchases == 90 && google.backfill?.left == 90)
+            #expect(google.backfill?.seconds ?? 0 >= 45 && google.sweep_seconds >= 45)
+            #expect(waiting.unknown_apps.map(\.app) == ["com.example.raeder"])
+            #expect(try await stage.fingerprint() == before)
+
+            try await readsAsARoleThatMayOnlyRead(stage)
+            try stage.configure(rate: 5000)
+            #expect(try await stage.renewald("once").exit == .code(0))
+            let seen = try read(try await stage.renewald("plan", "--json", "--more", "10"))
+            let known = try #require(seen.apps.first { $0.store == "google" })
+            #expect(known.purchases == 90 && known.backfill == nil)
+            // A look a week; the month ends beyond what is looked ahead.
+            #expect(known.calls_per_day > 9 && known.calls_per_day < 90, "\(known.calls_per_day)")
+            #expect(known.lag.expiry_p99_seconds <= 60)
+        }
+    }
+
+    private func readsAsARoleThatMayOnlyRead(_ stage: Stage) async throws {
+        try await stage.script(
+            """
+            CREATE ROLE plan_reader;
+            GRANT USAGE ON SCHEMA renewald TO plan_reader;
+            GRANT SELECT ON ALL TABLES IN SCHEMA renewald TO plan_reader;
+            """)
+        try stage.useDatabase(stage.conninfo + " options='-c role=plan_reader'")
+        let reader = try await stage.renewald("plan", "--json")
+        #expect(reader.exit == .code(0), "\(reader.standardError)")
+        #expect(try read(reader).apps.map(\.purchases).reduce(0, +) == 90)
+        try await stage.script("REVOKE SELECT ON renewald.purchase FROM plan_reader")
+        let stranger = try await stage.renewald("plan", "--json")
+        #expect(stranger.exit == .code(77) && stranger.standardError.contains("purchase"))
+    }
+
+    @Test func aDatabaseThatIsAwayIsTold() async throws {
+        let ended = try await plan("--json")
+        #expect(ended.exit == .code(69) && ended.standardOutput.isEmpty)
+    }
 }

@@ -119,15 +119,21 @@ import Testing
             let monthly = day < 30 ? 1000 : 0
             let group = FleetOutline.Group(
                 .active, count: monthly + 10, due: .zero..<(.days(7)),
-                end: .days(day)..<(.days(day + 1)), age: .days(3) + .hours(12))
+                end: .days(day)..<(.days(day + 1)), age: .days(40))
             fleet.add(group)
+        }
+        for day in 0..<7 {
+            fleet.add(
+                .init(
+                    .expired, count: day == 3 ? 9000 : 10, due: nil, end: nil,
+                    age: .days(day) + .hours(12)))
         }
         let habits = Habits(of: fleet)
         let weights = habits.periods.filter { $0.weight > 0 }
         #expect(weights.map(\.length) == [.days(30), .days(365)])
         #expect(weights[0].weight / weights[1].weight > 6)
-        // All of one day: that was an import.
-        #expect(habits.arrivalsPerDay == 0)
+        // Many of one day: that was an import.
+        #expect(habits.arrivalsPerDay == 10)
         #expect(habits.failing.percent == 0 && habits.leaving.percent == 0)
     }
 }

@@ -57,7 +57,7 @@ extension FleetOutline {
         for day in 0..<days {
             let share = count * (day + 1) / days - count * day / days
             // Renewal is turned off somewhere in the month.
-            let leaving = share * Habits.usualLeaving.percent / 200
+            let leaving = Int(Double(share) * Habits.usualLeaving.percent / 200)
             for (renews, count) in [(true, share - leaving), (false, leaving)] {
                 add(
                     Group(
@@ -88,7 +88,7 @@ extension FleetOutline {
     }
 
     /// As it will be when all that waits has been seen: like the rest of it.
-    var settled: FleetOutline {
+    package var settled: FleetOutline {
         guard waiting > 0 else { return self }
         var settled = grown(by: waiting)
         settled.waiting = 0

@@ -1,6 +1,6 @@
 /// What the fleet of an app will cost, and how soon its changes will be known.
 ///
-/// Some thousand purchases that stand for all others live on for four weeks, as their customers are
+/// Some hundred purchases that stand for all others live on for four weeks, as their customers are
 /// expected to, and are asked about by the decision and the schedule that the daemon itself works
 /// by. Pure: the same fleet has the same forecast.
 package struct Forecast: Hashable, Sendable {
@@ -55,7 +55,7 @@ package struct Forecast: Hashable, Sendable {
 
     static let horizon = Duration.days(28)
     /// Purchases that stand for all others.
-    package static let lifeLimit = 2000
+    package static let lifeLimit = 800
 
     /// - Parameters:
     ///   - fleet: the purchases of one app.
@@ -124,16 +124,29 @@ struct ForecastRun {
     }
 
     mutating func live(_ limit: Int) {
-        let all = fleet.purchases
-        for (number, group) in fleet.groups.enumerated() {
-            // Of a small fleet each lives several lives: what may come is more than one.
-            let share = Double(group.count) / Double(max(all, 1))
-            let count = max(Int(share * Double(limit)), 1)
-            for index in 0..<count {
-                live(group, number * 100_003 + index, Double(group.count) / Double(count))
-            }
-        }
+        let costly = fleet.groups.filter(\.isCostly)
+        live(costly, limit / 3, from: 1_000_000)
+        let others = fleet.groups.filter { !$0.isCostly }
+        live(others, costly.isEmpty ? limit : limit * 2 / 3, from: 0)
         arrive(limit / 10)
+    }
+
+    /// So many lives, one of each stretch of the purchases of the groups: drawn, as groups may
+    /// recur at the same distance.
+    private mutating func live(_ groups: [FleetOutline.Group], _ limit: Int, from first: Int) {
+        let all = groups.reduce(0) { $0 + $1.count }
+        guard all > 0 else { return }
+        let weight = Double(all) / Double(limit)
+        var (number, before) = (0, 0.0)
+        var chance = ForecastChance(UInt64(first))
+        for index in 0..<limit {
+            let place = (Double(index) + chance.next()) * weight
+            while number + 1 < groups.count, before + Double(groups[number].count) <= place {
+                before += Double(groups[number].count)
+                number += 1
+            }
+            live(groups[number], first + index, weight)
+        }
     }
 
     /// Those who will come, one after the other.
@@ -150,8 +163,24 @@ struct ForecastRun {
         }
     }
 
+    /// A payment that fails is rare and takes many calls: some lives are lived with it and without
+    /// it, each for its share.
     private mutating func live(_ group: FleetOutline.Group, _ index: Int, _ weight: Double) {
         var life = ForecastLife(group, index: UInt64(index), from: Self.start, terms, habits)
+        let failing = habits.failing.probability
+        guard life.mayFail, failing > 0 else { return live(&life, weight) }
+        life.fails = false
+        if index.isMultiple(of: Self.failingEach) {
+            var twin = life
+            twin.fails = true
+            live(&twin, weight * failing * Double(Self.failingEach))
+        }
+        live(&life, weight * (1 - failing))
+    }
+
+    private static let failingEach = 4
+
+    private mutating func live(_ life: inout ForecastLife, _ weight: Double) {
         var count = 0
         life.live(until: Self.start + Forecast.horizon) { check in
             let number = check.part == .firstSight ? terms.callsAtFirstSight : 1
@@ -252,6 +281,16 @@ struct ForecastRun {
             lag.p99 = min(lag.p99, .whole(seconds: told.inSeconds + wait(0) + extra))
         }
         return lag
+    }
+}
+
+extension FleetOutline.Group {
+    /// Few of these take as many calls as many others.
+    fileprivate var isCostly: Bool {
+        switch state {
+        case .new, .pending, .grace, .hold, .paused: true
+        case .active, .expired, .refunded, .revoked, .superseded, .invalid: isDoubted
+        }
     }
 }
 

@@ -51,10 +51,25 @@ struct ForecastLife {
         // What was never asked about stands as if it had just been bought.
         let first = group.state == .new ? due ?? start : start
         standing = ForecastStanding(
-            of: group, of: terms.store, end: end, now: first, habits,
-            fate: ForecastChance.spread(index), &chance)
+            of: group, of: terms.store, end: end, now: first, habits, &chance)
+        standing.fate = ForecastChance.spread(index)
         facts = Facts(group, standing, product: Self.product, at: start)
         self.chance = chance
+    }
+
+    /// Whether a payment is due that may fail.
+    var mayFail: Bool {
+        standing.status == .active && standing.renews && !standing.isCutShort
+            && standing.until != nil
+    }
+
+    /// Whether its next payment fails.
+    var fails: Bool {
+        get { standing.fails }
+        set {
+            standing.fails = newValue
+            standing.until = standing.closes(terms.store, &chance)
+        }
     }
 
     /// Lives until then, and tells of each check and of each change that a check has shown.
@@ -70,7 +85,8 @@ struct ForecastLife {
             let now = isWoken ? due : due + terms.poll * chance.next()
             if isWoken { newsAt = nil }
             advance(to: now)
-            var check = ForecastCheck(at: now, isWoken ? .news : part(at: now))
+            let part = Forecast.Part(of: facts, in: terms.store, at: now)
+            var check = ForecastCheck(at: now, isWoken ? .news : part)
             ask(at: now)
             check.seen = seen(at: now)
             if facts.access == .granted { check.openUntil = nextCheckAt }
@@ -136,21 +152,6 @@ struct ForecastLife {
         unseen.removeAll { isShown($0.change, facts.access) }
         return shown.map { ($0.change, max(now - $0.at, .zero)) }
     }
-
-    /// What the check is for.
-    private func part(at now: Timestamp) -> Forecast.Part {
-        if facts.doubt != nil, facts.state != .superseded { return .secondOpinion }
-        switch facts.state {
-        case .new: return .firstSight
-        case .pending, .grace, .hold: return .paymentTrouble
-        case .paused: return .pause
-        case .expired, .refunded, .revoked, .superseded, .invalid: return .ended
-        case .active:
-            guard let end = facts.expiresAt ?? facts.paidThrough else { return .sweep }
-            let lead: Duration = terms.store.traits.renewsEarly ? .hours(1) : .zero
-            return end - lead <= now ? .expiry : .sweep
-        }
-    }
 }
 
 /// A check of a forecast.
@@ -197,5 +198,30 @@ extension Facts {
             doubt = PendingDoubt(doubt: .replaced, since: now - group.age)
         }
         if group.isDoubted { doubt = PendingDoubt(doubt: .notFound, since: now - .hours(3)) }
+    }
+}
+
+extension Forecast.Part {
+    /// What a check of a purchase is for that no news has asked for.
+    ///
+    /// - Parameters:
+    ///   - facts: what was known before.
+    ///   - store: which store it is of.
+    ///   - now: the time of the check.
+    package init(of facts: Facts, in store: Store, at now: Timestamp) {
+        if facts.doubt != nil, facts.state != .superseded {
+            self = .secondOpinion
+            return
+        }
+        switch facts.state {
+        case .new: self = .firstSight
+        case .pending, .grace, .hold: self = .paymentTrouble
+        case .paused: self = .pause
+        case .expired, .refunded, .revoked, .superseded, .invalid: self = .ended
+        case .active:
+            let end = facts.expiresAt ?? facts.paidThrough
+            let lead: Duration = store.traits.renewsEarly ? .hours(1) : .zero
+            self = end.map { $0 - lead <= now } ?? false ? .expiry : .sweep
+        }
     }
 }

@@ -6,8 +6,11 @@ struct ForecastStanding {
     var end: Timestamp?
     var paidThrough: Timestamp?
     var renews = true
-    /// Whether the next payment will fail at first.
+    /// Whether the next payment will fail at first; from 0 to 1, how badly.
     var fails = false
+    var fate = 0.0
+    /// Whether it ends before its time.
+    var isCutShort = false
     /// The number of the period that is paid.
     var period = 0
     var length = Duration.days(30)
@@ -27,7 +30,7 @@ extension ForecastStanding {
     /// As a purchase of the group stands, whose end is so far away.
     init(
         of group: FleetOutline.Group, of store: Store, end: Timestamp?, now: Timestamp,
-        _ habits: Habits, fate: Double, _ chance: inout ForecastChance
+        _ habits: Habits, _ chance: inout ForecastChance
     ) {
         self.init(status: .active, until: nil, end: end, paidThrough: end, renews: group.renews)
         switch group.state {
@@ -39,24 +42,30 @@ extension ForecastStanding {
                 self.end = now + length * (group.state == .new ? 1 : chance.next())
                 paidThrough = self.end
             }
-            fails = fate < habits.failing.probability
-            until = closes(store, &chance)
+            close(store, after: now, habits, &chance)
         case .pending: status = .pending
         case .grace:
-            graceUntil = max(end ?? now, now) + .days(6) * chance.next()
-            paidThrough = now - .days(7) * chance.next()
-            if chance.chance(habits.mended) { mendedAt = now + .days(20) * chance.next() }
-            begin(.grace(expiryMovedUnpaid: false), until: end.map { max($0, now) })
+            let trouble = ForecastTrouble(inGrace: true, for: nil, habits, &chance)
+            paidThrough = now - trouble.age
+            graceUntil = max(end ?? now, now + trouble.grace - trouble.age)
+            mendedAt = trouble.mended.map { now + $0 - trouble.age }
+            begin(
+                .grace(expiryMovedUnpaid: store.traits.movesUnpaidEnds),
+                until: min(mendedAt ?? .never, max(end ?? now, now)))
         case .hold:
-            status = .hold
             let since = min(end ?? now, now)
+            let trouble = ForecastTrouble(inGrace: false, for: now - since, habits, &chance)
             paidThrough = since
-            if chance.chance(habits.mended) { mendedAt = now + .days(25) * chance.next() }
-            until = min(mendedAt ?? .never, max(since + .days(37), now + .days(1)))
+            mendedAt = trouble.mended.map { max(now, since + $0) }
+            let given = since + trouble.grace + ForecastTrouble.hold
+            begin(.hold, until: min(mendedAt ?? .never, max(given, now + .days(1))))
         case .paused:
-            let resumes = now + (group.due?.upperBound ?? .days(7))
-            status = .paused(until: resumes)
-            until = resumes
+            // Longer pauses are met more often; one is looked at each week, and when it ends.
+            let draw = chance.next() * 97
+            let left = .days(draw < 7 ? 7 : draw < 37 ? 30 : 60) * chance.next()
+            let due = group.due?.upperBound ?? .days(7)
+            let resumes = now + (left < .days(7) ? due : max(left, due))
+            begin(.paused(until: resumes), until: resumes)
         case .expired: status = .ended(.userCancelled, at: end)
         case .refunded: status = .refunded(at: end)
         case .revoked: status = .removedFromFamily(at: end)
@@ -79,10 +88,16 @@ extension ForecastStanding {
         next.beginsWith = nil
         next.begunAt = nil
         switch status {
-        case .active where !renews:
+        case .active where !renews && !isCutShort:
             next.begin(.ended(.userCancelled, at: now), until: nil)
             next.beginsWith = .expiry
+        case .active where isCutShort:
+            next.begin(.refunded(at: now), until: nil)
+            next.end = now
         case .active where fails: next.fail(store, at: now, &chance, habits)
+        case .active where chance.chance(habits.pausing):
+            let resumes = now + [.days(7), .days(30), .days(60)][Int(chance.next() * 3)]
+            next.begin(.paused(until: resumes), until: resumes)
         case .active: next.renew(store, at: now, habits, &chance)
         case .grace, .hold:
             if let mendedAt, mendedAt <= now {
@@ -114,12 +129,25 @@ extension ForecastStanding {
         mendedAt = nil
         renews = !chance.chance(habits.leaving)
         fails = chance.chance(habits.failing)
-        until = closes(store, &chance)
+        fate = chance.next()
+        close(store, after: now, habits, &chance)
         beginsWith = .renewal
     }
 
+    /// Settles how the period ends, of which a part may be over.
+    private mutating func close(
+        _ store: Store, after now: Timestamp, _ habits: Habits, _ chance: inout ForecastChance
+    ) {
+        until = closes(store, &chance)
+        guard let end, chance.chance(habits.cutShort) else { return }
+        let cut = end - length * chance.next()
+        guard cut > now else { return }
+        isCutShort = true
+        until = cut
+    }
+
     /// When its store takes the next payment, or ends it.
-    private func closes(_ store: Store, _ chance: inout ForecastChance) -> Timestamp? {
+    func closes(_ store: Store, _ chance: inout ForecastChance) -> Timestamp? {
         guard renews, !fails, store.traits.renewsEarly else { return end }
         return end.map { $0 - .days(1) * chance.next() }
     }
@@ -127,11 +155,9 @@ extension ForecastStanding {
     private mutating func fail(
         _ store: Store, at now: Timestamp, _ chance: inout ForecastChance, _ habits: Habits
     ) {
-        let days = [1, 3, 7, 16][Int(chance.next() * 4)]
-        graceUntil = now + .days(days)
-        if chance.chance(habits.mended) {
-            mendedAt = now + .hours(2) + .days(days + 25) * chance.next()
-        }
+        let trouble = ForecastTrouble(fate, habits, &chance)
+        graceUntil = now + trouble.grace
+        mendedAt = trouble.mended.map { now + $0 }
         begin(.grace(expiryMovedUnpaid: store.traits.movesUnpaidEnds), until: now)
         goOnInTrouble(store, at: now)
     }
@@ -140,7 +166,7 @@ extension ForecastStanding {
     private mutating func goOnInTrouble(_ store: Store, at now: Timestamp) {
         let isFirst = until == now && end.map { $0 <= now } ?? true
         guard let graceUntil, graceUntil > now else {
-            begin(.hold, until: min(mendedAt ?? .never, now + .days(30)))
+            begin(.hold, until: min(mendedAt ?? .never, now + ForecastTrouble.hold))
             end = paidThrough
             beginsWith = .paymentFailure
             return
@@ -150,5 +176,49 @@ extension ForecastStanding {
         begin(
             .grace(expiryMovedUnpaid: store.traits.movesUnpaidEnds),
             until: min(mendedAt ?? .never, end ?? graceUntil))
+    }
+}
+
+/// A payment that has failed, from then on.
+struct ForecastTrouble {
+    let grace: Duration
+    /// When it is paid after all, if ever.
+    let mended: Duration?
+    /// For how long it has been so.
+    private(set) var age = Duration.zero
+
+    /// How long a store goes on collecting after grace.
+    static let hold = Duration.days(30)
+    /// What stores let people choose, and none but the day in which they try again.
+    private static let graces: [Duration] = [.days(1), .days(3), .days(7), .days(16)]
+
+    /// - Parameters:
+    ///   - fate: from 0 to 1, how long grace is.
+    ///   - habits: how many pay after all.
+    ///   - chance: draws when.
+    init(_ fate: Double, _ habits: Habits, _ chance: inout ForecastChance) {
+        grace = Self.graces[min(Int(fate * 4), 3)]
+        let latest = grace + .days(25)
+        mended =
+            chance.chance(habits.mended)
+            ? .hours(2) + (latest - .hours(2)) * chance.next() : nil
+    }
+
+    /// One that is under way, in grace or beyond: so long that it is met there.
+    init(
+        inGrace: Bool, for age: Duration?, _ habits: Habits, _ chance: inout ForecastChance
+    ) {
+        var trouble = Self(chance.next(), habits, &chance)
+        for _ in 0..<40 {
+            let longest = Self.graces[3] + (inGrace ? .zero : Self.hold)
+            trouble.age = age ?? longest * chance.next()
+            let isInGrace = trouble.age < trouble.grace
+            let latest = trouble.grace + Self.hold
+            let isOver = trouble.age >= min(trouble.mended ?? latest, latest)
+            if isInGrace == inGrace, !isOver { break }
+            trouble = Self(chance.next(), habits, &chance)
+        }
+        self = trouble
+        self.age = age ?? min(trouble.age, trouble.grace)
     }
 }

@@ -1,18 +1,25 @@
 /// What customers do, as far as the calls to a store hang on it.
 package struct Habits: Hashable, Sendable {
-    /// A share, in whole percent.
     package struct Share: Hashable, Sendable {
-        package let percent: Int
+        package let percent: Double
 
-        package init(percent: Int) { self.percent = percent }
+        package init(percent: Double) { self.percent = percent }
 
-        var probability: Double { Double(percent) / 100 }
+        init(_ part: Double, of whole: Double) {
+            percent = whole > 0 ? min(100 * part / whole, 100) : 0
+        }
+
+        var probability: Double { percent / 100 }
     }
 
     /// Of the subscriptions of a period, those whose renewal is turned off.
     package var leaving = Self.usualLeaving
     /// Of the renewals, those whose payment fails at first.
     package var failing = Self.usualFailing
+    /// Of the periods, those that are followed by a pause.
+    package var pausing = Share(percent: 0)
+    /// Of the periods, those that are cut short: refunded, replaced.
+    package var cutShort = Share(percent: 0)
     /// Of the failed payments, those that are made good in the end.
     package var mended = Self.usualMended
     /// New purchases.
@@ -39,7 +46,7 @@ package struct Habits: Hashable, Sendable {
         guard !fleet.isAssumed else { return }
         measurePeriods(fleet)
         arrivalsPerDay = Self.arrivals(fleet)
-        measureTrouble(fleet)
+        measureChanges(fleet)
     }
 }
 
@@ -79,45 +86,61 @@ extension Habits {
         return possible.last?.length ?? max(.days(30), left)
     }
 
-    /// The middle one of the past seven days: a day of an import is no habit.
+    /// Of the past seven days without the least and the greatest: a day of an import is no habit.
     private static func arrivals(_ fleet: FleetOutline) -> Double {
         let days = (0..<7).map { day in
-            fleet.groups.reduce(0) { sum, group in
-                let isOfDay = group.age >= .days(day) && group.age < .days(day + 1)
-                return isOfDay ? sum + group.count : sum
-            }
-        }
-        return Double(days.sorted()[3])
+            fleet.count { $0.age >= .days(day) && $0.age < .days(day + 1) }
+        }.sorted()
+        return days[1...5].reduce(0, +) / 5
     }
 
-    /// Trouble lasts some weeks: how many are in it tells how many come into it.
-    private mutating func measureTrouble(_ fleet: FleetOutline) {
-        let inForce = fleet.groups.filter { $0.state == .active && $0.kind == .autoRenewable }
-        let endsPerDay = fleet.ends(from: .zero, to: .days(7)) / 7
-        guard endsPerDay * 7 >= 20 else { return }
-        let troubled = fleet.groups.reduce(0) { sum, group in
-            [.grace, .hold].contains(group.state) ? sum + group.count : sum
+    /// How many are in trouble or paused, and how long that lasts, tells how many come into it.
+    private mutating func measureChanges(_ fleet: FleetOutline) {
+        let month = Duration.days(28)
+        let isTroubled = { (group: FleetOutline.Group) in
+            group.state == .grace || group.state == .hold
         }
-        let failing = Double(troubled) / Self.daysOfTrouble / endsPerDay
-        self.failing = Share(percent: Int((min(failing, 0.5) * 100).rounded()))
-        let leaving = inForce.reduce(0) { $1.renews ? $0 : $0 + $1.count }
-        let all = inForce.reduce(0) { $0 + $1.count }
-        // Whoever leaves has turned it off somewhere in the period.
-        self.leaving = Share(percent: min(200 * leaving / max(all, 1), 100))
+        // What has ended in the past month: of those who are as old, as many as in the next one.
+        let ends =
+            fleet.ends(from: .zero, to: month, ofAge: month)
+            + fleet.count { isTroubled($0) || $0.state == .paused }
+        guard ends >= 20 else { return }
+        let isSubscription = { (group: FleetOutline.Group) in
+            group.state == .active && group.kind == .autoRenewable
+        }
+        let troubled = fleet.count(isTroubled)
+        failing = Share(troubled * (month.inDays / Self.daysOfTrouble), of: ends)
+        let paused = fleet.count { $0.state == .paused }
+        pausing = Share(paused * (month.inDays / Self.daysOfPause), of: ends)
+        let cut = fleet.count { group in
+            [.refunded, .revoked, .superseded].contains(group.state)
+                && group.end.map { $0.lowerBound > .zero - month } ?? false
+        }
+        cutShort = Share(cut, of: ends + cut)
+        // Whoever leaves has turned renewal off somewhere in the period.
+        leaving = Share(
+            2 * fleet.count { isSubscription($0) && !$0.renews }, of: fleet.count(isSubscription))
     }
 
-    private static let daysOfTrouble = 14.0
+    private static let daysOfTrouble = 24.0
+    private static let daysOfPause = 32.0
 }
 
 extension FleetOutline {
+    fileprivate func count(_ isCounted: (Group) -> Bool) -> Double {
+        groups.reduce(0) { isCounted($1) ? $0 + Double($1.count) : $0 }
+    }
+
     /// How many subscriptions in force end within a time from now.
-    fileprivate func ends(from: Duration, to: Duration) -> Double {
+    fileprivate func ends(
+        from: Duration, to: Duration, ofAge least: Duration = .zero
+    ) -> Double {
         groups.reduce(0) { sum, group in
-            guard group.state == .active, group.kind == .autoRenewable, let end = group.end else {
-                return sum
-            }
+            guard group.state == .active, group.kind == .autoRenewable, group.age >= least,
+                let end = group.end
+            else { return sum }
             let (first, last) = (max(end.lowerBound, from), min(end.upperBound, to))
-            let width = max(end.upperBound - end.lowerBound, .seconds(1))
+            let width = end.upperBound - end.lowerBound
             return first < last ? sum + Double(group.count) * ((last - first) / width) : sum
         }
     }
