@@ -18,7 +18,6 @@ struct PlanCommand: AsyncParsableCommand {
             subscription in force.
 
             Example: renewald plan --purchases apple=1000000,google=400000
-            Example: renewald plan --more 40000
             """)
 
     @OptionGroup var common: CommonOptions

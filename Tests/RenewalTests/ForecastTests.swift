@@ -113,6 +113,22 @@ import Testing
         #expect(grown.purchases == 2500 && grown.waiting == 1000)
     }
 
+    /// A pass of a month and an unlock for ever: a look a week, and nothing after the end.
+    @Test func whatIsSoldOnceIsOverAtItsEnd() throws {
+        var fleet = FleetOutline()
+        fleet.add(
+            .init(
+                .active, kind: .nonRenewing, renews: true, count: 100, due: .zero..<(.days(2)),
+                end: .days(2)..<(.days(3)), age: .days(60)))
+        fleet.add(
+            .init(
+                .active, kind: .nonConsumable, renews: true, count: 100, due: .zero..<(.days(7)),
+                end: nil, age: .days(60)))
+        let forecast = Forecast(of: fleet, under: Self.terms(.google), lives: 200)
+        #expect(abs(try #require(forecast.wanted[.expiry]) - 100 / 28) < 1)
+        #expect(forecast.wantedPerDay < 100)
+    }
+
     @Test func readsHabitsOffAFleet() {
         var fleet = FleetOutline()
         for day in 0..<365 {

@@ -35,7 +35,11 @@ extension ForecastStanding {
         self.init(status: .active, until: nil, end: end, paidThrough: end, renews: group.renews)
         switch group.state {
         case .new, .active:
-            guard group.kind == .autoRenewable else { return }
+            guard group.kind == .autoRenewable else {
+                // What is sold once is over at its end, if it has one.
+                (renews, until) = (false, end)
+                return
+            }
             let left = end.map { max($0 - now, .zero) }
             length = left.map { habits.period(endingIn: $0, &chance) } ?? length
             if group.state == .new || end == nil {
