@@ -1,9 +1,9 @@
 -- The fleet as counts: purchases that stand alike, by their state, their next check, their end and their age. Those of
 -- apps that are not given are counted and nothing more. For people: it reads the whole schedule.
--- $1 text[] and $2 text[] (stores and names of the apps). One row a class: waits (imported and not asked about yet);
--- state and what follows it is null where waits or not given; times in microseconds from now, due_first and due_last
--- null where there is no next check, end_first and end_last without an end; due_after_end where the next check was put
--- there for the end's sake; age in microseconds.
+-- $1 text[] and $2 text[] (stores and names of the apps). One row a class: state and what follows it is null of what was
+-- imported and not asked about yet, and of other apps; times in microseconds from now, due_first and due_last null where
+-- there is no next check, end_first and end_last without an end; due_after_end where the next check was put there for
+-- the end's sake; age in microseconds.
 WITH given AS MATERIALIZED (
     SELECT app.lane
     FROM renewald.app
@@ -21,8 +21,6 @@ WITH given AS MATERIALIZED (
 ), purchase_now AS (
     SELECT
         schedule.lane,
-        schedule.due_at >= '9000-01-01 00:00+00' AND schedule.due_at < '9999-12-31 00:00+00'
-            AS waits,
         given.lane IS NOT NULL AND (schedule.due_at < '9000-01-01 00:00+00'
             OR schedule.due_at >= '9999-12-31 00:00+00') AS detailed,
         coalesce(purchase.state, 'invalid') AS state,
@@ -46,7 +44,7 @@ WITH given AS MATERIALIZED (
     FROM purchase_now
 ), counted AS (
     SELECT
-        classed.lane, classed.waits,
+        classed.lane,
         CASE WHEN detailed THEN classed.state END AS state,
         CASE WHEN detailed THEN classed.kind END AS kind,
         CASE WHEN detailed THEN classed.renews END AS renews,
@@ -62,14 +60,14 @@ WITH given AS MATERIALIZED (
         (avg(due - ends) * 1000000)::int8 AS due_after_end, (avg(age) * 1000000)::int8 AS age
     FROM classed
     CROSS JOIN class
-    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
 )
 SELECT
-    app.store, app.app, counted.waits, counted.state, counted.kind, counted.renews,
+    app.store, app.app, counted.state, counted.kind, counted.renews,
     counted.doubted, counted.purchases, counted.due_first, counted.due_last, counted.end_first,
     counted.end_last, CASE WHEN counted.timed THEN counted.due_after_end END AS due_after_end,
     counted.age
 FROM counted
 JOIN renewald.app USING (lane)
-ORDER BY app.store, app.app, counted.waits, counted.state, counted.kind, counted.renews,
+ORDER BY app.store, app.app, counted.state, counted.kind, counted.renews,
     counted.doubted, counted.due_class, counted.end_class, counted.age_class
