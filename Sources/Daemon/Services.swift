@@ -80,6 +80,24 @@ package struct Services: Sendable {
         PostgresLedger(database, notifies: configuration.engine.notify)
     }
 
+    /// The fleet as counts, of the apps of the configuration. Reads all of it in one statement, so
+    /// that takes a connection with a time-out of its own.
+    package func fleetOutlines() async throws(LedgerError) -> [AppKey: FleetOutline] {
+        var settings = database
+        settings.statementTimeout = Self.longestRead
+        let ledger = PostgresLedger(settings, notifies: false)
+        do throws(LedgerError) {
+            let outlines = try await ledger.fleetOutlines(of: configuration.apps.map(\.key))
+            await ledger.close()
+            return outlines
+        } catch {
+            await ledger.close()
+            throw error
+        }
+    }
+
+    private static let longestRead = Duration.seconds(60)
+
     package func news(of channel: String) -> News { News(database, channel: channel) }
 
     /// An engine that works by the configuration. Of the stores only the given are asked, empty is

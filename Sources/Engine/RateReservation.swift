@@ -27,6 +27,17 @@ package struct RateReservation {
         nextAt = .now
     }
 
+    /// How many calls a second come to be made while more is due than that: each stretch of the row
+    /// has a second's worth, one call at least, and is left free for a while at its end.
+    ///
+    /// - Parameter callsPerSecond: the most that may be made.
+    /// - Returns: so many of them.
+    package static func usable(of callsPerSecond: Double) -> Double {
+        let interval = Duration.seconds(1) / callsPerSecond
+        let calls = slice(wanted: .max, interval: interval)
+        return Double(calls) / ((interval * calls + leastMargin) / .seconds(1))
+    }
+
     /// How long a stretch to reserve for so many calls.
     package func stretch(_ count: Int) -> Duration { interval * count + margin }
 

@@ -33,6 +33,8 @@ package struct StoreTraits: Hashable, Sendable {
     let measuresUse: Bool
     /// Whether it takes no answer about a refund without the customer's consent.
     package let wantsConsent: Bool
+    /// Whether it moves the end of an unpaid period day by day while it collects.
+    let movesUnpaidEnds: Bool
     /// Whether periods have no name but their end. A term never gets shorter then.
     let namesPeriodsByEnd: Bool
 
@@ -64,7 +66,7 @@ extension StoreTraits {
         identity: .originalID, sweep: .days(7), renewsEarly: true,
         resubscribesForEver: true, tokenLife: nil, linksTokens: false,
         listsVoids: false, unacknowledged: "not acknowledged", keepsFirstAnswer: false,
-        measuresUse: true, wantsConsent: true, namesPeriodsByEnd: false)
+        measuresUse: true, wantsConsent: true, movesUnpaidEnds: false, namesPeriodsByEnd: false)
 
     /// A token answers until 60 days after its expiry, then 410.
     fileprivate static let google = StoreTraits(
@@ -74,7 +76,7 @@ extension StoreTraits {
         resubscribesForEver: false, tokenLife: .days(60), linksTokens: true,
         listsVoids: true,
         unacknowledged: "not acknowledged a day after the purchase; Google refunds it",
-        keepsFirstAnswer: true, measuresUse: false, wantsConsent: false,
+        keepsFirstAnswer: true, measuresUse: false, wantsConsent: false, movesUnpaidEnds: true,
         namesPeriodsByEnd: false)
 
     /// Without news of refunds it is asked more often.
@@ -85,6 +87,6 @@ extension StoreTraits {
         resubscribesForEver: false, tokenLife: nil, linksTokens: false,
         listsVoids: false,
         unacknowledged: "not fulfilled ten days after the purchase; Amazon cancels it after 14",
-        keepsFirstAnswer: false, measuresUse: false, wantsConsent: false,
+        keepsFirstAnswer: false, measuresUse: false, wantsConsent: false, movesUnpaidEnds: false,
         namesPeriodsByEnd: true)
 }

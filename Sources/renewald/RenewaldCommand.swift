@@ -20,6 +20,7 @@ struct RenewaldCommand: AsyncParsableCommand {
               renewald check user-17          re-validate one user now
               renewald explain user-17        why they have access, or not
               renewald import fleet.csv       take in what is sold already
+              renewald plan                   what that costs, and how late changes are known
             """,
         version: CommandLine.arguments.contains("--verbose")
             ? Build.this.verboseText : Build.this.text,
@@ -28,7 +29,7 @@ struct RenewaldCommand: AsyncParsableCommand {
             StatusCommand.self, EventsCommand.self, ReleaseCommand.self, WhatIfCommand.self,
             ApplyCommand.self, ReplayCommand.self, PauseCommand.self, ResumeCommand.self,
             DoctorCommand.self, MigrateCommand.self,
-            ImportCommand.self, ExportCommand.self,
+            ImportCommand.self, PlanCommand.self, ExportCommand.self,
         ])
 
     static func main() async {

@@ -7,7 +7,7 @@ import Testing
 struct CommandLineTests {
     @Test(arguments: [
         (["stauts"], "there is no command \"stauts\"; the nearest is status"),
-        (["plan"], "there is no command \"plan\"; the nearest is "),
+        (["pln"], "there is no command \"pln\"; the nearest is plan"),
         (["--json", "chekc", "ada"], "the nearest is check"),
         (["help", "explian"], "the nearest is explain"), (["check", ""], "the user id is empty"),
         (["explain", ""], "the id is empty"), (["run", "--nonsense"], "--nonsense"),

@@ -63,6 +63,7 @@ struct JSONPageTests {
             "release": [ReleaseJSON(released: 1, dropped: 2)],
             "what-if": [DifferenceJSON(difference), DifferenceJSON(Difference())],
             "apply": [DifferenceJSON(difference)],
+            "plan": [plan],
             "replay": [ReplayJSON(decided: 3, different: 1)],
             "migrate": [MigrateJSON(version: 2, applied: [1, 2])],
         ]
@@ -83,6 +84,26 @@ struct JSONPageTests {
                     effectiveAt: Sample.start, expiresAt: nil)
             })
         return difference
+    }
+
+    private static var plan: PlanReport {
+        let terms = ForecastTerms(
+            .google, callsPerSecond: 1, usableCallsPerSecond: 0.9, poll: .seconds(1))
+        var waiting = FleetOutline()
+        waiting.waiting = 9
+        var endless = FleetOutline(subscriptions: 10_000_000)
+        endless.waiting = 1
+        var report = PlanReport()
+        report.apps = [FleetOutline(), FleetOutline(subscriptions: 9), waiting, endless].map {
+            var plan = AppPlan(Sample.app, Forecast(of: $0, under: terms, lives: 30))
+            plan.more = plan.forecast.purchases == 9 ? plan.forecast : nil
+            plan.advice = ["do"]
+            return plan
+        }
+        report.unknownApps = [false, true].map {
+            UnknownApp(Sample.app, purchases: 1, nearest: $0 ? Sample.app : nil)
+        }
+        return report
     }
 
     private static let unreadable = UnreadablePurchase(

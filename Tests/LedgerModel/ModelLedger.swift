@@ -38,6 +38,14 @@ package final class ModelLedger: Sendable {
         state.withLock { $0.submit(user, app, product, token) }
     }
 
+    /// Makes every purchase due now, as if all were asked about for the first time.
+    package func makeAllDue() {
+        state.withLock { state in
+            let now = state.now
+            for id in state.rows.keys.sorted() { state.move(id, to: now) }
+        }
+    }
+
     package var rows: [ModelRow] { state.withLock { Array($0.rows.values) } }
     package func row(_ id: Int64) -> ModelRow? { state.withLock { $0.rows[id] } }
     package var accounts: [UserID: ModelAccount] { state.withLock(\.accounts) }

@@ -1,7 +1,8 @@
 import Glibc
 
 /// `soak [--seed N] [--seeds COUNT | --seconds N] [--fleet N] [--days N] [--sabotage NAME]
-/// [--shrink RUNS]`
+/// [--shrink RUNS]`, and `soak --forecast DAY [--calls PER_DAY] …`, which compares what `plan`
+/// says on that day with what comes.
 package struct Command {
     private var first: UInt64 = 1
     private var seeds = 1
@@ -11,6 +12,8 @@ package struct Command {
     private var sabotage: Sabotage?
     /// So many runs a failure is worth to be made small.
     private var shrink = 40
+    private var foresight: Foresight?
+    private var callsPerDay = 86_400
 
     package init(_ arguments: [String]) {
         var words = arguments.dropFirst()
@@ -22,6 +25,8 @@ package struct Command {
             case "--seconds": seconds = Self.number(value)
             case "--fleet": fleet = Self.number(value)
             case "--days": days = Self.number(value)
+            case "--forecast": foresight = Foresight(day: Self.number(value))
+            case "--calls": callsPerDay = Self.number(value)
             case "--shrink": shrink = Self.number(value)
             case "--sabotage":
                 guard let known = Sabotage(rawValue: value) else {
@@ -55,11 +60,17 @@ package struct Command {
         let began = time(nil)
         var seed = first
         while seconds.map({ time(nil) - began < $0 }) ?? (sums.runs < seeds) {
-            let report = Fleet.live(
-                Plan(seed: seed, fleet: fleet, days: days, sabotage: sabotage))
+            var plan = Plan(seed: seed, fleet: fleet, days: days, sabotage: sabotage)
+            if let foresight {
+                plan.foresight = foresight
+                plan.callsPerSecond = Double(callsPerDay) / 86_400
+                plan.features = plan.features.ofCustomersAlone
+            }
+            let report = Fleet.live(plan)
             sums.add(report)
             print(report.line, "digest", String(report.digest, radix: 16))
             for fault in report.faults { print("  \(fault)") }
+            for line in report.comparison?.lines ?? [] { print("  \(line)") }
             fflush(nil)
             if let rule = report.violations.first?.rule, told.insert(rule).inserted,
                 var shrinker = Shrinker(report, runs: shrink)

@@ -26,6 +26,14 @@ struct Features: Sendable {
         return Features(on: Set(Feature.allCases.filter { _ in chance.chance(0.7) }))
     }
 
+    /// Customers do what they do, and nothing else goes wrong.
+    var ofCustomersAlone: Features {
+        Features(
+            on: on.intersection([
+                .troubles, .pauses, .refunds, .upgrades, .changesOfMind,
+            ]))
+    }
+
     func has(_ feature: Feature) -> Bool { on.contains(feature) }
 
     func without(_ feature: Feature) -> Features { Features(on: on.subtracting([feature])) }

@@ -15,6 +15,8 @@ package struct Report: Sendable {
     let troubled: [Weather.Trouble: Int]
     /// What happened to the customers of a small plan, step by step.
     let story: [String]
+    /// What was forecast and what was lived, where that was asked for.
+    let comparison: Comparison?
 }
 
 /// One run: a fleet, its store, its database, its workers, and who judges them.
@@ -26,6 +28,7 @@ package struct Fleet: Sendable {
     private let ledger: ModelLedger
     private let tally = Tally()
     private let judge: Judge
+    private let diary: Diary
     private let workers = Mutexed<[Worker]>([])
 
     private static let stepLimit: UInt64 = 200_000_000
@@ -47,7 +50,12 @@ package struct Fleet: Sendable {
         breakage.hasNoRow = plan.sabotage == .quota
         if plan.sabotage == .starve { breakage.hidden = { $0 % 100 == 7 } }
         ledger.breaks(breakage)
-        ledger.tell { [judge] in judge.judge($0) }
+        let diary = Diary(store.sold)
+        self.diary = diary
+        ledger.tell { [judge] in
+            judge.judge($0)
+            diary.note($0)
+        }
     }
 
     /// Lives the plan from its beginning to its end.
@@ -60,7 +68,8 @@ package struct Fleet: Sendable {
         return Report(
             plan: plan, digest: digest, violations: fleet.judge.violations,
             purchases: fleet.store.sold.count, calls: fleet.store.calls, tally: fleet.tally.all,
-            troubled: fleet.troubled, story: fleet.judge.story)
+            troubled: fleet.troubled, story: fleet.judge.story,
+            comparison: fleet.diary.comparison)
     }
 
     /// Calls that met trouble of the store's, and times of the database's.
@@ -80,7 +89,12 @@ package struct Fleet: Sendable {
             }
             group.addTask { await submit() }
             group.addTask { await look() }
-            await World.wait(until: plan.end)
+            if let foresight = plan.foresight {
+                await diary.keep(foresight, plan, ledger, store)
+                group.cancelAll()
+            } else {
+                await World.wait(until: plan.end)
+            }
             for worker in workers.with({ $0 }) { worker.end() }
         }
     }
@@ -134,6 +148,7 @@ package struct Fleet: Sendable {
             .sorted { ($0.at, $0.token) < ($1.at, $1.token) }
         for submission in submissions {
             await World.wait(until: submission.at)
+            guard !Task.isCancelled else { return }
             ledger.submit(
                 submission.user, SimulatedStore.app, product: submission.product,
                 token: submission.token)
@@ -141,7 +156,7 @@ package struct Fleet: Sendable {
     }
 
     private func look() async {
-        while World.now + .hours(12) < plan.end {
+        while World.now + .hours(12) < plan.end, !Task.isCancelled {
             await World.wait(for: .hours(12))
             judge.look(at: ledger)
         }

@@ -21,6 +21,10 @@ package struct Plan: Sendable {
         features = .drawn(from: seed)
     }
 
+    /// At most. A forecast counts on a database that is near: places in the row of calls come to
+    /// nothing where it takes longer.
+    var databaseLatency: Duration { .milliseconds(foresight == nil ? 40 : 8) }
+
     var end: Timestamp { World.start + .days(days) }
 
     /// A span of time.
@@ -36,7 +40,9 @@ package struct Plan: Sendable {
 
     var lease: Duration { poll * 6 }
 
-    let callsPerSecond = 1.0
+    var callsPerSecond = 1.0
+    /// Its calls and its lags are forecast and compared with what is lived.
+    var foresight: Foresight?
 
     var workerCount: Int {
         guard features.has(.severalWorkers) else { return 1 }

@@ -19,7 +19,7 @@ struct WorkerLedger: EngineLedger, HintStore {
         guard await worker.pass() else { throw .cancelled }
         if draw(0.3) {
             await World.wait(
-                for: chance.with { $0.between(.milliseconds(1), .milliseconds(40)) })
+                for: chance.with { $0.between(.milliseconds(1), plan.databaseLatency) })
         }
         if weather.active(.database, at: World.now) != nil {
             throw .unavailable(reason: "the server is away")

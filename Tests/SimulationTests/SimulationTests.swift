@@ -38,6 +38,27 @@ struct SimulationTests {
         #expect(run.standardOutput.contains("  \(rule) ("), "\(run.standardOutput)")
     }
 
+    /// `renewald plan` of a day, against the four weeks that follow it. Chance alone makes small
+    /// fleets differ by more where payments fail: nobody's do here.
+    @Test func whatIsForecastComes() async throws {
+        let run = try await Self.soak(
+            ["--seed", "9", "--fleet", "300", "--days", "130", "--forecast", "65"])
+        #expect(run.exit == .code(0), "\(run.standardOutput)")
+        for (figure, bound) in [
+            ("calls a day", 0.1), ("sweep, minutes", 0.1), ("p99 expiry, minutes", 0.25),
+            ("p99 renewal, minutes", 0.25),
+        ] {
+            let line = try #require(
+                run.standardOutput.split(separator: "\n").first {
+                    $0.hasPrefix("  \(figure): forecast ")
+                }, "\(run.standardOutput)")
+            let words = line.split { " ,".contains($0) }
+            let numbers = words.compactMap { Double($0) }
+            #expect(numbers.count >= 3 && numbers[1] > 0, "\(line)")
+            #expect(abs(numbers[0] / numbers[1] - 1) <= bound, "\(line)")
+        }
+    }
+
     private static func soak(_ arguments: [String]) async throws -> ChildProcess.Output {
         let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         let program = tests.deletingLastPathComponent().appendingPathComponent("soak").path

@@ -115,7 +115,7 @@ extension String {
 
 extension Duration {
     /// For people, such as `4 s`, `12 min`, `30 h`, `5 days`; the sign is left out.
-    var roughly: String {
+    package var roughly: String {
         let seconds = abs(components.seconds)
         return switch seconds {
         case ..<120: "\(seconds) s"

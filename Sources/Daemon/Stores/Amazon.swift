@@ -13,6 +13,8 @@ struct AmazonStoreApp: StoreApp {
         return StoreClient(ask: { await store.ask($0, at: $1) })
     }
 
+    func news(in terms: inout ForecastTerms) -> MissingNews? { nil }
+
     func look(with check: inout CredentialCheck) {
         check.look(at: app.sharedSecret, "amazon \(app.id): a shared key") {
             factory throws(ConfigurationFault) in

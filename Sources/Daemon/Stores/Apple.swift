@@ -33,6 +33,18 @@ struct AppleStoreApp: StoreApp {
         return client
     }
 
+    func news(in terms: inout ForecastTerms) -> MissingNews? {
+        // The history of a subscription that is new is read for its offers.
+        if terms.rules.policy.keepsOffers { terms.callsAtFirstSight = 2 }
+        guard app.apiKey != nil else {
+            return MissingNews(
+                remedy: "give the app a key of the App Store Server API (issuer_id, key_id and "
+                    + "private_key)", interval: Self.historyInterval)
+        }
+        terms.newsOfAll = Self.historyInterval
+        return nil
+    }
+
     /// Two calls each: one for each environment.
     private static let historyInterval = Duration.seconds(60)
 

@@ -45,6 +45,16 @@ struct GoogleStoreApp: StoreApp {
         return client
     }
 
+    func news(in terms: inout ForecastTerms) -> MissingNews? {
+        terms.newsOfRefunds = Self.voidedInterval
+        guard app.pubsubSubscription == nil else {
+            terms.newsOfAll = Self.notificationInterval
+            return nil
+        }
+        return MissingNews(
+            remedy: "turn on Pub/Sub (pubsub_subscription)", interval: Self.notificationInterval)
+    }
+
     /// Within 6,000 calls a day and 30 in 30 seconds.
     private static let voidedInterval = Duration.seconds(60)
     private static let notificationInterval = Duration.seconds(10)

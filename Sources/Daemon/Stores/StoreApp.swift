@@ -1,4 +1,5 @@
 import Configuration
+import Renewal
 import Stores
 
 /// What the daemon does with an app, in the way of its store. Beside the configuration the files of
@@ -9,6 +10,9 @@ protocol StoreApp {
         _ factory: StoreClientFactory, _ transport: StoreTransport
     ) throws(ConfigurationFault) -> StoreClient
 
+    /// What news there is, and what it would take to have more; nil where there is no more.
+    func news(in terms: inout ForecastTerms) -> MissingNews?
+
     /// Looks at each secret by itself.
     func look(with check: inout CredentialCheck)
 
@@ -16,6 +20,13 @@ protocol StoreApp {
     func ask(
         with check: StoreCheck, _ transport: StoreTransport, _ tell: (Finding) -> Void
     ) async throws(ConfigurationFault)
+}
+
+/// News that a store would tell.
+struct MissingNews {
+    /// What a person does to have it: the beginning of a sentence.
+    let remedy: String
+    let interval: Duration
 }
 
 extension App {

@@ -126,6 +126,7 @@ extension SQL {
     static let findOlderLinks = SQL(PackageResources.find_older_links_sql)
     static let findOriginalKeys = SQL(PackageResources.find_original_keys_sql)
     static let findSuccessors = SQL(PackageResources.find_successors_sql)
+    static let fleetOutline = SQL(PackageResources.fleet_outline_sql)
     static let held = SQL(PackageResources.held_sql)
     static let importBatch = SQL(PackageResources.import_batch_sql)
     static let importBegin = SQL(PackageResources.import_begin_sql)
