@@ -178,6 +178,10 @@ extension Session {
             if isInBlock { throw .conflict(sqlState: report.sqlState) }
             return nil
         }
+        if settings.isForeign, report.sqlState == .readOnlyTransaction, !report.endsConnection {
+            throw .rejected(
+                sqlState: report.sqlState, message: report.message, statement: command.statement)
+        }
         if report.isLoss { throw lose(error) }
         throw error
     }
@@ -236,13 +240,15 @@ extension Session {
                 link.handle, name, entry.sql, Int32(entry.types.count), entry.types) == 1
         case .execute(let index, let name, _):
             let encoding = batch.encodings[index]
+            let format: Int32 = batch.statements[index].givesText ? 0 : 1
             return encoding.withPointers { count, values, lengths, formats in
                 if let name {
-                    PQsendQueryPrepared(link.handle, name, count, values, lengths, formats, 1) == 1
+                    PQsendQueryPrepared(
+                        link.handle, name, count, values, lengths, formats, format) == 1
                 } else {
                     PQsendQueryParams(
                         link.handle, batch.statements[index].sql, count, encoding.types, values,
-                        lengths, formats, 1) == 1
+                        lengths, formats, format) == 1
                 }
             }
         }

@@ -7,6 +7,8 @@ package struct PostgresStatement: Sendable {
     /// Under this name the statement is prepared once for each connection, then reused; nil sends
     /// its text each time.
     package let name: String?
+    /// Whether the values come as the server prints them, and not in binary.
+    var givesText = false
     private let declaredReadOnly: Bool?
 
     /// - Parameters:

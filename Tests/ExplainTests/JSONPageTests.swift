@@ -63,6 +63,13 @@ struct JSONPageTests {
             "release": [ReleaseJSON(released: 1, dropped: 2)],
             "what-if": [DifferenceJSON(difference), DifferenceJSON(Difference())],
             "apply": [DifferenceJSON(difference)],
+            "shadow": [
+                ShadowReport(
+                    ShadowRun(at: Sample.day(1)),
+                    ShadowClass.allCases.map {
+                        ShadowTally(who: $0, cause: .hold, count: 2, people: 1, age: .zero)
+                    }, doubled: 0, system: "theirs", history: [])
+            ],
             "replay": [ReplayJSON(decided: 3, different: 1)],
             "migrate": [MigrateJSON(version: 2, applied: [1, 2])],
         ]
