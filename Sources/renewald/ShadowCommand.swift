@@ -5,6 +5,7 @@ import Explain
 import Ledger
 import Renewal
 import Sockets
+import Synchronization
 
 struct ShadowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -47,6 +48,10 @@ struct ShadowCommand: AsyncParsableCommand {
     var timeout: String = "PT5M"
     @Option(help: ArgumentHelp("Write each difference to this file.", valueName: "file"))
     var csv: String?
+    @Option(
+        help: ArgumentHelp(
+            "Write a page with a table and a plot over time to this file.", valueName: "file"))
+    var html: String?
     @Flag(help: "Exit with 65 when any difference stays.")
     var strict = false
     @Flag(help: "Print JSON.")
@@ -62,7 +67,7 @@ struct ShadowCommand: AsyncParsableCommand {
         guard theirsDatabase == nil || theirs != nil else {
             throw ValidationError("--theirs-database needs --theirs, which is asked there")
         }
-        guard csv != "", theirsCsv != "", theirsDatabase != "" else {
+        guard csv != "", html != "", theirsCsv != "", theirsDatabase != "" else {
             throw ValidationError("an option that names a file or a database is empty")
         }
         guard !name.isEmpty, name.utf8.count <= 200, !entitlement.contains("") else {
@@ -70,8 +75,8 @@ struct ShadowCommand: AsyncParsableCommand {
         }
         _ = try duration(settle, "--settle", orZero: true)
         _ = try duration(timeout, "--timeout", orZero: false)
-        if json, csv == "-" {
-            throw ValidationError("--csv - and --json both write to standard output")
+        guard [json, csv == "-", html == "-"].count(where: { $0 }) < 2 else {
+            throw ValidationError("only one of --json, --csv - and --html - can be printed")
         }
     }
 
@@ -139,12 +144,16 @@ struct ShadowCommand: AsyncParsableCommand {
     private func run(_ services: Services) async throws {
         let options = try options()
         let list = try csv.map { path in try ShadowList(path) }
+        let longest = Mutex(ShadowLongest())
         let report: ShadowReport
         do {
             report = try await Shadow(
                 services.ledger, database: services.configuration.database.url,
                 catalog: services.rules.catalog, options
-            ) { line in try list?.add(line) }.run()
+            ) { line in
+                try list?.add(line)
+                longest.withLock { $0.add(line) }
+            }.run()
             try list?.finish()
         } catch {
             list?.abandon()
@@ -155,12 +164,35 @@ struct ShadowCommand: AsyncParsableCommand {
                 "\(count(report.doubled, "duplicate")): their rows name a user and an "
                     + "entitlement more than once, and say the same; each is counted once")
         }
+        if let html {
+            let lines = longest.withLock { longest in
+                longest.cut()
+                return longest
+            }
+            try write(ShadowPage(report, lines, version: Version.text).html, to: html)
+        }
         if json {
             try Console.say(report.line())
-        } else if csv != "-" {
+        } else if csv != "-", html != "-" {
             try Console.say(lines: ShadowText(report).lines)
         }
         if strict, report.differs { throw ExitReason.dataError }
+    }
+}
+
+extension ShadowCommand {
+    /// The file `-` is standard output.
+    private func write(_ page: String, to file: String) throws {
+        guard file != "-" else { return try StandardStream.output.write(page) }
+        do throws(WriteFailure) {
+            try OutputFile(file).write(page)
+        } catch .readerGone {
+            throw WriteFailure.readerGone
+        } catch .failed(let reason) {
+            Console.complain("\(file): cannot be written: \(reason)")
+            throw ExitReason.cannotCreate
+        }
+        Console.complain("the page is in \(file)")
     }
 }
 

@@ -107,12 +107,15 @@ struct ShadowTests {
         #expect(lines.contains { $0.hasPrefix(told) })
         let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
         #expect(mode as? Int == 0o600)
-        let ended = try await stage.renewald("shadow", "--theirs", Self.query, "--strict")
+        let page = "\(stage.folder)/verdict.html"
+        let ended = try await stage.renewald(
+            "shadow", "--theirs", Self.query, "--strict", "--html", page)
         #expect(ended.exit == .code(65))
         #expect(ended.standardOutput.hasPrefix("19 compared: 4 agree, 15 differ\n"))
         #expect(
             ended.standardOutput.contains(
                 "3 people have kept access for 3 days on average after a refund"))
+        #expect(try String(contentsOfFile: page, encoding: .utf8).contains("<svg"))
     }
 
     /// The old job learns, and a change that is too new does not count.
