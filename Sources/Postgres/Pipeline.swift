@@ -65,11 +65,7 @@ extension Session {
             }
         }
         let link = try connected()
-        if case .open(var earlier) = block {
-            block = .none
-            earlier += statements
-            block = .open(statements: earlier)
-        }
+        note(statements)
         let batch = Batch(statements: statements, encodings: encodings, endsBlock: endsBlock)
         if let results = try run(batch, on: link) { return results }
         // A plan had gone stale and nothing was committed: once more, with all prepared anew.
@@ -78,6 +74,21 @@ extension Session {
         }
         return results
     }
+
+    /// Notes what an open transaction runs, without its values: it may run for long.
+    private func note(_ statements: [PostgresStatement]) {
+        guard case .open(var earlier) = block else { return }
+        block = .none
+        earlier += statements.map(\.withoutValues)
+        if earlier.count > Self.noteLimit {
+            let isReadOnly = earlier.allSatisfy(\.isReadOnly)
+            earlier = [PostgresStatement("", isReadOnly: isReadOnly)]
+        }
+        block = .open(statements: earlier)
+    }
+
+    /// Statements of a transaction that are remembered one by one.
+    private static let noteLimit = 1000
 
     private struct Batch {
         let statements: [PostgresStatement]

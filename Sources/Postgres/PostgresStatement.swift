@@ -34,6 +34,11 @@ package struct PostgresStatement: Sendable {
         declaredReadOnly ?? Self.looksReadOnly(sql)
     }
 
+    /// The same without its parameters: what is left tells whether it writes.
+    var withoutValues: PostgresStatement {
+        PostgresStatement(sql, name: name, isReadOnly: declaredReadOnly)
+    }
+
     /// Errs towards writing: a writing keyword anywhere, also in a comment or a literal, counts.
     static func looksReadOnly(_ sql: String) -> Bool {
         let words = withoutComments(sql).split { !($0.isLetter || $0 == "_" || $0.isNumber) }
