@@ -2,7 +2,7 @@
 enum PageStyle {
     /// SHA-256 of the sheet, base64: browsers drop a style sheet that has another. A test tells it
     /// anew.
-    static let digest = "mMppeKYWgyto+7FD5EUttJoGA7u4OWNDSF902bMHGa8="
+    static let digest = "f1P66jDp4aKgPooa0sqm2ugXGSu2CW3AtHtEhanHsM0="
 
     static let sheet: StaticString = """
         :root{color-scheme:light dark;--paper:#fff;--card:#f6f7f9;--ink:#1b1f24;--quiet:#5b6470;\
@@ -85,8 +85,10 @@ enum PageStyle {
         table{border-collapse:collapse;width:100%;margin:.5rem 0 1.5rem;font-size:.95rem}
         caption{text-align:left;font-weight:600;padding:.35rem 0}
         th,td{text-align:left;vertical-align:top;padding:.35rem .75rem .35rem 0;\
+        overflow-wrap:normal;\
         border-bottom:1px solid var(--line)}
         th{font-weight:400;color:var(--quiet)}
+        .id{overflow-wrap:anywhere}
         .count{text-align:right;font-variant-numeric:tabular-nums}
         .plot{fill:none;stroke-width:2}
         .they{stroke:var(--bad)}

@@ -73,12 +73,14 @@ package struct ShadowPage: Sendable {
         guard !lines.lines.isEmpty else { return .text("") }
         let head = ["user", "entitlement", "who grants", "cause", "since", "first seen"]
         let rows = lines.lines.map { line in
+            let ids = [line.userID.text, line.entitlement.text]
             let cells = [
-                line.userID.text, line.entitlement.text,
                 line.who == .theyGrant ? "they" : "renewald", line.cause.rawValue,
                 line.since?.reading ?? "", line.firstSeenAt.reading,
             ]
-            return Self.row(cells.map { .element("td", text: $0) })
+            return Self.row(
+                ids.map { .element("td", ["class": "id"], text: $0) }
+                    + cells.map { .element("td", text: $0) })
         }
         let all = lines.count
         let caption =
@@ -98,14 +100,13 @@ package struct ShadowPage: Sendable {
 
     private var figure: [Markup] {
         guard report.history.count > 1 else { return [] }
+        let drawings = [("wide", Self.widths.wide), ("narrow", Self.widths.narrow)].map {
+            ShadowDrawing(report.history, width: $1, name: $0)
+        }
         return [
             .element(
                 "figure",
-                [
-                    ShadowDrawing(report.history, width: Self.widths.wide, name: "wide").markup,
-                    ShadowDrawing(report.history, width: Self.widths.narrow, name: "narrow").markup,
-                    .element("figcaption", ShadowDrawing.legend),
-                ])
+                drawings.map(\.markup) + [.element("figcaption", drawings[0].legend)])
         ]
     }
 }
@@ -180,11 +181,14 @@ struct ShadowDrawing {
                 "class": name, "viewBox": "0 0 \(Int(width)) \(Int(Size.height))",
                 "width": "\(Int(width))", "height": "\(Int(Size.height))", "role": "img",
                 "aria-label": "Differences over time: \(runs.count) runs, at most \(most)",
-            ], scale + axis + Self.curves.map(curve))
+            ], scale + axis + Self.curves.filter(isSeen).map(curve))
     }
 
-    static var legend: [Markup] {
-        curves.map { name, title, _ in
+    /// What nothing is ever counted of is not drawn.
+    private func isSeen(_ curve: Curve) -> Bool { runs.contains { curve.count($0) > 0 } }
+
+    var legend: [Markup] {
+        Self.curves.filter(isSeen).map { name, title, _ in
             .element(
                 "span",
                 [

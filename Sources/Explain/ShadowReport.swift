@@ -130,19 +130,19 @@ package struct ShadowText: Sendable {
         let one = tally.people == 1
         let who = one ? "1 person" : "\(tally.people) people"
         let (have, are, their) = (one ? "has" : "have", one ? "is" : "are", "their")
-        let span = span(tally.age) + (one ? "" : " on average")
+        let span = span(tally.age).map { " for \($0)" + (one ? "" : " on average") } ?? ""
         switch (tally.who, tally.cause) {
         case (.theyGrant, .refundUnseen):
-            return "\(who) \(have) kept access for \(span) after a refund"
+            return "\(who) \(have) kept access\(span) after a refund"
         case (.theyGrant, .expiryUnseen):
-            return "\(who) \(have) kept access for \(span) after the end of what was paid"
+            return "\(who) \(have) kept access\(span) after the end of what was paid"
         case (.theyGrant, .falseRenewal):
-            return "\(who) \(have) access for \(span) by a renewal that nobody has paid"
+            return "\(who) \(have) access\(span) by a renewal that nobody has paid"
         case (.theyGrant, .grace):
             return
-                "\(who) \(have) access for \(span) in a grace period that [policy] does not grant"
+                "\(who) \(have) access\(span) in a grace period that [policy] does not grant"
         case (.theyGrant, .hold):
-            return "\(who) \(have) kept access for \(span) though \(their) payment has failed or "
+            return "\(who) \(have) kept access\(span) though \(their) payment has failed or "
                 + "is paused"
         case (.theyGrant, .environment):
             return "\(who) \(have) access by a test purchase, which [policy] does not count"
@@ -154,9 +154,9 @@ package struct ShadowText: Sendable {
         case (.theyGrant, .notYetChecked):
             return "\(who) \(have) access, and no store has been asked about them yet"
         case (.theyGrant, .renewalUnseen):
-            return "\(who) \(have) access for \(span)"
+            return "\(who) \(have) access\(span)"
         case (.weGrant, .grace):
-            return "\(who) \(have) been locked out for \(span) in a grace period of \(their) store"
+            return "\(who) \(have) been locked out\(span) in a grace period of \(their) store"
         case (.weGrant, .hold):
             return "\(who) \(are) granted access as the breaker holds the revoke: renewald release"
         case (.weGrant, .environment):
@@ -166,19 +166,19 @@ package struct ShadowText: Sendable {
                 + "do both name it alike?"
         case (.weGrant, .renewalUnseen), (.weGrant, .refundUnseen), (.weGrant, .expiryUnseen),
             (.weGrant, .falseRenewal), (.weGrant, .unknownUser), (.weGrant, .notYetChecked):
-            return "\(who) \(have) paid, and \(have) been locked out for \(span)"
+            return "\(who) \(have) paid, and \(have) been locked out\(span)"
         }
     }
 
-    /// Such as `9 days`.
-    private static func span(_ age: Duration) -> String {
+    /// Such as `9 days`; nil where it has just begun, or is known only since now.
+    private static func span(_ age: Duration) -> String? {
         let seconds = age.components.seconds
         func of(_ length: Int64, _ noun: String) -> String {
             let count = (seconds + length / 2) / length
             return "\(count) \(noun)\(count == 1 ? "" : "s")"
         }
         return switch seconds {
-        case ..<90: of(1, "second")
+        case ..<30: nil
         case ..<5400: of(60, "minute")
         case ..<129_600: of(3600, "hour")
         default: of(86_400, "day")
