@@ -198,6 +198,41 @@ struct ShadowTests {
         }
     }
 
+    /// A run that is killed leaves nothing, and the next one does not wait for it for long.
+    @Test func aKillLeavesNothing() async throws {
+        try await onStage { stage in
+            let slow =
+                "SELECT n::text AS user_id, 'pro' AS entitlement, "
+                + "pg_sleep(CASE WHEN n > 2500 THEN 60 ELSE 0 END) IS NOT NULL AS active "
+                + "FROM generate_series(1, 2501) AS n"
+            let before = try await stage.fingerprint()
+            let child = try stage.start(["shadow", "--theirs", slow])
+            try await stage.wait {
+                try await stage.value(
+                    """
+                    SELECT count(*) FROM pg_stat_activity
+                    WHERE datname = current_database() AND application_name = 'renewald shadow'
+                        AND wait_event = 'PgSleep'
+                    """) == "1"
+            }
+            child.send(SIGKILL)
+            _ = try await child.exit(within: .seconds(60))
+            let next = try await stage.renewald(
+                "shadow", "--theirs", "SELECT 1 AS user_id, 'pro' AS entitlement, 0 AS active",
+                "--name", "other", "--json")
+            #expect(try report(next) == Report(compared: 1, agree: 1))
+            try await stage.script(
+                """
+                DELETE FROM renewald.shadow_system WHERE system = 'other';
+                DELETE FROM renewald.shadow_run WHERE system = 'other'
+                """)
+            #expect(try await stage.fingerprint() == before)
+            let again = try await stage.renewald(
+                "shadow", "--theirs", "SELECT 1 AS user_id, 'pro' AS entitlement, 0 AS active")
+            #expect(again.exit == .code(0), "\(again.standardError)")
+        }
+    }
+
     /// An empty fleet, the role of a worker, another database and standard input.
     @Test func worksWithTheRightsOfAWorker() async throws {
         try await onStage { stage in
