@@ -83,7 +83,7 @@ demo: deps-demo ## Shows a user per store, from purchase to expiry, against the 
 	@scripts/build-quietly $(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product
 	@RENEWALD_BIN="$$($(SWIFT) build -c $(CONFIGURATION) --show-bin-path)" scripts/demo
 
-demo-migration: deps-demo ## Lets a fleet of 2,000 move in beside its old nightly job, for a week
+demo-migration: deps-migration ## Lets a fleet of 2,000 move in beside its old nightly job, for a week
 	@scripts/build-quietly $(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product
 	@RENEWALD_BIN="$$($(SWIFT) build -c $(CONFIGURATION) --show-bin-path)" scripts/demo-migration
 

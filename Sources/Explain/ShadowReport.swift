@@ -152,7 +152,7 @@ package struct ShadowText: Sendable {
         case (.theyGrant, .unknownUser):
             return "\(who) \(have) access, and renewald knows no purchase of \(their)s: import them"
         case (.theyGrant, .notYetChecked):
-            return "\(who) \(have) access, and no store has been asked about them yet"
+            return "\(who) \(have) access, and no store has answered for them yet"
         case (.theyGrant, .renewalUnseen):
             return "\(who) \(have) access\(span)"
         case (.weGrant, .grace):
