@@ -26,10 +26,10 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build packaged test fuzz soak lives crash mutants demo conformance bench deb release pictures install lint format clean
+.PHONY: help deps build packaged test fuzz soak lives crash mutants demo demo-migration conformance bench deb release pictures install lint format clean
 
 help: ## Lists what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Installs the Debian packages that are missing, for everything
 	@scripts/install-deps all
@@ -82,6 +82,10 @@ mutants: deps-test ## Spoils the sources one line at a time (MUTANTS='rule02 onc
 demo: deps-demo ## Shows a user per store, from purchase to expiry, against the simulator
 	@scripts/build-quietly $(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product
 	@RENEWALD_BIN="$$($(SWIFT) build -c $(CONFIGURATION) --show-bin-path)" scripts/demo
+
+demo-migration: deps-migration ## Lets a fleet of 2,000 move in beside its old nightly job, for a week
+	@scripts/build-quietly $(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product
+	@RENEWALD_BIN="$$($(SWIFT) build -c $(CONFIGURATION) --show-bin-path)" scripts/demo-migration
 
 pictures: deps-pictures ## Plays the demo, and takes the picture of its page for the README
 	@$(MAKE) --no-print-directory demo

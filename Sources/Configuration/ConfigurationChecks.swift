@@ -100,6 +100,14 @@ extension ConfigurationKey.Form {
     }
 }
 
+extension SecretSource {
+    /// What an option of a command names; nil where it holds the value itself.
+    package init?(option: String, _ text: String) {
+        guard let form = Form(text) else { return nil }
+        self.init(form: form, place: ConfigurationPlace(file: option, line: nil, key: ""))
+    }
+}
+
 extension SecretSource.Form {
     /// Reads `credential:NAME`, `file:/path` or `env:NAME`; nil for anything else.
     init?(_ text: String) {

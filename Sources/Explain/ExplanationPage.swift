@@ -21,30 +21,10 @@ package struct ExplanationPage: Sendable {
     package var html: String {
         let names = explanation.users.map(\.id.text).joined(separator: ", ")
         let title = names.isEmpty ? "no purchases" : names
-        let head = Markup.element(
-            "head",
-            [
-                .void("meta", ["charset": "utf-8"]),
-                .void(
-                    "meta", ["http-equiv": "Content-Security-Policy", "content": Self.policy]),
-                .void(
-                    "meta",
-                    ["name": "viewport", "content": "width=device-width, initial-scale=1"]),
-                .void("meta", ["name": "referrer", "content": "no-referrer"]),
-                .void("meta", ["name": "robots", "content": "noindex"]),
-                .element("title", text: "\(title): explained by renewald"),
-                .style(PageStyle.sheet),
-            ])
-        let page = Markup.element(
-            "html", ["lang": "en"],
-            [head, .element("body", [header(title), .element("main", body)])])
-        return Markup.doctype.source + page.source + "\n"
+        return PageFrame(title: "\(title): explained by renewald").html([
+            header(title), .element("main", body),
+        ])
     }
-
-    /// Nothing is loaded or run; the one style sheet is known by its digest.
-    private static let policy =
-        "default-src 'none'; style-src 'sha256-\(PageStyle.digest)'; base-uri 'none'; "
-        + "form-action 'none'"
 
     private func header(_ title: String) -> Markup {
         .element(

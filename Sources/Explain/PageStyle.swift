@@ -2,7 +2,7 @@
 enum PageStyle {
     /// SHA-256 of the sheet, base64: browsers drop a style sheet that has another. A test tells it
     /// anew.
-    static let digest = "iAhxEAW6Ui/zlLqUlhwiCn3kyt9hmC4fesXPD28e0UA="
+    static let digest = "f1P66jDp4aKgPooa0sqm2ugXGSu2CW3AtHtEhanHsM0="
 
     static let sheet: StaticString = """
         :root{color-scheme:light dark;--paper:#fff;--card:#f6f7f9;--ink:#1b1f24;--quiet:#5b6470;\
@@ -82,6 +82,18 @@ enum PageStyle {
         .aside{color:var(--quiet)}
         .next{margin-top:1rem;border:1px dashed var(--line);border-radius:.4rem;\
         padding:.5rem .75rem}
+        table{border-collapse:collapse;width:100%;margin:.5rem 0 1.5rem;font-size:.95rem}
+        caption{text-align:left;font-weight:600;padding:.35rem 0}
+        th,td{text-align:left;vertical-align:top;padding:.35rem .75rem .35rem 0;\
+        overflow-wrap:normal;\
+        border-bottom:1px solid var(--line)}
+        th{font-weight:400;color:var(--quiet)}
+        .id{overflow-wrap:anywhere}
+        .count{text-align:right;font-variant-numeric:tabular-nums}
+        .plot{fill:none;stroke-width:2}
+        .they{stroke:var(--bad)}
+        .we{stroke:var(--warn)}
+        .unsettled{stroke:var(--quiet);stroke-dasharray:4 3}
         @media screen and (max-width:40rem){.wide{display:none}.narrow{display:block}\
         dl{grid-template-columns:5.5rem 1fr}.chain dl{grid-template-columns:4rem 1fr}\
         figure{padding:.5rem 0}}

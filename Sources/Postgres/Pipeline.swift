@@ -65,11 +65,7 @@ extension Session {
             }
         }
         let link = try connected()
-        if case .open(var earlier) = block {
-            block = .none
-            earlier += statements
-            block = .open(statements: earlier)
-        }
+        note(statements)
         let batch = Batch(statements: statements, encodings: encodings, endsBlock: endsBlock)
         if let results = try run(batch, on: link) { return results }
         // A plan had gone stale and nothing was committed: once more, with all prepared anew.
@@ -78,6 +74,21 @@ extension Session {
         }
         return results
     }
+
+    /// Notes what an open transaction runs, without its values: it may run for long.
+    private func note(_ statements: [PostgresStatement]) {
+        guard case .open(var earlier) = block else { return }
+        block = .none
+        earlier += statements.map(\.withoutValues)
+        if earlier.count > Self.noteLimit {
+            let isReadOnly = earlier.allSatisfy(\.isReadOnly)
+            earlier = [PostgresStatement("", isReadOnly: isReadOnly)]
+        }
+        block = .open(statements: earlier)
+    }
+
+    /// Statements of a transaction that are remembered one by one.
+    private static let noteLimit = 1000
 
     private struct Batch {
         let statements: [PostgresStatement]
@@ -178,6 +189,10 @@ extension Session {
             if isInBlock { throw .conflict(sqlState: report.sqlState) }
             return nil
         }
+        if settings.isForeign, report.sqlState == .readOnlyTransaction, !report.endsConnection {
+            throw .rejected(
+                sqlState: report.sqlState, message: report.message, statement: command.statement)
+        }
         if report.isLoss { throw lose(error) }
         throw error
     }
@@ -236,13 +251,15 @@ extension Session {
                 link.handle, name, entry.sql, Int32(entry.types.count), entry.types) == 1
         case .execute(let index, let name, _):
             let encoding = batch.encodings[index]
+            let format: Int32 = batch.statements[index].givesText ? 0 : 1
             return encoding.withPointers { count, values, lengths, formats in
                 if let name {
-                    PQsendQueryPrepared(link.handle, name, count, values, lengths, formats, 1) == 1
+                    PQsendQueryPrepared(
+                        link.handle, name, count, values, lengths, formats, format) == 1
                 } else {
                     PQsendQueryParams(
                         link.handle, batch.statements[index].sql, count, encoding.types, values,
-                        lengths, formats, 1) == 1
+                        lengths, formats, format) == 1
                 }
             }
         }

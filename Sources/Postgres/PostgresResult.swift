@@ -90,6 +90,8 @@ final class ResultTable: @unchecked Sendable {
         columns[column]
     }
 
+    var columnCount: Int { names.count }
+
     func name(of column: Int) -> String {
         names.indices.contains(column) ? names[column] : "column \(column)"
     }

@@ -16,6 +16,13 @@ package struct PostgresSettings: Sendable {
     /// With `requiresReadWrite`: where no server takes writes, one that does not will do. For who
     /// only reads.
     package var makesDoWithReadOnly = false
+    /// It is for statements of somebody else's: they find names and are planned as the server, the
+    /// database and the role have it, and what they may not write is no loss of the connection.
+    package var isForeign = false
+    /// The server ends a transaction that does nothing for this long.
+    package var idleLimit = Duration.seconds(10)
+    /// How long a statement waits for a lock of another session.
+    package var lockLimit = Duration.seconds(2)
 
     /// Beyond the server's limit, for the network and a busy machine.
     static let answerMargin: Duration = .seconds(5)

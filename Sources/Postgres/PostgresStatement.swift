@@ -7,6 +7,8 @@ package struct PostgresStatement: Sendable {
     /// Under this name the statement is prepared once for each connection, then reused; nil sends
     /// its text each time.
     package let name: String?
+    /// Whether the values come as the server prints them, and not in binary.
+    var givesText = false
     private let declaredReadOnly: Bool?
 
     /// - Parameters:
@@ -30,6 +32,11 @@ package struct PostgresStatement: Sendable {
     /// unreachable and never an unknown commit. Asked only after a loss: it reads the whole text.
     package var isReadOnly: Bool {
         declaredReadOnly ?? Self.looksReadOnly(sql)
+    }
+
+    /// The same without its parameters: what is left tells whether it writes.
+    var withoutValues: PostgresStatement {
+        PostgresStatement(sql, name: name, isReadOnly: declaredReadOnly)
     }
 
     /// Errs towards writing: a writing keyword anywhere, also in a comment or a literal, counts.

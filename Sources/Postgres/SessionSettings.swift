@@ -22,16 +22,24 @@ extension PostgresSettings {
 
     /// The statement that fixes what we rely on, whatever the role, the database or the server say.
     func settling(_ span: Span) -> String {
-        let timeout = "\(statementTimeout.millisecondsRoundedUp)ms"
+        let timeout = Self.setting(statementTimeout)
         var settings = [
-            ("statement_timeout", timeout), ("lock_timeout", "2s"),
-            ("idle_in_transaction_session_timeout", "10s"),
+            ("statement_timeout", timeout), ("lock_timeout", Self.setting(lockLimit)),
+            ("idle_in_transaction_session_timeout", Self.setting(idleLimit)),
             ("max_parallel_workers_per_gather", "0"), ("jit", "off"),
-            ("plan_cache_mode", "force_generic_plan"), ("synchronous_commit", "on"),
+            ("synchronous_commit", "on"),
             ("timezone", "UTC"), ("datestyle", "ISO"), ("intervalstyle", "postgres"),
             ("bytea_output", "hex"), ("standard_conforming_strings", "on"),
-            ("client_min_messages", "warning"), ("search_path", "pg_catalog"),
+            ("client_min_messages", "warning"),
         ]
+        if isForeign {
+            // All rows of a cursor are read.
+            settings.append(("cursor_tuple_fraction", "1"))
+        } else {
+            settings += [
+                ("plan_cache_mode", "force_generic_plan"), ("search_path", "pg_catalog"),
+            ]
+        }
         if span == .session {
             settings += [
                 ("client_connection_check_interval", "2s"), ("idle_session_timeout", "0"),
@@ -44,4 +52,6 @@ extension PostgresSettings {
         }
         return "VALUES (\(calls.joined(separator: ", ")))"
     }
+
+    private static func setting(_ limit: Duration) -> String { "\(limit.millisecondsRoundedUp)ms" }
 }

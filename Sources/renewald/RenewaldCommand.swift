@@ -27,8 +27,8 @@ struct RenewaldCommand: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, OnceCommand.self, CheckCommand.self, ExplainCommand.self,
             StatusCommand.self, EventsCommand.self, ReleaseCommand.self, WhatIfCommand.self,
-            ApplyCommand.self, ReplayCommand.self, PauseCommand.self, ResumeCommand.self,
-            DoctorCommand.self, MigrateCommand.self,
+            ApplyCommand.self, ReplayCommand.self, ShadowCommand.self, PauseCommand.self,
+            ResumeCommand.self, DoctorCommand.self, MigrateCommand.self,
             ImportCommand.self, PlanCommand.self, ExportCommand.self,
         ])
 

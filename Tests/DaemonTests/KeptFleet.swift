@@ -7,7 +7,7 @@ import TestSupport
 /// A small fleet in a database of its own: each purchase has been answered for once, with evidence.
 struct KeptFleet {
     let ledger: PostgresLedger
-    private let conninfo: String
+    let conninfo: String
     private let beside: PostgresConnection
 
     /// `users` have these products, each of which grants its own name; `hear` is what is heard.

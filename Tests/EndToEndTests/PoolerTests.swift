@@ -22,7 +22,11 @@ struct PoolerTests {
             try await stage.script(Self.hostile)
             let made = try await stage.buy("google", count: 300)
             try await stage.submit(made, "google") { "u-\($0)" }
-            for arguments in [["migrate"], ["once"], ["status"], ["events"]] {
+            let theirs =
+                "SELECT user_id, 'monthly' AS entitlement, true AS active "
+                + "FROM renewald.account, pg_sleep(0.4)"
+            let shadow = ["shadow", "--theirs", theirs, "--strict"]
+            for arguments in [["migrate"], ["once"], ["status"], ["events"], shadow] {
                 let child = try stage.start(arguments)
                 #expect(try await child.exit() == .code(0), "\(arguments) \(child.standardError)")
             }

@@ -64,6 +64,13 @@ struct JSONPageTests {
             "what-if": [DifferenceJSON(difference), DifferenceJSON(Difference())],
             "apply": [DifferenceJSON(difference)],
             "plan": [plan],
+            "shadow": [
+                ShadowReport(
+                    ShadowRun(at: Sample.day(1)),
+                    ShadowClass.allCases.map {
+                        ShadowTally(who: $0, cause: .hold, count: 2, people: 1, age: .zero)
+                    }, doubled: 0, system: "theirs", history: [])
+            ],
             "replay": [ReplayJSON(decided: 3, different: 1)],
             "migrate": [MigrateJSON(version: 2, applied: [1, 2])],
         ]

@@ -38,6 +38,8 @@ import Testing
             "2c5ea9c137c9e0368bc9b236880345b7789b2ba0eda9d1c54237a6a8e0a30fd6",
         "v0015_move_fleets_in.sql":
             "8ee9353cbf2145994d3ea77fe16664dcb390c0b02be5bc6e16602f2f6b7b82db",
+        "v0016_compare_beliefs.sql":
+            "edf06bf669590c3ff81a94ce099ac5a65b05df2c567537b0835d1967017bbe20",
     ]
 
     private static let folder = URL(filePath: #filePath)

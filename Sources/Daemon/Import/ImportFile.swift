@@ -55,7 +55,7 @@ struct ImportFile {
         }
     }
 
-    private static func requireText(_ head: ArraySlice<UInt8>) throws(ImportFault) {
+    static func requireText(_ head: ArraySlice<UInt8>) throws(ImportFault) {
         if head.starts(with: [0x1f, 0x8b]) {
             throw ImportFault("it is compressed: zcat FILE | renewald import -")
         }
@@ -65,7 +65,7 @@ struct ImportFile {
     }
 
     /// A comma, or what the header has instead: spreadsheets of many countries write a semicolon.
-    private static func separator(of head: ArraySlice<UInt8>) -> UInt8 {
+    static func separator(of head: ArraySlice<UInt8>) -> UInt8 {
         var counts: [UInt8: Int] = [:]
         var isQuoted = false
         for byte in head {

@@ -41,6 +41,13 @@ extension PostgresLedger {
         try await kept(of: users, SQL.keptClaims)
     }
 
+    /// All purchases of some users. Reads only.
+    package func kept(
+        of users: [(shard: Int16, userID: UserID)]
+    ) async throws(LedgerError) -> KeptPage {
+        try await kept(of: users, SQL.keptPurchases)
+    }
+
     private func kept(
         of users: [(shard: Int16, userID: UserID)], _ statement: SQL
     ) async throws(LedgerError) -> KeptPage {
