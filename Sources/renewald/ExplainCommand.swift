@@ -54,7 +54,10 @@ struct ExplainCommand: AsyncParsableCommand {
                 owners: { order throws(LedgerError) in try await ledger.users(ofOrder: order) },
                 stores: stores
             ).explain(id)
-            if let html { try Self.write(explanation, to: html) }
+            if let html {
+                let page = ExplanationPage(explanation, version: Version.text)
+                try PageFile.write(page.html, to: html)
+            }
             if json {
                 try Console.say(explanation.line())
             } else if html == nil {
@@ -89,20 +92,5 @@ struct ExplainCommand: AsyncParsableCommand {
         for line in text.lines {
             try Console.say(lines: line.printed(width: width, isColoured: Console.isColoured))
         }
-    }
-
-    /// The file `-` is standard output.
-    private static func write(_ explanation: Explanation, to file: String) throws {
-        let page = ExplanationPage(explanation, version: Version.text).html
-        guard file != "-" else { return try StandardStream.output.write(page) }
-        do throws(WriteFailure) {
-            try OutputFile(file).write(page)
-        } catch .readerGone {
-            throw WriteFailure.readerGone
-        } catch .failed(let reason) {
-            Console.complain("\(file): cannot be written: \(reason)")
-            throw ExitReason.cannotCreate
-        }
-        Console.complain("the page is in \(file)")
     }
 }

@@ -169,7 +169,8 @@ struct ShadowCommand: AsyncParsableCommand {
                 longest.cut()
                 return longest
             }
-            try write(ShadowPage(report, lines, version: Version.text).html, to: html)
+            let page = ShadowPage(report, lines, version: Version.text)
+            try PageFile.write(page.html, to: html)
         }
         if json {
             try Console.say(report.line())
@@ -177,22 +178,6 @@ struct ShadowCommand: AsyncParsableCommand {
             try Console.say(lines: ShadowText(report).lines)
         }
         if strict, report.differs { throw ExitReason.dataError }
-    }
-}
-
-extension ShadowCommand {
-    /// The file `-` is standard output.
-    private func write(_ page: String, to file: String) throws {
-        guard file != "-" else { return try StandardStream.output.write(page) }
-        do throws(WriteFailure) {
-            try OutputFile(file).write(page)
-        } catch .readerGone {
-            throw WriteFailure.readerGone
-        } catch .failed(let reason) {
-            Console.complain("\(file): cannot be written: \(reason)")
-            throw ExitReason.cannotCreate
-        }
-        Console.complain("the page is in \(file)")
     }
 }
 
