@@ -32,7 +32,7 @@ extension Schedule {
 /// When to ask again about a purchase whose state is known: a pure function (design section 5).
 ///
 /// The figures follow the stores' own rhythms: Apple renews within the last day before the expiry;
-/// Google moves the expiry in grace about once a day; hold and billing retry last up to 60 days.
+/// hold and billing retry last up to 60 days.
 func nextCheck(
     of store: Store, _ facts: Facts, _ observation: Observation, at moment: Moment,
     createdAt: Timestamp
@@ -46,10 +46,7 @@ func nextCheck(
     case .active:
         return inForce(store, renews: facts.willRenew ?? true, end: end, at: moment)
     case .grace:
-        // Four looks before the end that the store names, six hours apart at most; ever fewer
-        // where it names none, or one that is over.
-        let left = end.map { $0 > now ? $0 - now : (now - $0) * 2 } ?? .hours(24)
-        return now + (left / 4).clamped(.minutes(1), .hours(6)) + .seconds(30) * moment.jitter
+        return inGrace(facts, end: end, at: moment)
     case .hold:
         // A period that still runs, as that of an add-on beside its base, does not tell the start.
         guard let since = facts.paidThrough, since <= now else {
@@ -78,6 +75,33 @@ func nextCheck(
     case .invalid:
         return .never
     }
+}
+
+/// In grace a payment may arrive at any time, and access ends with the end that the store names:
+/// some looks before it, six hours apart at most, and a sure one right after it. Google names the
+/// next day each day, which makes six looks a day. So a payment is known within six hours and half
+/// a minute, an end within half a minute. Ever fewer looks where the store names no end, or one
+/// that is over.
+private func inGrace(_ facts: Facts, end: Timestamp?, at moment: Moment) -> Timestamp {
+    let now = moment.now
+    guard let end, end > now else {
+        let wait = end.map { (now - $0) / 2 } ?? .hours(6)
+        return now + wait.clamped(.minutes(1), .hours(6)) + .seconds(30) * moment.jitter
+    }
+    let apart = max((end - now) / 4, leastInGrace(facts, until: end))
+    return min(
+        now + min(apart, .hours(6)) + .seconds(30) * moment.jitter,
+        end + .seconds(5 + 25 * moment.jitter))
+}
+
+/// From one look to the next, at least: a sixth of grace as long as it is known, as that of a
+/// tester is over in minutes. No store lets anybody who pays choose less than a day.
+private func leastInGrace(_ facts: Facts, until end: Timestamp) -> Duration {
+    let most = Duration.hours(4)
+    guard let paid = facts.paidThrough, paid < end else {
+        return facts.environment == .sandbox ? .minutes(1) : most
+    }
+    return ((end - paid) / 6).clamped(.minutes(1), most)
 }
 
 private func isReplaced(_ observation: Observation) -> Bool {

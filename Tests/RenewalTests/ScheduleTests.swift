@@ -49,6 +49,48 @@ import Testing
         }
     }
 
+    /// From one look to the next, while nothing changes, from the beginning of grace to its end.
+    private func looks(
+        _ store: Store, minutes: Int, mark: String = "", jitter: Double
+    ) throws -> [Duration] {
+        var stage = try Stage(
+            Story(head: "grace | active 100 \(store.rawValue)\(mark)"), jitter: jitter)
+        let start = try TestCalendar.time("100")
+        var times = [Duration.zero]
+        while let last = times.last, last < .minutes(minutes), times.count < 10_000 {
+            let (outcome, _) = try stage.hear(
+                "grace 100+\(minutes)m\(mark)", at: "100+\(last.components.seconds)s")
+            times.append(outcome.schedule.nextCheckAt - start)
+        }
+        return times
+    }
+
+    @Test(arguments: Store.allCases, jitters)
+    func looksSixTimesIntoADayOfGrace(_ store: Store, _ jitter: Double) throws {
+        for days in [1, 3, 7, 16, 30] {
+            let looks = try looks(store, minutes: days * 24 * 60, jitter: jitter)
+            // Without the first, by which grace was found.
+            #expect(looks.count - 1 <= 4 * days + 3)
+            let end = try #require(looks.last)
+            #expect(end >= .days(days) + .seconds(4) && end <= .days(days) + .seconds(30))
+            for (one, other) in zip(looks, looks.dropFirst()) {
+                #expect(other - one <= .hours(6) + .seconds(31))
+            }
+        }
+    }
+
+    @Test(arguments: Store.allCases, jitters)
+    func looksOftenIntoTheGraceOfATester(_ store: Store, _ jitter: Double) throws {
+        for mark in [" sandbox", ""] {
+            for minutes in [3, 5, 30, 60] {
+                let looks = try looks(store, minutes: minutes, mark: mark, jitter: jitter)
+                for (one, other) in zip(looks, looks.dropFirst()) {
+                    #expect(other - one <= max(.minutes(minutes) / 4, .minutes(1)) + .seconds(31))
+                }
+            }
+        }
+    }
+
     @Test(arguments: Store.allCases, jitters)
     func watchesHoldForEver(_ store: Store, _ jitter: Double) throws {
         for hours in Self.hoursToTheEnd {

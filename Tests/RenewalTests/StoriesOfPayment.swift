@@ -13,6 +13,17 @@ extension DecisionTable {
         32     grace 33           grace    granted  -                      pro 33  6h15s
         33     grace 34           grace    granted  -                      pro 34  6h15s
         34     hold               hold     none     -payment_failed        -       12h
+        # A day of grace: six looks, the last right after its end | active 30
+        30     grace 31           grace    granted  payment_pending        pro 31  6h15s
+        30+6h  grace 31           grace    granted  -                      pro 31  4h30m15s
+        30+11h  grace 31           grace    granted  -                      pro 31  4h15s
+        30+15h  grace 31           grace    granted  -                      pro 31  4h15s
+        30+19h  grace 31           grace    granted  -                      pro 31  4h15s
+        30+23h  grace 31           grace    granted  -                      pro 31  1h18s
+        31+18s  grace 31           grace    granted  -                      pro 31  1m15s
+        # A tester's grace is over in minutes: looked at more often | active 30 sandbox
+        30     grace 30+5m sandbox    grace  granted  payment_pending      pro 30+5m  1m30s
+        30+1m  grace 30+5m sandbox    grace  granted  -                    pro 30+5m  1m15s
         # A false renewal, then paid: recovered, not renewed | active 30
         30     grace 31           grace    granted  payment_pending        pro 31  6h15s
         31     grace 32           grace    granted  -                      pro 32  6h15s
