@@ -24,6 +24,7 @@ actor AppQueue {
     private enum Job {
         case check(Claim)
         case read(limit: Int)
+        case lookAtFronts
         case keep([Claim])
         case reserve(calls: Int, stretch: Duration)
     }
@@ -145,6 +146,7 @@ extension AppQueue {
         case .start, .takeSlots: break
         case .giveSlot: slots.give(lane.number)
         case .read(let limit): jobs?.yield(.read(limit: limit))
+        case .lookAtFronts: jobs?.yield(.lookAtFronts)
         case .keep(let claims): jobs?.yield(.keep(claims))
         case .reserve(let calls, let stretch):
             jobs?.yield(.reserve(calls: calls, stretch: stretch))
@@ -176,13 +178,14 @@ extension AppQueue {
         case .read(let limit):
             let (places, backfill) = await places(of: context.leases.openShards)
             await take(work.read(limit, from: places, behind: backfill))
+        case .lookAtFronts: await take(work.fronts(of: context.leases.openShards))
         case .keep(let claims): await take(work.keep(claims))
         case .reserve(let calls, let stretch): await take(work.reserve(calls, stretch))
         }
     }
 
     private func places(of shards: [Int16]) -> ([Place], backfill: [Place]) {
-        let shards = shards.shuffled()
+        let shards = machine.order(shards.shuffled())
         return (shards.map(machine.place), backfill: shards.map(machine.backfillPlace))
     }
 

@@ -14,6 +14,10 @@ package protocol EngineLedger: Sendable {
         of lanes: [Lane], in shards: [Int16], after id: Int64
     ) async throws(LedgerError) -> QueueHeads
     func claim(_ request: ClaimRequest) async throws(LedgerError) -> [Claim]
+    /// When the oldest claim of a queue is due in each of the shards that have any.
+    func fronts(
+        of lane: Lane, in shards: [Int16]
+    ) async throws(LedgerError) -> [Int16: Timestamp]
     /// Due claims that were in hand when a process ended.
     func suspects(of lanes: [Lane], in shards: [Int16]) async throws(LedgerError) -> [Claim]
     /// Notes what is in hand, by shard; gives the shards that are still owned.

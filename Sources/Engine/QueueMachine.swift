@@ -39,6 +39,8 @@ struct QueueMachine {
         /// Of the claims that were read so many were not in hand; these are noted as in hand now.
         case kept([Claim], fresh: Int)
         case readFailed(isLasting: Bool)
+        /// When the oldest of each shard is due; of shards that are not named nobody knows.
+        case fronts([Int16: Timestamp])
         /// So many slots were taken.
         case slots(Int)
         /// The claim was not started: another worker may have its shard.
@@ -58,6 +60,8 @@ struct QueueMachine {
     enum Action: Hashable {
         /// Read so many claims, from `place(of:)` of each shard on, then from `backfillPlace(of:)`.
         case read(limit: Int)
+        /// Look when the oldest of each shard is due.
+        case lookAtFronts
         /// Note these as in hand, then report which are.
         case keep([Claim])
         /// Take slots, so many at most, and report how many there were.
@@ -101,6 +105,13 @@ struct QueueMachine {
     var backfillPlaces: [Int16: Place] = [:]
     /// Whether anything for this run was found since the places were last at the start.
     var hasFound = false
+    /// When the oldest of each shard is due, where more is due than was read.
+    var fronts: [Int16: Timestamp] = [:]
+    var isLookingAtFronts = false
+    /// How many claims were asked for last.
+    var readLimit = 0
+    /// The database's time when claims were read last, and when that was by our clock.
+    var told: (time: Timestamp, at: Instant)?
     /// In one pass: what becomes due after it began is left to the next.
     var cutoff: Timestamp?
     var failingSince: Instant?
@@ -143,6 +154,7 @@ struct QueueMachine {
         hasNothing = false
         isReading = false
         isReserving = false
+        isLookingAtFronts = false
         readAt = now
         reserveAt = now
     }
@@ -151,8 +163,7 @@ struct QueueMachine {
     mutating func takeBuffer() -> [Claim] {
         defer {
             buffer = []
-            places = [:]
-            backfillPlaces = [:]
+            beginAgain()
         }
         return buffer
     }
@@ -196,7 +207,8 @@ extension QueueMachine {
         case .commits(let commits):
             self.commits = commits
             return []
-        case .read, .nothingToRead, .kept, .readFailed: return takeReading(event, at: now)
+        case .read, .nothingToRead, .kept, .readFailed, .fronts:
+            return takeReading(event, at: now)
         case .slots(let count): return start(count, at: now)
         case .notStarted:
             inFlight -= 1
@@ -276,8 +288,8 @@ extension QueueMachine.Event {
     var isStep: Bool {
         switch self {
         case .answered, .notStarted, .extraCall: true
-        case .tick, .limits, .commits, .read, .nothingToRead, .kept, .readFailed, .slots, .settled,
-            .reserved, .reservationFailed, .stop:
+        case .tick, .limits, .commits, .read, .nothingToRead, .kept, .readFailed, .fronts, .slots,
+            .settled, .reserved, .reservationFailed, .stop:
             false
         }
     }
@@ -287,8 +299,8 @@ extension QueueMachine.Action {
     var isStep: Bool {
         switch self {
         case .start, .admit, .turnAway: true
-        case .read, .keep, .takeSlots, .giveSlot, .reserve, .circuitOpened, .circuitClosed,
-            .circuitMoved, .end:
+        case .read, .lookAtFronts, .keep, .takeSlots, .giveSlot, .reserve, .circuitOpened,
+            .circuitClosed, .circuitMoved, .end:
             false
         }
     }

@@ -2,8 +2,29 @@ import Renewal
 
 // What is due.
 extension QueueMachine {
+    /// What is claimed is called within about so long, where it is paced: a claim that waits for
+    /// hours is judged by facts that are hours old, and stands before what is more urgent.
+    private static let claimedAhead = Duration.seconds(10)
+
     /// The buffer is filled up when it holds no more than this.
-    var lowWater: Int { limits.inFlight }
+    var lowWater: Int {
+        guard let interval = limits.interval else { return limits.inFlight }
+        return min(max(Int(Self.claimedAhead / interval), 1), limits.inFlight)
+    }
+
+    /// The shards in the order in which they are read: those first whose oldest claim that was not
+    /// read yet has been due for longest. One of which nothing is known may have older ones.
+    func order(_ shards: [Int16]) -> [Int16] {
+        let due = shards.map { max(place(of: $0).dueAt, fronts[$0] ?? Place.start(of: $0).dueAt) }
+        return shards.indices.sorted { (due[$0], $0) < (due[$1], $1) }.map { shards[$0] }
+    }
+
+    /// The next read begins with the oldest again.
+    mutating func beginAgain() {
+        places = [:]
+        backfillPlaces = [:]
+        fronts = [:]
+    }
 
     /// Whether the circuit lets any call start, now or as a probe, and the answer can be kept.
     func mayAsk(at now: Instant) -> Bool {
@@ -20,7 +41,9 @@ extension QueueMachine {
         }
         isReading = true
         let isClosed = circuit.position == .closed
-        return [.read(limit: isClosed ? max(2 * lowWater - buffer.count, 16) : 1)]
+        let least = limits.interval == nil ? 16 : 1
+        readLimit = isClosed ? max(2 * lowWater - buffer.count, least) : 1
+        return [.read(limit: readLimit)]
     }
 
     mutating func takeReading(_ event: Event, at now: Instant) -> [Action] {
@@ -29,6 +52,9 @@ extension QueueMachine {
         case .nothingToRead:
             found(.nothing, at: now)
         case .kept(let claims, let fresh): kept(claims, fresh, at: now)
+        case .fronts(let fronts):
+            isLookingAtFronts = false
+            self.fronts = fronts
         case .readFailed(let isLasting):
             failingSince = failingSince ?? now
             let isTooLong = failingSince.map { now - $0 > limits.patience } ?? false
@@ -49,27 +75,39 @@ extension QueueMachine {
             let found: Found = hasFound ? .nothingNew : .nothing
             // What became due behind the places read so far is found from the start, at once.
             let isFromTheStart = places.isEmpty && backfillPlaces.isEmpty
-            places = [:]
-            backfillPlaces = [:]
+            beginAgain()
             hasFound = false
             self.found(mode == .forever && !isFromTheStart ? .more : found, at: now)
             return []
         }
+        if let time = claims.first?.claimedAt { told = (time, now) }
         for claim in claims { advance(beyond: claim) }
         // What is due by now goes before the rest of the back-fill, wherever it became due.
-        if claims.allSatisfy(\.isBackfill) { places = [:] }
+        if claims.allSatisfy(\.isBackfill) {
+            places = [:]
+            fronts = [:]
+        }
+        let read = claims.count
         var claims = claims
         if mode != .forever {
             let end = cutoff ?? claims[0].claimedAt
             cutoff = end
             claims = claims.filter { $0.dueAt <= end || $0.isBackfill }
         }
+        let look = lookAtFronts(after: read)
         guard !claims.isEmpty else {
-            found(.more, at: now)
-            return []
+            self.found(.more, at: now)
+            return look
         }
         hasFound = true
-        return [.keep(claims)]
+        return [.keep(claims)] + look
+    }
+
+    /// Where more is due than one read gives, the oldest of all shards go first.
+    private mutating func lookAtFronts(after count: Int) -> [Action] {
+        guard count >= readLimit, fronts.isEmpty, !isLookingAtFronts else { return [] }
+        isLookingAtFronts = true
+        return [.lookAtFronts]
     }
 
     private mutating func kept(_ claims: [Claim], _ fresh: Int, at now: Instant) {
@@ -80,6 +118,7 @@ extension QueueMachine {
         buffer.insert(contentsOf: newest.filter(\.isBackfill), at: 0)
         if fresh > 0 || mode != .forever { return found(.more, at: now) }
         places = [:]
+        fronts = [:]
         found(.nothingNew, at: now)
     }
 

@@ -40,9 +40,15 @@ extension QueueMachine {
             _ = circuit.admits(at: time(now))
             inFlight += 1
             unsettled += 1
-            actions.append(.start(claim))
+            actions.append(.start(goingOn(claim, at: now)))
         }
         return actions
+    }
+
+    /// A claim may have waited for its call: it is judged as of then.
+    private func goingOn(_ claim: Claim, at now: Instant) -> Claim {
+        guard let told else { return claim }
+        return claim.going(on: told.time + max(now - told.at, .zero))
     }
 
     mutating func reserve(at now: Instant) -> [Action] {

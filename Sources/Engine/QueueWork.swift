@@ -31,6 +31,17 @@ struct QueueWork: Sendable {
         }
     }
 
+    /// - Returns: when the oldest claim of each shard is due, for the machine; nothing where that
+    ///   cannot be told: the shards are read in any order then.
+    func fronts(of shards: [Int16]) async -> QueueMachine.Event {
+        do {
+            return .fronts(try await context.ledger.fronts(of: lane, in: shards))
+        } catch {
+            context.log.debug("\(lane.title): cannot look at its shards: \(error.sentence)")
+            return .fronts([:])
+        }
+    }
+
     /// Notes the claims as in hand; those of a shard that is not ours any more are let go.
     func keep(_ claims: [Claim]) async -> QueueMachine.Event {
         let inFlight = context.inFlight

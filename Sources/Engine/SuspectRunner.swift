@@ -26,6 +26,7 @@ struct SuspectRunner {
         guard !shards.isEmpty else { return 0 }
         var suspects = try await ledger.suspects(
             of: lanes, in: shards.map(\.shard))
+        let readAt = ContinuousClock.now
         // Those that were in hand at one crash first: they are most likely innocent.
         suspects.sort { ($0.crashes, $0.purchase.id) < ($1.crashes, $1.purchase.id) }
         var unasked = 0
@@ -34,7 +35,7 @@ struct SuspectRunner {
             let group = Array(suspects.prefix { $0.crashes == first.crashes }.prefix(size))
             suspects.removeFirst(group.count)
             let free = inFlight.add(group)
-            let refused = try await check(free)
+            let refused = try await check(free, readAt: readAt)
             // What a queue still has in hand may come to nothing: it is looked at again.
             unasked += group.count - free.count + refused.count
             // One of an app has waited for all.
@@ -46,10 +47,11 @@ struct SuspectRunner {
         return unasked
     }
 
-    /// Checks a group with nothing else of its shards in hand, and commits it.
-    ///
-    /// - Returns: those whose store lets nobody call.
-    private func check(_ group: [Claim]) async throws(LedgerError) -> [Claim] {
+    /// Checks a group with nothing else of its shards in hand, and commits it; gives those whose
+    /// store lets nobody call. What waits since it was read is judged as of its call.
+    private func check(
+        _ group: [Claim], readAt: ContinuousClock.Instant
+    ) async throws(LedgerError) -> [Claim] {
         let touched = Set(group.map(\.shard))
         let owned: Set<Int16>
         do throws(LedgerError) {
@@ -67,6 +69,7 @@ struct SuspectRunner {
                     refused.append(claim)
                     continue
                 }
+                let claim = claim.going(on: claim.claimedAt + (.now - readAt))
                 tasks.addTask { await check(claim) }
             }
             return await tasks.reduce(into: [Outcome]()) {

@@ -23,8 +23,8 @@ package struct Claim: Hashable, Sendable {
     package var inVain: Vain?
     /// What was wrong with the last check, as `Problem` describes itself; nil when nothing was.
     package let problem: String?
-    /// The database's time of the claim.
-    package let claimedAt: Timestamp
+    /// The database's time of the claim; for one that has waited for its call, of the call.
+    package internal(set) var claimedAt: Timestamp
 
     package init(
         purchase: Purchase, shard: Int16, lane: Int32, dueAt: Timestamp, version: Int64,
@@ -45,6 +45,16 @@ package struct Claim: Hashable, Sendable {
 }
 
 extension Claim {
+    /// The same claim, which goes on at a later time.
+    ///
+    /// - Parameter now: by the database's clock.
+    /// - Returns: the claim as if it had been made then.
+    package func going(on now: Timestamp) -> Claim {
+        var claim = self
+        claim.claimedAt = max(claimedAt, now)
+        return claim
+    }
+
     /// It was imported and waits behind all that is due.
     package var isBackfill: Bool { dueAt >= .backfill && dueAt < .never }
 }

@@ -144,7 +144,9 @@ private struct StatusText {
 
     private func queue(of app: QueueStatus.App) -> String {
         guard let oldest = app.oldestDueAt else { return "\(app.due) due now" }
-        return "\(app.due) due now, the oldest for \((status.now - oldest).components.seconds) s"
+        let all = app.timeOfDue(callsPerSecond: report.quota(app.key))
+        return "\(app.due) due now, the oldest for \((status.now - oldest).components.seconds) s, "
+            + "\(seconds(all)) of calls"
     }
 
     private func lag(of app: QueueStatus.App) -> String {

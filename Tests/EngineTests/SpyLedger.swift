@@ -31,6 +31,12 @@ struct SpyLedger: EngineLedger {
         try await base.claim(request)
     }
 
+    func fronts(
+        of lane: Lane, in shards: [Int16]
+    ) async throws(LedgerError) -> [Int16: Timestamp] {
+        try await base.fronts(of: lane, in: shards)
+    }
+
     func suspects(of lanes: [Lane], in shards: [Int16]) async throws(LedgerError) -> [Claim] {
         try await base.suspects(of: lanes, in: shards)
     }

@@ -38,7 +38,7 @@ final class World: Sendable {
     }
 
     enum Door: Hashable {
-        case lanes, heads, claim, mark, commit, beat, take, renew, reserve, release
+        case lanes, heads, claim, fronts, mark, commit, beat, take, renew, reserve, release
     }
 
     private struct Wait {
@@ -237,6 +237,16 @@ extension World: EngineLedger {
     func claim(_ request: ClaimRequest) async throws(LedgerError) -> [Claim] {
         try open(.claim)
         return claims(request.lane.number, request.places, request.perShard, request.limit)
+    }
+
+    func fronts(
+        of lane: Lane, in shards: [Int16]
+    ) async throws(LedgerError) -> [Int16: Timestamp] {
+        try open(.fronts)
+        let due = state.due[lane.number] ?? []
+        return Dictionary(
+            due.filter { shards.contains($0.shard) }.map { ($0.shard, $0.dueAt) },
+            uniquingKeysWith: min)
     }
 
     func suspects(of lanes: [Lane], in shards: [Int16]) async throws(LedgerError) -> [Claim] {

@@ -52,6 +52,12 @@ extension ModelState {
         }.map(claim)
     }
 
+    func fronts(_ lane: Lane, _ shards: [Int16]) -> [Int16: Timestamp] {
+        Dictionary(
+            due(suspects: false).filter { $0.lane == lane.number && shards.contains($0.shard) }
+                .map { ($0.shard, $0.dueAt) }, uniquingKeysWith: min)
+    }
+
     func heads(_ lanes: [Lane], _ shards: [Int16], after id: Int64) -> QueueHeads {
         let shards = Set(shards)
         var wanted = Set(lanes.map(\.number))
@@ -167,6 +173,12 @@ extension ModelLedger: EngineLedger {
 
     package func claim(_ request: ClaimRequest) async throws(LedgerError) -> [Claim] {
         state.withLock { $0.claims(request) }
+    }
+
+    package func fronts(
+        of lane: Lane, in shards: [Int16]
+    ) async throws(LedgerError) -> [Int16: Timestamp] {
+        state.withLock { $0.fronts(lane, shards) }
     }
 
     package func suspects(

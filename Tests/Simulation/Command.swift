@@ -1,8 +1,8 @@
 import Glibc
 
-/// `soak [--seed N] [--seeds COUNT | --seconds N] [--fleet N] [--days N] [--sabotage NAME]
-/// [--shrink RUNS]`, and `soak --forecast DAY [--calls PER_DAY] …`, which compares what `plan`
-/// says on that day with what comes.
+/// `soak [--seed N] [--seeds COUNT | --seconds N] [--fleet N] [--days N] [--calls PER_DAY]
+/// [--sabotage NAME] [--shrink RUNS]`, and `soak --forecast DAY …`, which compares what `plan` says
+/// on that day with what comes.
 package struct Command {
     private var first: UInt64 = 1
     private var seeds = 1
@@ -13,7 +13,7 @@ package struct Command {
     /// So many runs a failure is worth to be made small.
     private var shrink = 40
     private var foresight: Foresight?
-    private var callsPerDay = 86_400
+    private var callsPerDay: Int?
 
     package init(_ arguments: [String]) {
         var words = arguments.dropFirst()
@@ -61,9 +61,9 @@ package struct Command {
         var seed = first
         while seconds.map({ time(nil) - began < $0 }) ?? (sums.runs < seeds) {
             var plan = Plan(seed: seed, fleet: fleet, days: days, sabotage: sabotage)
+            if let callsPerDay { plan.callsPerSecond = Double(callsPerDay) / 86_400 }
             if let foresight {
                 plan.foresight = foresight
-                plan.callsPerSecond = Double(callsPerDay) / 86_400
                 plan.features = plan.features.ofCustomersAlone
             }
             let report = Fleet.live(plan)

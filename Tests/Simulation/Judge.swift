@@ -104,6 +104,9 @@ final class Judge: Sendable {
             ($0.lastHeard.removeValue(forKey: key), $0.newest[id])
         }
         guard let one = sold[claim.purchase.token], let heard else { return }
+        if !plan.features.has(.clockSteps), outcome.schedule.problem?.code == .clock {
+            accuse("no clock is blamed", "\(one.token.text)", of: one.token)
+        }
         let change = commit.changes.last { $0.after.id == id }
         let step = Step(
             before: claim.purchase.facts, after: change?.after.facts ?? claim.purchase.facts,

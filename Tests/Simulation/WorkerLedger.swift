@@ -55,6 +55,15 @@ struct WorkerLedger: EngineLedger, HintStore {
         return claims
     }
 
+    func fronts(
+        of lane: Lane, in shards: [Int16]
+    ) async throws(LedgerError) -> [Int16: Timestamp] {
+        try await enter()
+        let fronts = try await base.fronts(of: lane, in: shards)
+        try await leave()
+        return fronts
+    }
+
     func suspects(of lanes: [Lane], in shards: [Int16]) async throws(LedgerError) -> [Claim] {
         try await enter()
         let claims = try await base.suspects(of: lanes, in: shards)

@@ -24,6 +24,14 @@ struct SimulationTests {
         #expect(run.exit == .code(0), "\(run.standardOutput)")
     }
 
+    /// Each check waits for half an hour for its call: it is judged as of then, by a database and a
+    /// store that agree.
+    @Test func aCallThatWaitsForLongBlamesNoClock() async throws {
+        let run = try await Self.soak(
+            ["--seed", "9", "--fleet", "40", "--days", "38", "--calls", "120", "--forecast", "5"])
+        #expect(run.exit == .code(0), "\(run.standardOutput)")
+    }
+
     /// A rule that is broken on purpose is noticed, and told with the life of one customer.
     @Test(arguments: [
         ("outage", "no verdict, no revoke"), ("starve", "nothing starves"),

@@ -31,6 +31,12 @@ struct MeasuredLedger: EngineLedger, HintStore, RefundStore {
         return claims
     }
 
+    func fronts(
+        of lane: Lane, in shards: [Int16]
+    ) async throws(LedgerError) -> [Int16: Timestamp] {
+        try await ledger.fronts(of: lane, in: shards)
+    }
+
     func suspects(of lanes: [Lane], in shards: [Int16]) async throws(LedgerError) -> [Claim] {
         try await ledger.suspects(of: lanes, in: shards, tell: setAside)
     }

@@ -28,6 +28,7 @@ extension StatusReport: JSONObject {
             row.oldestDueSeconds = app.oldestDueAt.map {
                 (report.status.now - $0).components.seconds
             }
+            row.dueSeconds = app.timeOfDue(callsPerSecond: report.quota(app.key)).components.seconds
             row.nextCheckAt = app.nextDueAt
             row.lastVerdictAt = app.lastVerdictAt
             row.lagP50Ms = app.lag.map { $0.p50.microseconds / 1000 }
@@ -67,6 +68,11 @@ private struct BackfillJSON: JSONObject {
 }
 
 extension QueueStatus.App {
+    /// How long the quota takes for what is due, if nothing more becomes due.
+    package func timeOfDue(callsPerSecond: Double) -> Duration {
+        .seconds((Double(due) / max(callsPerSecond, 0.001)).rounded(.up))
+    }
+
     /// Purchases with a problem, by its code as it is written.
     package var namedProblems: [String: Int64] {
         Dictionary(problems.map { ($0.key.rawValue, $0.value) }) { first, _ in first }

@@ -73,6 +73,21 @@ extension PostgresLedger {
         }
     }
 
+    /// When the oldest due purchase of a lane is due in each of the given shards that have any.
+    package func fronts(
+        of lane: Lane, in shards: [Int16]
+    ) async throws(LedgerError) -> [Int16: Timestamp] {
+        try await attempt {
+            var fronts: [Int16: Timestamp] = [:]
+            for row in try await self.reads.query(
+                SQL.queueFronts(.int32(lane.number), .int16s(shards))
+            ).rows {
+                fronts[try row.int16("shard")] = try row.instant("due_at")
+            }
+            return fronts
+        }
+    }
+
     /// The due purchases of the lanes in the given shards that were in hand when a process ended.
     package func suspects(
         of lanes: [Lane], in shards: [Int16]

@@ -162,6 +162,7 @@ extension SQL {
     static let purchaseRefunds = SQL(PackageResources.purchase_refunds_sql)
     static let queueArrivals = SQL(PackageResources.queue_arrivals_sql)
     static let queueDepth = SQL(PackageResources.queue_depth_sql)
+    static let queueFronts = SQL(PackageResources.queue_fronts_sql)
     static let queueHeads = SQL(PackageResources.queue_heads_sql)
     static let recordMigration = SQL(PackageResources.record_migration_sql)
     static let recordUnhandled = SQL(PackageResources.record_unhandled_sql)
