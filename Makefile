@@ -26,7 +26,7 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build packaged test fuzz soak lives crash mutants demo demo-migration conformance bench deb release pictures install lint format clean
+.PHONY: help deps build packaged test fuzz soak lives crash mutants demo demo-migration conformance bench bench-idle deb release pictures install lint format clean
 
 help: ## Lists what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -98,6 +98,11 @@ conformance: deps-conformance ## Tests the simulator with the vendors' own clien
 bench: deps-bench ## Measures checks per second, CPU, memory and calls per check (release build)
 	@$(MAKE) --no-print-directory build CONFIGURATION=release
 	@RENEWALD_BIN="$$($(SWIFT) build -c release --show-bin-path)" Benchmarks/run
+
+bench-idle: deps-bench ## Measures what a thousand idle apps cost: memory, transactions and CPU, as packaged
+	@$(MAKE) --no-print-directory build CONFIGURATION=release
+	@RENEWALD_BIN="$$($(SWIFT) build -c release --show-bin-path)" \
+		RENEWALD_PROGRAM="$$(scripts/packaged-program)" Benchmarks/idle
 
 deb: deps-package ## Builds a Debian package, with the Swift runtime linked in
 	@scripts/deb

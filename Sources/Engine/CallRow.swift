@@ -16,7 +16,7 @@ package struct CallRow: Sendable {
     }
 
     private let app: AppKey
-    private let ledger: any EngineLedger
+    private let desk: CallDesk
     private let interval: Duration?
     private let isUrgent: Bool
 
@@ -25,15 +25,15 @@ package struct CallRow: Sendable {
 
     /// - Parameters:
     ///   - app: whose store is called.
-    ///   - ledger: which has the row.
+    ///   - desk: where places are asked for.
     ///   - interval: from one call to the next; nil where calls are not paced.
     ///   - isUrgent: somebody waits at a terminal: their call goes before all that the background
     ///     has not reserved yet.
     package init(
-        of app: AppKey, in ledger: any EngineLedger, interval: Duration?, isUrgent: Bool = false
+        of app: AppKey, at desk: CallDesk, interval: Duration?, isUrgent: Bool = false
     ) {
         self.app = app
-        self.ledger = ledger
+        self.desk = desk
         self.interval = interval
         self.isUrgent = isUrgent
     }
@@ -49,12 +49,13 @@ package struct CallRow: Sendable {
         var row = RateReservation(interval: interval)
         var missed = 0
         while !Task.isCancelled, missed < Self.attemptLimit {
-            let sent = ContinuousClock.now
             let horizon =
-                isUrgent ? max(end - sent, RateReservation.horizon) : RateReservation.horizon
-            switch try await ledger.reserveCalls(
-                from: BucketID(of: app), for: row.stretch(1), within: horizon, isUrgent: isUrgent)
-            {
+                isUrgent ? max(end - .now, RateReservation.horizon) : RateReservation.horizon
+            let reply = try await desk.reserve(
+                CallRequest(
+                    row.stretch(1), of: BucketID(of: app), within: horizon, isUrgent: isUrgent),
+                hasTime: !isUrgent)
+            switch reply.reservation {
             case .paused: return .paused
             case .askAgain(let wait):
                 guard ContinuousClock.now + wait + horizon <= end else {
@@ -62,7 +63,7 @@ package struct CallRow: Sendable {
                 }
                 try? await Task.sleep(for: max(wait, QueueMachine.leastWait))
             case .granted(let wait):
-                row.reserve(1, in: wait, sent: sent, answered: .now)
+                row.reserve(1, in: wait, sent: reply.sent, answered: reply.answered)
                 if let opensAt = row.opensAt(.now) { try? await Task.sleep(until: opensAt) }
                 if row.take(at: .now) { return .granted }
                 missed += 1

@@ -42,11 +42,9 @@ package protocol EngineLedger: Sendable {
     func release(_ lease: Lease) async throws(LedgerError)
     func leave(_ worker: WorkerID) async throws(LedgerError)
 
-    /// Reserves a stretch of the row of calls that all workers share, if it begins within the
-    /// horizon. Who waits at a terminal is urgent, and goes before all that is not reserved yet.
-    func reserveCalls(
-        from bucket: BucketID, for stretch: Duration, within horizon: Duration, isUrgent: Bool
-    ) async throws(LedgerError) -> Reservation
+    /// Reserves stretches of the rows of calls that all workers share, in one transaction; of each
+    /// bucket one. An answer for each, in their order.
+    func reserveCalls(_ requests: [CallRequest]) async throws(LedgerError) -> [Reservation]
     /// Lets no worker call for a while.
     func block(_ bucket: BucketID, for duration: Duration) async throws(LedgerError)
 }

@@ -69,12 +69,12 @@ struct QueueWork: Sendable {
 
     func reserve(_ calls: Int, _ stretch: Duration) async -> QueueMachine.Event {
         do {
-            let sent = ContinuousClock.now
-            let reservation = try await context.ledger.reserveCalls(
-                from: BucketID(of: lane.app), for: stretch, within: RateReservation.horizon,
-                isUrgent: false)
+            let reply = try await context.desk.reserve(
+                CallRequest(
+                    stretch, of: BucketID(of: lane.app), within: RateReservation.horizon))
             context.faults.ended(.quota(lane.app))
-            return .reserved(reservation, calls: calls, sent: sent, answered: .now)
+            return .reserved(
+                reply.reservation, calls: calls, sent: reply.sent, answered: reply.answered)
         } catch {
             context.log.debug("\(lane.title): cannot reserve calls: \(error.sentence)")
             return .reservationFailed(

@@ -20,7 +20,8 @@ package struct RateReservation {
     /// than a second of the row taken.
     package static let horizon = Duration.milliseconds(100)
     static let leastMargin = Duration.milliseconds(20)
-    private static let mostMargin = Duration.seconds(1)
+    /// However slow the database is, the next reservation is long enough to be of use.
+    private static let mostMargin = Duration.seconds(60)
 
     package init(interval: Duration) {
         self.interval = interval

@@ -27,6 +27,8 @@ final class RefundDesk: Sendable {
     /// How long a call may take before others take its process for dead.
     static let sendingLimit = Duration.minutes(2)
     private static let leastPace = Duration.milliseconds(250)
+    /// Where no question is open nothing is late that is seen some polls later.
+    private static let idlePolls = 5
     /// How long an app rests after a failure.
     private static let failureRest = Duration.seconds(15)
 
@@ -61,15 +63,17 @@ final class RefundDesk: Sendable {
         defer { context.heartbeat.rest(.refunds) }
         await withDiscardingTaskGroup { group in
             while !mustEnd {
-                let pace = max(context.settings.poll, Self.leastPace)
-                context.heartbeat.expect(.refunds, within: pace + context.settings.stallLimit)
+                var pace = max(context.settings.poll, Self.leastPace)
+                context.heartbeat.expect(.refunds, within: context.settings.stallLimit)
                 if let round = await look() {
+                    if !round.hasOpen { pace = pace * Self.idlePolls }
                     let began = ContinuousClock.now
                     for (app, cases) in Dictionary(grouping: round.due, by: \.app) {
                         group.addTask { await self.answer(cases, of: app, round.now, at: began) }
                     }
                 }
                 guard context.mode == .forever else { return }
+                context.heartbeat.expect(.refunds, within: pace + context.settings.stallLimit)
                 await wakeUp.wait(upTo: pace)
             }
         }

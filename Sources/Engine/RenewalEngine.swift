@@ -128,9 +128,6 @@ package final class RenewalEngine: Service {
     private func turn(of app: AppKey, in context: RunContext) async -> Bool {
         let queue = supervisor.withLock { $0?.runner(of: app) }
         if let queue, await queue.extraCall() { return true }
-        // News of an idle app is a call or two a minute, and a thousand apps have news: a place of
-        // its own would cost a transaction each.
-        if case .hints = Heartbeat.part { return true }
         return await context.turn(of: app)
     }
 

@@ -11,6 +11,7 @@ struct RunContext: Sendable {
     let leases: Leases
     let inFlight: InFlight
     let faults: StandingFaults
+    let desk: CallDesk
     let log: Logger
     private let waiting = Waiting()
 
@@ -24,6 +25,7 @@ struct RunContext: Sendable {
         leases = Leases(worker: worker)
         inFlight = InFlight()
         faults = StandingFaults(mode: mode, log: log)
+        desk = CallDesk(services.ledger)
         self.log = log
     }
 
@@ -57,7 +59,7 @@ extension RunContext {
         await turnstile.enter()
         let turn: CallRow.Turn
         do throws(LedgerError) {
-            let row = CallRow(of: app, in: ledger, interval: limits(of: app).interval)
+            let row = CallRow(of: app, at: desk, interval: limits(of: app).interval)
             turn = try await row.wait(within: max(end - .now, .zero))
             faults.ended(.quota(app))
         } catch {

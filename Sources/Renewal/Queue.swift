@@ -63,6 +63,25 @@ package struct Arrival: Hashable, Sendable {
     }
 }
 
+/// A stretch of the row of calls of a bucket, asked for.
+package struct CallRequest: Hashable, Sendable {
+    package let bucket: BucketID
+    package let stretch: Duration
+    /// Nothing is reserved that begins later than so long from now.
+    package let horizon: Duration
+    /// Who waits at a terminal goes before all that is not reserved yet.
+    package let isUrgent: Bool
+
+    package init(
+        _ stretch: Duration, of bucket: BucketID, within horizon: Duration, isUrgent: Bool = false
+    ) {
+        self.bucket = bucket
+        self.stretch = stretch
+        self.horizon = horizon
+        self.isUrgent = isUrgent
+    }
+}
+
 /// What came of asking for places in the row of calls that all workers share.
 package enum Reservation: Hashable, Sendable {
     /// The first place comes after so long.

@@ -83,12 +83,17 @@ extension Duration {
 package struct RefundRound: Hashable, Sendable {
     /// The database's time.
     package let now: Timestamp
+    /// Whether any question is open, also one whose time to be answered has not come.
+    package let hasOpen: Bool
     /// What is to be sent now, the nearest deadline first.
     package var due: [RefundCase] = []
     /// What a person is told, once each.
     package var alarms: [RefundAlarm] = []
 
-    package init(now: Timestamp) { self.now = now }
+    package init(now: Timestamp, hasOpen: Bool) {
+        self.now = now
+        self.hasOpen = hasOpen
+    }
 }
 
 /// Something about a question that a person is told.

@@ -77,6 +77,16 @@ private final class Row {
         #expect(row.take(at: at(1040)))
     }
 
+    /// A thousand apps that want calls at once, a database that is busy: seconds go by before each
+    /// answer, and still there are calls.
+    @Test func howeverSlowTheAnswersAreThereAreCalls() {
+        for trip in [1, 3, 10, 25] {
+            let row = Row(interval: .milliseconds(25))
+            for _ in 0..<2 { row.reserve(1, from: at(0), tripOf: .seconds(trip)) }
+            #expect(row.take(at: at(0)), "answers after \(trip) s")
+        }
+    }
+
     /// Three workers that take from one row whenever they like, late as often as not, with answers
     /// that come at any time: no second has more than its own places.
     @Test func aRateOfFiftyNeverExceedsAnyWindow() async throws {

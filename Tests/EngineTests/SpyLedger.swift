@@ -9,6 +9,8 @@ struct SpyLedger: EngineLedger {
 
     let base: any EngineLedger
     var atHeads: (@Sendable () -> Void)?
+    /// One transaction, before each of its requests.
+    var atReservations: (@Sendable ([CallRequest]) async throws(LedgerError) -> Void)?
     var atReserve: (@Sendable (BucketID, Duration) async throws(LedgerError) -> Reservation)?
     var atCommit: Commit?
 
@@ -73,12 +75,12 @@ struct SpyLedger: EngineLedger {
     func release(_ lease: Lease) async throws(LedgerError) { try await base.release(lease) }
     func leave(_ worker: WorkerID) async throws(LedgerError) { try await base.leave(worker) }
 
-    func reserveCalls(
-        from bucket: BucketID, for stretch: Duration, within horizon: Duration, isUrgent: Bool
-    ) async throws(LedgerError) -> Reservation {
-        if let atReserve { return try await atReserve(bucket, stretch) }
-        return try await base.reserveCalls(
-            from: bucket, for: stretch, within: horizon, isUrgent: isUrgent)
+    func reserveCalls(_ requests: [CallRequest]) async throws(LedgerError) -> [Reservation] {
+        try await atReservations?(requests)
+        guard let atReserve else { return try await base.reserveCalls(requests) }
+        var reservations: [Reservation] = []
+        for one in requests { reservations.append(try await atReserve(one.bucket, one.stretch)) }
+        return reservations
     }
 
     func block(_ bucket: BucketID, for duration: Duration) async throws(LedgerError) {

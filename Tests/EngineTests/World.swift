@@ -294,15 +294,13 @@ extension World: EngineLedger {
 
     func leave(_ worker: WorkerID) async throws(LedgerError) { change { $0.hasLeft = true } }
 
-    func reserveCalls(
-        from bucket: BucketID, for stretch: Duration, within horizon: Duration, isUrgent: Bool
-    ) async throws(LedgerError) -> Reservation {
+    func reserveCalls(_ requests: [CallRequest]) async throws(LedgerError) -> [Reservation] {
         try open(.reserve)
-        change {
-            $0.reserved += stretch
-            $0.reservations += 1
+        change { state in
+            for request in requests { state.reserved += request.stretch }
+            state.reservations += requests.count
         }
-        return .granted(in: .zero)
+        return requests.map { _ in .granted(in: .zero) }
     }
 
     func block(_ bucket: BucketID, for duration: Duration) async throws(LedgerError) {
@@ -316,7 +314,7 @@ struct WorldNews: DueNews {
     func next() async throws(LedgerError) -> Int32? { await world.nextNews() }
 }
 
-/// Holds whoever comes until it is opened, or until his task is cancelled.
+/// Holds whoever comes until it is opened, or until their task is cancelled.
 final class Gate: Sendable {
     private let state = Mutex(
         (isOpen: false, waits: [Int: CheckedContinuation<Void, Never>](), last: 0))

@@ -226,9 +226,11 @@ extension ModelLedger: EngineLedger {
     }
 
     package func reserveCalls(
-        from bucket: BucketID, for stretch: Duration, within horizon: Duration, isUrgent: Bool
-    ) async throws(LedgerError) -> Reservation {
-        state.withLock { $0.reserve(bucket, stretch, horizon) }
+        _ requests: [CallRequest]
+    ) async throws(LedgerError) -> [Reservation] {
+        state.withLock { state in
+            requests.map { state.reserve($0.bucket, $0.stretch, $0.horizon) }
+        }
     }
 
     package func block(_ bucket: BucketID, for duration: Duration) async throws(LedgerError) {

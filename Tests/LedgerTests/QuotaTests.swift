@@ -13,14 +13,14 @@ import Testing
         _ count: Int, on connection: PostgresConnection, within horizon: Duration = .seconds(3600),
         isUrgent: Bool = false
     ) async throws -> Int64? {
-        _ = try await connection.query(SQL.openBucket(.text("bucket")))
+        _ = try await connection.query(SQL.openBuckets(.texts(["bucket"])))
         return try await connection.transaction { connection in
             let now = try await connection.query(PostgresStatement("SELECT now() AS now"))[0]
                 .timestamp("now")
             let row = try await connection.query(
                 SQL.reserveCalls(
-                    .text("bucket"), .int64((Self.interval * count).microseconds),
-                    .int64(horizon.microseconds), .bool(isUrgent)))[0]
+                    .texts(["bucket"]), .int64s([(Self.interval * count).microseconds]),
+                    .int64s([horizon.microseconds]), .bools([isUrgent])))[0]
             let wait = try row.int64("wait_microseconds")
             #expect(wait >= 0)
             return try row.bool("granted") ? now + wait : nil
@@ -35,8 +35,9 @@ import Testing
     private func wait(
         _ stage: Stage, _ count: Int, from bucket: BucketID = "bucket"
     ) async throws -> Duration {
-        let reservation = try await stage.ledger.reserveCalls(
-            from: bucket, for: Self.interval * count, within: .seconds(100_000))
+        let reservation = try await stage.ledger.reserveCalls([
+            CallRequest(Self.interval * count, of: bucket, within: .seconds(100_000))
+        ])[0]
         guard case .granted(let wait) = reservation else {
             Issue.record("nothing was granted")
             return .zero
@@ -69,6 +70,42 @@ import Testing
         #expect(gaps.allSatisfy { $0 >= Self.interval.microseconds })
     }
 
+    @Test func manyAppsReserveInOneTransactionAndWorkersNeverWaitForOneAnother() async throws {
+        let stage = try await Stage()
+        let buckets = (0..<400).map { BucketID("app \($0)") }
+        try await stage.ledger.block("app 7", for: .seconds(1000))
+        let waits = try await withThrowingTaskGroup(of: [[BucketID: Duration]].self) { group in
+            for worker in 0..<4 {
+                group.addTask {
+                    let ledger = stage.furtherLedger()
+                    var waits: [[BucketID: Duration]] = []
+                    for round in 0..<5 {
+                        // Each in an order of its own.
+                        let asked = worker % 2 == round % 2 ? buckets : buckets.reversed()
+                        let replies = try await ledger.reserveCalls(
+                            asked.map {
+                                CallRequest(.seconds(10), of: $0, within: .seconds(100_000))
+                            })
+                        var wait: [BucketID: Duration] = [:]
+                        for (bucket, reply) in zip(asked, replies) {
+                            guard case .granted(let time) = reply else { continue }
+                            wait[bucket] = time
+                        }
+                        waits.append(wait)
+                    }
+                    await ledger.close()
+                    return waits
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(waits.count == 20 && waits.allSatisfy { $0.count == 400 })
+        #expect(waits.allSatisfy { $0["app 7", default: .zero] > .seconds(500) })
+        // Twenty stretches of ten seconds, one after the other.
+        let row = waits.compactMap { $0["app 8"] }.sorted()
+        #expect(row.count == 20 && row[19] > .seconds(19 * 10 - 60))
+    }
+
     @Test func aBlockHoldsEveryReservationBack() async throws {
         let stage = try await Stage()
         _ = try await wait(stage, 3)
@@ -88,9 +125,10 @@ import Testing
         let worker = WorkerID.random()
         _ = try await stage.ledger.beat(worker, name: "one", lease: .seconds(60))
         func mayCall(_ isUrgent: Bool) async throws -> Reservation {
-            try await stage.ledger.reserveCalls(
-                from: BucketID(of: app), for: Self.interval, within: .seconds(30),
-                isUrgent: isUrgent)
+            try await stage.ledger.reserveCalls([
+                CallRequest(
+                    Self.interval, of: BucketID(of: app), within: .seconds(30), isUrgent: isUrgent)
+            ])[0]
         }
         let first = try await stage.ledger.pause(app, true)
         #expect(first.since != nil && first.hasChanged)
@@ -145,8 +183,9 @@ import Testing
         let before = try await stage.list("SELECT free_at::text FROM renewald.bucket")
         #expect(try await offer(1, on: stage.beside, within: .milliseconds(100)) == nil)
         #expect(try await stage.list("SELECT free_at::text FROM renewald.bucket") == before)
-        let again = try await stage.ledger.reserveCalls(
-            from: "bucket", for: Self.interval, within: .milliseconds(100))
+        let again = try await stage.ledger.reserveCalls([
+            CallRequest(Self.interval, of: "bucket", within: .milliseconds(100))
+        ])[0]
         guard case .askAgain(let wait) = again else {
             Issue.record("it was granted")
             return
@@ -200,8 +239,9 @@ import Testing
     @Test func aBlockHoldsWhoWaitsBackToo() async throws {
         let stage = try await Stage()
         try await stage.ledger.block("bucket", for: .seconds(1000))
-        let reservation = try await stage.ledger.reserveCalls(
-            from: "bucket", for: Self.interval, within: .seconds(30), isUrgent: true)
+        let reservation = try await stage.ledger.reserveCalls([
+            CallRequest(Self.interval, of: "bucket", within: .seconds(30), isUrgent: true)
+        ])[0]
         guard case .askAgain(let wait) = reservation else {
             Issue.record("the store has asked for no calls")
             return

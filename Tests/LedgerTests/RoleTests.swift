@@ -100,8 +100,9 @@ import Testing
         _ = try await ledger.claims(ofUser: "ann")
         _ = try await ledger.events(after: 0, limit: 10)
         _ = try await ledger.lastEventID()
-        _ = try await ledger.reserveCalls(
-            from: "bucket", for: .seconds(1), within: .seconds(60))
+        _ = try await ledger.reserveCalls([
+            CallRequest(.seconds(1), of: "bucket", within: .seconds(60))
+        ])
         try await ledger.block("bucket", for: .seconds(1))
         #expect(try await ledger.status().apps.count == 2)
         try await ledger.follow(RefundRule())

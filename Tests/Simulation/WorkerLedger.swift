@@ -139,14 +139,11 @@ struct WorkerLedger: EngineLedger, HintStore {
         try await leave()
     }
 
-    func reserveCalls(
-        from bucket: BucketID, for stretch: Duration, within horizon: Duration, isUrgent: Bool
-    ) async throws(LedgerError) -> Reservation {
+    func reserveCalls(_ requests: [CallRequest]) async throws(LedgerError) -> [Reservation] {
         try await enter()
-        let reservation = try await base.reserveCalls(
-            from: bucket, for: stretch, within: horizon, isUrgent: isUrgent)
+        let reservations = try await base.reserveCalls(requests)
         try await leave()
-        return reservation
+        return reservations
     }
 
     func block(_ bucket: BucketID, for duration: Duration) async throws(LedgerError) {

@@ -97,12 +97,9 @@ struct MeasuredLedger: EngineLedger, HintStore, RefundStore {
         try await ledger.leave(worker)
     }
 
-    func reserveCalls(
-        from bucket: BucketID, for stretch: Duration, within horizon: Duration, isUrgent: Bool
-    ) async throws(LedgerError) -> Reservation {
+    func reserveCalls(_ requests: [CallRequest]) async throws(LedgerError) -> [Reservation] {
         try await counting("reserve") { () throws(LedgerError) in
-            try await ledger.reserveCalls(
-                from: bucket, for: stretch, within: horizon, isUrgent: isUrgent)
+            try await ledger.reserveCalls(requests)
         }
     }
 

@@ -151,31 +151,33 @@ extension PostgresLedger {
         }
     }
 
-    /// Reserves places in the row of calls that all workers share.
+    /// Reserves places in the rows of calls that all workers share, in one transaction. A stretch
+    /// is for how long the row is this worker's: the time between two calls for each, and how late
+    /// the last may be. Where somebody waits at a terminal, the background stands back until a
+    /// moment after their last call.
     ///
-    /// - Parameters:
-    ///   - bucket: the quota that they are part of.
-    ///   - stretch: for how long the row is this worker's: the time between two calls for each, and
-    ///     how late the last may be.
-    ///   - horizon: nothing is reserved that would begin later than that.
-    ///   - isUrgent: somebody waits at a terminal. The background stands back until a moment after
-    ///     their last call.
-    /// - Returns: when the reserved calls may begin.
+    /// - Parameter requests: of each bucket one.
+    /// - Returns: when the reserved calls may begin, for each request in its order.
     /// - Throws: `.unavailable` without a database: there is no quota then.
     package func reserveCalls(
-        from bucket: BucketID, for stretch: Duration, within horizon: Duration,
-        isUrgent: Bool = false
-    ) async throws(LedgerError) -> Reservation {
-        try await attempt {
-            let row = try await self.reads.pipeline([
-                SQL.openBucket(.text(bucket)),
-                SQL.reserveCalls(
-                    .text(bucket), .int64(stretch.microseconds), .int64(horizon.microseconds),
-                    .bool(isUrgent)),
-            ])[1][0]
-            let wait = Duration.microseconds(try row.int64("wait_microseconds"))
-            if try row.bool("granted") { return .granted(in: wait) }
-            return try row.bool("paused") ? .paused : .askAgain(in: wait)
+        _ requests: [CallRequest]
+    ) async throws(LedgerError) -> [Reservation] {
+        let buckets = PostgresValue.texts(requests.map(\.bucket))
+        return try await attempt {
+            let rows = try await self.retrying { () throws(PostgresError) in
+                try await self.reads.pipeline([
+                    SQL.openBuckets(buckets),
+                    SQL.reserveCalls(
+                        buckets, .int64s(requests.map(\.stretch.microseconds)),
+                        .int64s(requests.map(\.horizon.microseconds)),
+                        .bools(requests.map(\.isUrgent))),
+                ])
+            }[1].rows
+            return try rows.map { row throws(PostgresError) in
+                let wait = Duration.microseconds(try row.int64("wait_microseconds"))
+                if try row.bool("granted") { return .granted(in: wait) }
+                return try row.bool("paused") ? .paused : .askAgain(in: wait)
+            }
         }
     }
 

@@ -25,7 +25,7 @@ extension PostgresLedger {
         let isOff = rule.answering == .off
         let statements = [
             SQL.adoptRefunds(), SQL.lapseRefunds(), SQL.expireRefunds(), SQL.warnRefunds(),
-            SQL.now(),
+            SQL.refundOutlook(),
             SQL.dueRefunds([
                 "store": .texts(isOff ? [] : apps.map(\.store.rawValue)),
                 "app": .texts(isOff ? [] : apps.map(\.id)),
@@ -37,7 +37,9 @@ extension PostgresLedger {
             let results = try await self.retrying { () throws(PostgresError) in
                 try await self.reads.pipeline(statements)
             }
-            var round = RefundRound(now: try results[4][0].instant("now"))
+            var round = RefundRound(
+                now: try results[4][0].instant("now"),
+                hasOpen: try results[4][0].bool("has_open"))
             for row in results[1...3].flatMap(\.rows) {
                 round.alarms.append(
                     RefundAlarm(
