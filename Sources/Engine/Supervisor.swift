@@ -84,9 +84,9 @@ final class Supervisor: Sendable {
         if !shards.isEmpty { crashTeller.yield(shards) }
     }
 
-    /// Has them cleared now; what cannot be asked about yet is looked at again.
+    /// Has them cleared now; what is a suspect still is looked at again.
     ///
-    /// - Returns: how many suspects were not asked about.
+    /// - Returns: how many are suspects still.
     func clear(_ shards: [TakenShard]) async -> Int {
         let runner = SuspectRunner(context: context, committer: committer)
         var unasked = 0

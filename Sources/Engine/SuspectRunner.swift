@@ -20,31 +20,27 @@ struct SuspectRunner {
 
     /// Clears the suspects of the shards, then opens them.
     ///
-    /// - Returns: how many were not asked about: their store lets nobody call just now, or they are
-    ///   in hand elsewhere. They stay suspects.
+    /// - Returns: how many are suspects still: their store lets nobody call just now, they are in
+    ///   hand elsewhere, or their answer came to nothing. No queue claims them.
     func clear(_ shards: [TakenShard], in lanes: [Lane]) async throws(LedgerError) -> Int {
         guard !shards.isEmpty else { return 0 }
-        var suspects = try await ledger.suspects(
-            of: lanes, in: shards.map(\.shard))
+        let numbers = shards.map(\.shard)
+        var suspects = try await ledger.suspects(of: lanes, in: numbers)
         let readAt = ContinuousClock.now
+        let areAny = !suspects.isEmpty
         // Those that were in hand at one crash first: they are most likely innocent.
         suspects.sort { ($0.crashes, $0.purchase.id) < ($1.crashes, $1.purchase.id) }
-        var unasked = 0
         while let first = suspects.first {
             let size = first.crashes == 1 ? Self.groupLimit : 1
             let group = Array(suspects.prefix { $0.crashes == first.crashes }.prefix(size))
             suspects.removeFirst(group.count)
-            let free = inFlight.add(group)
-            let refused = try await check(free, readAt: readAt)
-            // What a queue still has in hand may come to nothing: it is looked at again.
-            unasked += group.count - free.count + refused.count
+            let refused = try await check(inFlight.add(group), readAt: readAt)
             // One of an app has waited for all.
             let closed = Set(refused.map(\.purchase.app))
-            unasked += suspects.count { closed.contains($0.purchase.app) }
             suspects.removeAll { closed.contains($0.purchase.app) }
         }
-        leases.open(Set(shards.map(\.shard)))
-        return unasked
+        leases.open(Set(numbers))
+        return areAny ? try await ledger.suspects(of: lanes, in: numbers).count : 0
     }
 
     /// Checks a group with nothing else of its shards in hand, and commits it; gives those whose

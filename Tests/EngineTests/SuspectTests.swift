@@ -55,6 +55,34 @@ import Testing
         }
     }
 
+    /// No queue claims a suspect: whatever became of its answer, it is looked after until it is none.
+    @Test func oneWhoseAnswerWasDroppedIsAskedAboutAgain() async throws {
+        let world = world(suspects: 3)
+        var services = world.services { inForce($0) }
+        services.spy {
+            $0.atCommit = { outcomes, lease, now throws(LedgerError) in
+                guard world.state.asked.count > 3 else { throw .unavailable(reason: "away") }
+                return try await world.commit(outcomes, under: lease, at: now)
+            }
+        }
+        var settings = quickSettings()
+        // So long is a commit tried again, ten times at most.
+        settings.lease = .milliseconds(20)
+        try await running(world, settings, services: services, ask: { inForce($0) }) {
+            await world.wait { $0.committed.count == 3 }
+        }
+        #expect(world.state.suspects.isEmpty)
+    }
+
+    @Test func oneWhoseAppWasPausedMeanwhileIsAskedAboutAgain() async throws {
+        let world = world(suspects: 1)
+        try await running(world, quickSettings()) { claim in
+            world.state.asked.count < 3 ? .failure(.paused) : inForce(claim)
+        } _: {
+            await world.wait { $0.committed.count == 1 }
+        }
+    }
+
     /// What was not asked about is told: `once` ends with 75.
     @Test func onePassTellsWhatItMayNotAskAbout() async throws {
         let world = world(suspects: 20, due: 5)
