@@ -117,18 +117,24 @@ package final class RenewalEngine: Service {
     package func extraCall(_ app: AppKey) async -> Bool {
         guard let context = context.withLock({ $0 }) else { return false }
         let hints = hints.withLock { $0 }
-        hints?.waits(Heartbeat.part, true)
-        defer { hints?.waits(Heartbeat.part, false) }
+        let part = Heartbeat.part
+        defer { hints?.waits(part, false) }
         return await controls.heartbeat.pausing(within: controls.settings.stallLimit) {
-            await self.turn(of: app, in: context)
+            await self.turn(of: app, in: context) { hints?.waits(part, $0) }
         }
     }
 
-    /// An app's queue that is at work has places for all.
-    private func turn(of app: AppKey, in context: RunContext) async -> Bool {
-        let queue = supervisor.withLock { $0?.runner(of: app) }
-        if let queue, await queue.extraCall() { return true }
-        return await context.turn(of: app)
+    /// An app's queue that is at work has places for all. Who is given a place at once has not
+    /// waited: so of a thousand apps with news a few call at a time.
+    private func turn(
+        of app: AppKey, in context: RunContext, waits: (Bool) -> Void
+    ) async -> Bool {
+        if let queue = supervisor.withLock({ $0?.runner(of: app) }) {
+            waits(true)
+            if await queue.extraCall() { return true }
+            waits(false)
+        }
+        return await context.turn(of: app) { waits(true) }
     }
 
     /// Takes other settings while it runs, without interrupting a check: rates, limits and rules

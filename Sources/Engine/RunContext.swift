@@ -73,14 +73,19 @@ extension RunContext {
 
     /// Waits for it as long as the run lasts; in one pass a while.
     ///
+    /// - Parameters:
+    ///   - app: whose store is called.
+    ///   - whenRefused: told when there is no place at once.
     /// - Returns: whether there is a place.
-    func turn(of app: AppKey) async -> Bool {
+    func turn(of app: AppKey, whenRefused: () -> Void = {}) async -> Bool {
         let end = mode == .forever ? nil : ContinuousClock.now + Self.passPatience
         repeat {
             switch await turn(of: app, within: Self.patience) {
             case .granted: return true
             case .paused: return false
-            case .refused, .missed: try? await Task.sleep(for: settings.poll)
+            case .refused, .missed:
+                whenRefused()
+                try? await Task.sleep(for: settings.poll)
             }
         } while !Task.isCancelled && !waiting.isClosed && end.map { $0 > .now } ?? true
         return false

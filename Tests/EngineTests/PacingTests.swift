@@ -76,6 +76,40 @@ import Testing
         #expect(world.state.committed.count == 1)
     }
 
+    /// All wait for their places together, and come to them together: still no more call at once
+    /// than may read one endpoint's news.
+    @Test func ofManyAppsWithNewsAFewCallAtATime() async throws {
+        let world = World(lanes: 300)
+        let gate = Gate()
+        let calls = Atomic(0)
+        let engine = Mutex<RenewalEngine?>(nil)
+        let sources = world.state.lanes.map { lane in
+            HintSource(
+                name: SourceID("\(lane.number)"), app: lane.app, endpoint: "google",
+                interval: .seconds(600),
+                pull: { _, _ throws(StoreFailure) in
+                    await engine.withLock { $0 }?.extraCall(lane.app)
+                    calls.add(1, ordering: .relaxed)
+                    await gate.pass()
+                    return HintPage(hints: [])
+                })
+        }
+        let stores = FakeStores(
+            configured: { world.state.lanes.map(\.app) }, answer: { AnsweredCall(inForce($0)) },
+            hintSources: sources)
+        let services = EngineServices(
+            ledger: world, stores: stores, hintStore: News(), workerName: "test")
+        let made = RenewalEngine(paced(world, perSecond: 1000), services, log: quiet)
+        engine.withLock { $0 = made }
+        try await made.run {
+            while calls.load(ordering: .relaxed) < HintWatch.readLimit { await world.letLook(1) }
+            await world.letLook(200)
+            #expect(calls.load(ordering: .relaxed) == HintWatch.readLimit)
+            gate.open()
+            while calls.load(ordering: .relaxed) < 300 { await world.letLook(1) }
+        }
+    }
+
     @Test func noCallStartsBeforeItsPlace() async throws {
         let world = World()
         world.add(20)
