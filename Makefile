@@ -15,6 +15,8 @@ SEED ?= 1
 FLEET ?= 300
 # How often `crash` kills.
 N ?= 1000
+# What `sanitize` looks for.
+SANITIZERS ?= thread address
 # Which sabotages `mutants` tries: beginnings of names; all without.
 MUTANTS ?=
 
@@ -26,7 +28,7 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build packaged test fuzz soak lives crash mutants demo demo-migration conformance bench bench-idle deb release pictures install lint format clean
+.PHONY: help deps build packaged test fuzz soak lives crash sanitize mutants demo demo-migration conformance bench bench-idle deb release pictures install lint format clean
 
 help: ## Lists what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +77,9 @@ lives: deps-test ## Lets random lives of purchases run against the truth (SOAK=1
 crash: deps-test ## Kills programs and servers at random instants (N=1000 times), and counts what is lost
 	$(SWIFT) build --build-tests $(CHECKED)
 	@SWIFT="$(SWIFT)" scripts/crash $(N)
+
+sanitize: deps-test ## Runs the tests of one process under thread and address sanitizer (SANITIZERS=thread one)
+	@for kind in $(SANITIZERS); do SWIFT="$(SWIFT)" scripts/sanitize "$$kind" || exit 1; done
 
 mutants: deps-test ## Spoils the sources one line at a time (MUTANTS='rule02 once' some), and sees a test fail
 	@SWIFT="$(SWIFT)" scripts/mutants $(MUTANTS)
