@@ -38,6 +38,8 @@ struct EasyOptions {
         set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.milliseconds)
         set(CURLOPT_MAXLIFETIME_CONN, configuration.connectionLifetime.wholeSeconds)
         set(CURLOPT_TCP_KEEPALIVE, 1)
+        // The least that libcurl takes; it keeps as much for each handle, 64 KiB otherwise.
+        set(CURLOPT_UPLOAD_BUFFERSIZE, 16 * 1024)
         set(CURLOPT_USERAGENT, configuration.userAgent)
         if let file = job.request.certificateAuthorityFile {
             set(CURLOPT_CAINFO, file)

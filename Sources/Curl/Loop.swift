@@ -12,8 +12,8 @@ final class Loop {
     private var idle: [Transfer] = []
     private var nextWatchAt = ContinuousClock.now
 
-    /// The most easy handles that are kept for later.
-    private static let idleLimit = 1024
+    /// The most easy handles that are kept for later: each holds some 40 KB.
+    private static let idleLimit = 256
 
     /// How often deadlines are looked at, and how much later than libcurl.
     private static let watchInterval = Duration.milliseconds(200)
