@@ -57,7 +57,8 @@ extension ConfigurationKey {
         switch form {
         case .choice, .onOff: range = "One of \(form.range)."
         case .integer, .number, .duration: range = "\(form.range.sentenceCased)."
-        case .text, .secret, .connection, .file, .origin, .address, .listen, .boolean, .list:
+        case .text, .secret, .connection, .file, .origin, .address, .listen, .boolean, .list,
+            .secrets:
             range = ""
         }
         let remarks = [range, note].filter { !$0.isEmpty }.joined(separator: " ")

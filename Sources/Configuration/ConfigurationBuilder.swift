@@ -28,8 +28,8 @@ struct ConfigurationBuilder {
                 apple: values(), google: values(), amazon: values(),
                 readsOffers: policy.keepsOffers),
             refunds: values(),
-            safety: safety, engine: values(), evidence: values(), metrics: metrics(),
-            log: values(), productCount: products.count)
+            safety: safety, engine: values(), evidence: values(), encryption: values(),
+            metrics: metrics(), log: values(), productCount: products.count)
     }
 
     // MARK: Tables

@@ -11,7 +11,8 @@ extension ConfigurationKey.Form {
             range.contains(Double(value)) ? nil : "must be \(self.range), is \(value)"
         case (.number(let range), .number(let value)):
             range.contains(value) ? nil : "must be \(self.range), is \(value)"
-        case (.list, .array(let nodes)): flaw(ofList: nodes)
+        case (.list, .array(let nodes)): flaw(ofList: nodes, .text)
+        case (.secrets, .array(let nodes)): flaw(ofList: nodes, .secret)
         case (.text, .string(let text)), (.secret, .string(let text)),
             (.connection, .string(let text)), (.file, .string(let text)),
             (.origin, .string(let text)), (.address, .string(let text)),
@@ -27,7 +28,7 @@ extension ConfigurationKey.Form {
         case .boolean: "true or false"
         case .integer: "a whole number"
         case .number: "a number"
-        case .list: "a list of strings"
+        case .list, .secrets: "a list of strings"
         case .choice, .onOff: range
         case .duration: "a string such as \"PT10M\""
         case .text, .secret, .connection, .file, .origin, .address, .listen: "a string"
@@ -59,7 +60,7 @@ extension ConfigurationKey.Form {
         case .origin: return WebAddress.flaw(of: text, withPath: false)
         case .address: return WebAddress.flaw(of: text, withPath: true)
         case .listen: return ListenAddress(text) == nil ? "must be \(range)" : nil
-        case .boolean, .integer, .number, .list: return nil
+        case .boolean, .integer, .number, .list, .secrets: return nil
         }
     }
 
@@ -80,13 +81,13 @@ extension ConfigurationKey.Form {
         }
     }
 
-    private func flaw(ofList nodes: [TOMLNode]) -> String? {
+    private func flaw(ofList nodes: [TOMLNode], _ form: Self) -> String? {
         var seen: Set<String> = []
         for node in nodes {
             guard case .string(let text) = node else {
                 return "must be a list of strings, has \(node.typeName) in it"
             }
-            if let flaw = Self.text.flaw(ofText: text) { return "has an entry that \(flaw)" }
+            if let flaw = form.flaw(ofText: text) { return "has an entry that \(flaw)" }
             guard seen.insert(text).inserted else { return "names an entry twice" }
         }
         return nodes.isEmpty ? "must not be empty" : nil

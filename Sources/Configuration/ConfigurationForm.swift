@@ -20,6 +20,7 @@ extension ConfigurationKey.Form {
             "between \(ISODuration.text(range.lowerBound))"
                 + " and \(ISODuration.text(range.upperBound))"
         case .list: "a list of strings"
+        case .secrets: "a list of \"credential:NAME\", \"file:/path\" or \"env:NAME\""
         }
     }
 

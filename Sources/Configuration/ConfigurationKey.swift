@@ -26,6 +26,8 @@ package struct ConfigurationKey: Hashable, Sendable {
         case number(ClosedRange<Double>)
         case duration(ClosedRange<Duration>)
         case list
+        /// Several secrets.
+        case secrets
     }
 
     /// What holds when nothing is written.

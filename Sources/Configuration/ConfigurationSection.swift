@@ -22,7 +22,8 @@ package struct ConfigurationSection: Hashable, Sendable {
     package static let all: [ConfigurationSection] =
         [database] + apps
         + [
-            product, apple, google, amazon, policy, refunds, safety, engine, evidence, metrics, log,
+            product, apple, google, amazon, policy, refunds, safety, engine, evidence,
+            encryption, metrics, log,
         ]
 
     static let database = DatabaseKeys.described
@@ -36,6 +37,7 @@ package struct ConfigurationSection: Hashable, Sendable {
     static let safety = SafetyKeys.described
     static let engine = EngineKeys.described
     static let evidence = EvidenceKeys.described
+    static let encryption = EncryptionKeys.described
     static let metrics = MetricsKeys.described
     static let log = LogKeys.described
 

@@ -139,6 +139,17 @@ extension KeyKind where Value == SecretSource {
         }, literal: { .string($0.form.text) })
 }
 
+extension KeyKind where Value == [SecretSource] {
+    static let secrets = KeyKind(
+        form: .secrets,
+        read: { node, place in
+            guard case .array(let nodes) = node else { return nil }
+            return nodes.compactMap { $0.text.flatMap(SecretSource.Form.init) }.map { form in
+                SecretSource(form: form, place: place)
+            }
+        }, literal: { .list($0.map(\.form.text)) })
+}
+
 extension KeyKind where Value == InputFile {
     static let file = KeyKind(
         form: .file,

@@ -15,6 +15,7 @@ package struct Settings: Sendable, CustomStringConvertible, CustomReflectable {
     package let safety: TableValues<SafetyKeys>
     package let engine: TableValues<EngineKeys>
     package let evidence: TableValues<EvidenceKeys>
+    package let encryption: TableValues<EncryptionKeys>
     package let metrics: TableValues<MetricsKeys>
     package let log: TableValues<LogKeys>
     /// How many products are configured.

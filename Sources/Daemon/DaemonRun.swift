@@ -159,6 +159,8 @@ private struct RunService: Service {
             notifier.heartbeat.expect(.start, within: notifier.stallLimit)
             do throws(LedgerError) {
                 let schema = try await services.ledger.requireFittingSchema()
+                // What cannot be read could only be judged wrongly.
+                try await services.ledger.requireKeys()
                 if attempts > 0 {
                     log.notice(
                         "the database answers; starting", metadata: LogField.topic(.databaseThere))

@@ -25,7 +25,7 @@ extension LedgerError {
     package var exitReason: ExitReason {
         switch self {
         case .unavailable, .noLongerValid, .cancelled: .unavailable
-        case .schemaMissing, .schemaVersion, .schemaDiffers: .configuration
+        case .schemaMissing, .schemaVersion, .schemaDiffers, .keysMissing: .configuration
         case .forbidden: .permission
         case .refused, .undecodable, .unreadableUser: .software
         case .eventsLost: .dataError

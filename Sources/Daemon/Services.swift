@@ -13,6 +13,8 @@ package struct Services: Sendable {
     package let log: Logger
     package let telemetry: Telemetry
     private let database: PostgresSettings
+    /// Why the keys of `[encryption]` cannot be used, for commands that may do without.
+    private let keyFaults: ConfigurationFaults?
 
     /// Reads the configuration, and every credential where stores are asked. Connects to nothing.
     ///
@@ -38,6 +40,14 @@ package struct Services: Sendable {
         database.makesDoWithReadOnly = onlyReads
         self.database = database
         ledger = PostgresLedger(database, notifies: configuration.engine.notify)
+        do throws(ConfigurationFaults) {
+            ledger.use(
+                try AtRestKeys.cipher(configuration.encryption, environment: environment))
+            keyFaults = nil
+        } catch {
+            guard !asksStores else { throw error }
+            keyFaults = error
+        }
         clients = try StoreClients(
             asksStores ? configuration.apps : [], configuration.stores, configuration.catalog,
             inFlight: configuration.engine.inFlight, environment: environment,
@@ -48,6 +58,46 @@ package struct Services: Sendable {
     }
 
     package var rules: Rules { configuration.rules }
+
+    /// Refuses to go on where tokens could not be decrypted.
+    ///
+    /// - Throws: `ConfigurationFaults` for keys that cannot be used, `LedgerError.keysMissing`
+    ///   where something is encrypted with another one.
+    package func requireKeys() async throws {
+        if let keyFaults { throw keyFaults }
+        try await ledger.requireKeys()
+    }
+
+    /// The same; keys that this user may not read say nothing.
+    package func requireReadableKeys() async throws {
+        if keyFaults == nil { try await ledger.requireKeys() }
+    }
+
+    /// Encrypts or decrypts what is at rest, as the configuration has it, over connections of its
+    /// own: reading everything takes longer than a check may.
+    ///
+    /// - Parameter tell: hears how far it is.
+    /// - Returns: what it came to.
+    /// - Throws: as `requireKeys()`; `.unavailable` without a database.
+    package func rekey(
+        tell: @Sendable (RekeyReport) throws -> Void
+    ) async throws -> RekeyReport {
+        try await requireKeys()
+        var settings = database
+        settings.statementTimeout = Self.longestSweep
+        let own = PostgresLedger(settings, notifies: false)
+        own.use(ledger.cipher)
+        do {
+            let report = try await own.rekey(tell: tell)
+            await own.close()
+            return report
+        } catch {
+            await own.close()
+            throw error
+        }
+    }
+
+    private static let longestSweep = Duration.seconds(3600)
 
     /// The stores, as whoever checks needs them.
     var stores: ServiceStores {
@@ -77,7 +127,9 @@ package struct Services: Sendable {
 
     /// A ledger with connections of its own, for work beside the daemon's. To be closed.
     func ledgerApart() -> PostgresLedger {
-        PostgresLedger(database, notifies: configuration.engine.notify)
+        let apart = PostgresLedger(database, notifies: configuration.engine.notify)
+        apart.use(ledger.cipher)
+        return apart
     }
 
     /// The fleet as counts, of the apps of the configuration. Reads all of it in one statement, so

@@ -19,6 +19,8 @@ package struct Claim: Hashable, Sendable {
     package var statedAt: Timestamp?
     /// Tells whether what was heard last is kept already, for these facts; nil where nothing is.
     package var heardMark: Int64?
+    /// Its token is at rest in clear, or encrypted for another purchase of which it is a copy.
+    package var lacksSeal = false
     /// Since when a store has been asked in vain; nil after an answer that settles it.
     package var inVain: Vain?
     /// What was wrong with the last check, as `Problem` describes itself; nil when nothing was.

@@ -31,6 +31,10 @@ package enum LedgerError: Error, Hashable, Sendable {
     /// database's and has both numbers.
     case eventsLost(message: String)
 
+    /// Something is encrypted with keys that are not configured. `names` are what they are known
+    /// by.
+    case keysMissing(names: [String])
+
     /// What the rights are needed for.
     package enum Work: Hashable, Sendable { case migration, daily }
 
@@ -53,7 +57,7 @@ extension LedgerError {
         switch self {
         case .unavailable, .noLongerValid, .cancelled: false
         case .schemaMissing, .schemaVersion, .schemaDiffers, .forbidden, .refused, .undecodable,
-            .unreadableUser, .eventsLost:
+            .unreadableUser, .eventsLost, .keysMissing:
             true
         }
     }
@@ -92,6 +96,9 @@ extension LedgerError {
             "a row of the database cannot be read: \(what)"
         case .unreadableUser:
             "a row of a user cannot be read"
+        case .keysMissing(let names):
+            "tokens in the database are encrypted with \(names.joined(separator: ", ")), which is "
+                + "not here: name the key in [encryption] keys, or bring its file back"
         case .eventsLost(let message):
             "\(message). Was it restored, or has a standby that was behind taken over? Raise "
                 + "renewald.event_counter.last_id to the greatest cursor of all consumers, as "

@@ -42,10 +42,12 @@ struct CommonOptions: ParsableArguments {
     ///   - asksStores: whether the credentials are needed. Without, nothing is written either, so
     ///     that a standby will do.
     ///   - writes: whether something is written all the same.
+    ///   - readsTokens: whether keys of the configuration must be there for what is encrypted.
     ///   - work: what to do.
     /// - Throws: the exit code.
     func withServices(
-        asksStores: Bool, writes: Bool = false, _ work: (Services) async throws -> Void
+        asksStores: Bool, writes: Bool = false, readsTokens: Bool = true,
+        _ work: (Services) async throws -> Void
     ) async throws {
         try runAsServiceUser()
         try await reporting {
@@ -55,6 +57,7 @@ struct CommonOptions: ParsableArguments {
                 log: logger(.warning))
             do {
                 try await services.ledger.requireFittingSchema()
+                if readsTokens { try await services.requireKeys() }
                 try await work(services)
             } catch {
                 await services.close()

@@ -24,7 +24,7 @@ struct EventsCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         let (follow, after, json) = (self.follow, self.after, self.json)
-        try await common.withServices(asksStores: false) { services in
+        try await common.withServices(asksStores: false, readsTokens: false) { services in
             let ledger = services.ledger
             var reader = EventReader(ledger: ledger, last: after ?? 0) { event throws in
                 try Self.say(event, json)

@@ -71,7 +71,9 @@ struct ImportCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         let command = self
-        try await common.withServices(asksStores: false, writes: !dryRun) { services in
+        try await common.withServices(
+            asksStores: false, writes: !dryRun, readsTokens: false
+        ) { services in
             try await command.run(services)
         }
     }

@@ -71,7 +71,9 @@ extension AppKey {
         _ isPaused: Bool, _ common: CommonOptions, _ json: Bool,
         _ sentence: @escaping @Sendable (Timestamp?, Bool) -> String
     ) async throws {
-        try await common.withServices(asksStores: false, writes: true) { services in
+        try await common.withServices(
+            asksStores: false, writes: true, readsTokens: false
+        ) { services in
             let known = Set(
                 try await services.ledger.allLanes().map(\.app)
                     + services.configuration.apps.map(\.key))

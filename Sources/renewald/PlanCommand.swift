@@ -47,7 +47,8 @@ struct PlanCommand: AsyncParsableCommand {
     mutating func run() async throws {
         let command = self
         guard !purchases.isEmpty else {
-            return try await common.withServices(asksStores: false) { services in
+            return try await common.withServices(asksStores: false, readsTokens: false) {
+                services in
                 let plan = Plan(services.configuration)
                 let growth = try command.growth(services.configuration.apps.map(\.key))
                 try command.say(plan.report(on: try await services.fleetOutlines(), with: growth))

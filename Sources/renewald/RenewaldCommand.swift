@@ -29,7 +29,7 @@ struct RenewaldCommand: AsyncParsableCommand {
             StatusCommand.self, EventsCommand.self, ReleaseCommand.self, WhatIfCommand.self,
             ApplyCommand.self, ReplayCommand.self, ShadowCommand.self, PauseCommand.self,
             ResumeCommand.self, DoctorCommand.self, MigrateCommand.self,
-            ImportCommand.self, PlanCommand.self, ExportCommand.self,
+            ImportCommand.self, PlanCommand.self, ExportCommand.self, RekeyCommand.self,
         ])
 
     static func main() async {

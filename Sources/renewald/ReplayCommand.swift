@@ -45,7 +45,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         let (since, json) = (self.since, self.json)
-        try await common.withServices(asksStores: false) { services in
+        try await common.withServices(asksStores: false, readsTokens: false) { services in
             var from = Self.instant(since)
             if let span = Self.span(since) { from = try await services.ledger.now() - span }
             guard let from else { throw ExitReason.usage }

@@ -89,7 +89,9 @@ struct ShadowCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         let command = self
-        try await common.withServices(asksStores: false, writes: true) { services in
+        try await common.withServices(
+            asksStores: false, writes: true, readsTokens: false
+        ) { services in
             do {
                 try await command.run(services)
             } catch let stop as ShadowStop {

@@ -26,7 +26,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         let (json, watch) = (self.json, self.watch)
-        try await common.withServices(asksStores: false) { services in
+        try await common.withServices(asksStores: false, readsTokens: false) { services in
             var earlier = try await services.ledger.buckets()
             try await Task.sleep(for: Self.sample)
             repeat {
@@ -50,6 +50,7 @@ struct StatusCommand: AsyncParsableCommand {
                 }
                 if watch { try await Task.sleep(for: Self.pause) }
             } while watch && (json || Console.isTerminal)
+            try await services.requireReadableKeys()
         }
     }
 }
@@ -74,6 +75,12 @@ private struct StatusText {
         if !report.unknownApps.isEmpty { lines += [""] + report.unknownApps.map(\.sentence) }
         if report.furtherUnknownApps > 0 {
             lines.append("\(report.furtherUnknownApps) more apps are not configured")
+        }
+        if !status.keysInUse.isEmpty {
+            lines += [
+                "",
+                "encrypted with   " + status.keysInUse.map(\.description).joined(separator: ", "),
+            ]
         }
         if !status.sources.isEmpty { lines += [""] + status.sources.map(row) }
         lines += status.unhandled.map(row)

@@ -53,6 +53,10 @@ struct JSONPageTests {
                         .init(level: "wrong", subject: "clock", sentence: "s", advice: "a"),
                     ])
             ],
+            "rekey": [
+                RekeyJSON(RekeyReport(), key: KeyID(bytes: [1, 2])),
+                RekeyJSON(RekeyReport(), key: nil),
+            ],
             "once": [OnceJSON(checked: 1, events: 2, unjudged: 3, shardsLeftToOthers: 4)],
             "pause": [
                 PauseJSON(app: AppKey(store: .google, id: "a"), pausedAt: Sample.day(1)),

@@ -48,7 +48,7 @@ enum DatabaseFindings {
         switch error {
         case .unavailable, .noLongerValid, .cancelled: unreachable(error)
         case .forbidden, .schemaMissing, .schemaVersion, .schemaDiffers, .refused, .undecodable,
-            .unreadableUser, .eventsLost:
+            .unreadableUser, .eventsLost, .keysMissing:
             .wrong(
                 subject, error.sentence,
                 do: "fix that and run `renewald doctor` again: this could not be checked")

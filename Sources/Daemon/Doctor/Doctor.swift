@@ -79,6 +79,24 @@ package struct Doctor: Sendable {
         }
     }
 
+    private func lookAtKeys(
+        _ configuration: Settings, _ ledger: PostgresLedger, _ tell: (Finding) -> Void
+    ) async {
+        do throws(ConfigurationFaults) {
+            let cipher = try AtRestKeys.cipher(
+                configuration.encryption, environment: environment)
+            ledger.use(cipher)
+            await EncryptionCheck(cipher, ledger).run().forEach(tell)
+        } catch {
+            for fault in error.faults {
+                tell(
+                    .wrong(
+                        EncryptionCheck.subject, fault.description,
+                        do: "bring the key back: without it nothing that it encrypted can be read"))
+            }
+        }
+    }
+
     private func lookAtNews(_ ledger: PostgresLedger, _ tell: (Finding) -> Void) async {
         do throws(LedgerError) {
             let (sources, unhandled, now) = try await ledger.newsSources()
@@ -125,6 +143,7 @@ package struct Doctor: Sendable {
         let isFit = await DatabaseCheck(configuration).run(tell)
         let ledger = PostgresLedger(PostgresSettings(conninfo: configuration.database.url))
         if isFit {
+            await lookAtKeys(configuration, ledger, tell)
             await lookForClocks(ledger, tell)
             await lookAtNews(ledger, tell)
             await lookAtRefunds(ledger, configuration.refunds.rule, tell)

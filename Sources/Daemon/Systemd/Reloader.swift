@@ -1,5 +1,6 @@
 package import Configuration
 import Engine
+import Ledger
 package import Logging
 import Renewal
 import Synchronization
@@ -35,8 +36,11 @@ final class Reloader: Sendable {
     func reload(_ state: inout DaemonState) async {
         do throws(ConfigurationFaults) {
             let next = try Settings.load(file: configurationFile, environment: environment)
+            let cipher = try AtRestKeys.cipher(next.encryption, environment: environment)
+            try await requireKeys(cipher)
             try services.clients.reload(
                 next.apps, next.stores, next.catalog, environment: environment)
+            services.ledger.use(cipher)
             await follow(next, &state)
         } catch {
             for fault in error.faults {
@@ -46,6 +50,23 @@ final class Reloader: Sendable {
                 "reload failed; the old configuration stays in force",
                 metadata: LogField.topic(.reloadRefused))
             state.refusedFaults = error.faults.count
+        }
+    }
+
+    /// Refuses to forget a key that is needed. Without a database nobody knows, and the next start
+    /// looks again.
+    private func requireKeys(_ cipher: Cipher?) async throws(ConfigurationFaults) {
+        guard let inUse = try? await services.ledger.keysInUse() else { return }
+        let missing = inUse.filter { id in !(cipher?.keys.contains { $0.id == id } ?? false) }
+        guard missing.isEmpty else {
+            throw ConfigurationFaults(
+                missing.map { id in
+                    ConfigurationFault(
+                        file: configurationFile, line: nil, key: "encryption.keys",
+                        sentence:
+                            "tokens in the database are encrypted with key \(id), which is not "
+                            + "here: run `renewald rekey` before it goes")
+                })
         }
     }
 
@@ -87,7 +108,8 @@ final class Reloader: Sendable {
 extension Settings {
     /// Says what works but is unwise or useless.
     package func warn(in log: Logger) {
-        for warning in apps.flatMap(\.secrets).compactMap({ $0.warning() }) {
+        let secrets = apps.flatMap(\.secrets) + (encryption.keys ?? [])
+        for warning in secrets.compactMap({ $0.warning() }) {
             log.warning("\(warning.description)", metadata: LogField.topic(.secretReadable))
         }
     }

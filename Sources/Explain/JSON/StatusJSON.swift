@@ -12,6 +12,7 @@ extension StatusReport: JSONObject {
         row.unknownApps = unknownApps
         row.breaker = hasTripped ? "tripped" : "closed"
         row.held = held
+        row.encryptionKeys = status.keysInUse.map(\.description)
     }
 
     private struct AppJSON: JSONObject {

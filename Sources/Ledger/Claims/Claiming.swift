@@ -32,7 +32,7 @@ extension PostgresLedger {
                             of: request.backfill, request, limit: request.limit - due.count))
                 ).rows
             }
-            let (claims, unreadable) = try self.split(rows, of: request.lane.app)
+            let (claims, unreadable) = try await self.split(rows, of: request.lane.app)
             tell(try await self.setAside(unreadable))
             return claims
         }
@@ -144,7 +144,7 @@ extension PostgresLedger {
         ofUser userID: UserID, includingClaimed: Bool = false
     ) async throws(LedgerError) -> (claims: [Claim], unreadable: [UnreadablePurchase]) {
         try await attempt {
-            try self.split(
+            try await self.split(
                 try await self.reads.query(
                     SQL.userClaims(.text(userID), .bool(includingClaimed))
                 ).rows, of: nil)

@@ -3,16 +3,30 @@ import Renewal
 
 extension PostgresRow {
     /// A purchase from the columns that all claims and books share.
-    func purchase(of app: AppKey) throws(PostgresError) -> Purchase {
+    func purchase(of app: AppKey, _ seals: Seals) throws(PostgresError) -> Purchase {
         Purchase(
-            id: try int64("id"), userID: try text("user_id"), app: app, token: try text("token"),
+            id: try int64("id"), userID: try text("user_id"), app: app, token: try token(seals),
             storeUserID: try optionalText("store_user_id"), createdAt: try instant("created_at"),
             isClaimedByOthers: try bool("claimed_by_others"),
             claimant: try optionalText("claimed_by"), facts: try facts())
     }
 
-    func claim(of app: AppKey) throws(PostgresError) -> Claim {
-        var purchase = try purchase(of: app)
+    /// The column that holds an encrypted token.
+    static let sealedToken = "sealed_token"
+
+    /// What the store is asked with, in clear.
+    func token(_ seals: Seals) throws(PostgresError) -> StoreToken {
+        guard let sealed = try optionalBytes(Self.sealedToken) else { return try text("token") }
+        let id = try int64("sealed_for")
+        let place = try bool("is_named") ? SealedPlace.name(purchase: id) : .token(purchase: id)
+        guard let token = seals.text(sealed, place) else {
+            throw .decoding(column: "sealed: it was altered, or belongs elsewhere")
+        }
+        return StoreToken(token)
+    }
+
+    func claim(of app: AppKey, _ seals: Seals) throws(PostgresError) -> Claim {
+        var purchase = try purchase(of: app, seals)
         purchase.claimedAt = try optionalInstant("handed_in_at")
         purchase.claimants = try texts("claimants")
         for (text, heardAt) in zip(try texts("clues"), try optionalInt64s("clue_times")) {
@@ -28,6 +42,7 @@ extension PostgresRow {
             claimedAt: try instant("claimed_at"))
         claim.statedAt = try optionalInstant("newest_stated_at")
         claim.heardMark = try optionalInt64("heard_mark")
+        claim.lacksSeal = try bool("lacks_seal")
         if let since = try optionalInstant("in_vain_since") {
             claim.inVain = Vain(since: since, lastAskedAt: try instant("in_vain_at"))
         }

@@ -13,9 +13,17 @@ package struct UnreadablePurchase: Hashable, Sendable {
     package let column: String
     let place: Place
     let lane: Int32
+    /// The key that its token was encrypted with, which is not configured here: in words.
+    package let missingKey: String?
 
     package var problem: Problem {
-        Problem(
+        if let missingKey {
+            return Problem(
+                .unsupported,
+                "its token is encrypted with \(missingKey), which is not here: name the key in "
+                    + "[encryption] keys")
+        }
+        return Problem(
             .setAside,
             "its row cannot be read (column \(column)): fix the row, then submit the purchase "
                 + "again")
@@ -23,8 +31,9 @@ package struct UnreadablePurchase: Hashable, Sendable {
 
     package init(
         id: Int64, of userID: UserID? = nil, app: AppKey? = nil, product: ProductID? = nil,
-        column: String, place: Place, lane: Int32
+        column: String, place: Place, lane: Int32, missingKey: String? = nil
     ) {
+        self.missingKey = missingKey
         self.id = id
         self.userID = userID
         self.app = app
@@ -38,15 +47,17 @@ package struct UnreadablePurchase: Hashable, Sendable {
 extension PostgresRow {
     /// The claim that the row holds.
     ///
-    /// - Parameter app: of the row; nil where the row names it.
+    /// - Parameters:
+    ///   - app: of the row; nil where the row names it.
+    ///   - seals: the data keys of its rows.
     /// - Returns: what cannot be read as a failure.
     /// - Throws: where not even the keys can be read.
     func readableClaim(
-        of app: AppKey?
+        of app: AppKey?, _ seals: Seals
     ) throws(PostgresError) -> Result<Claim, UnreadablePurchase.Failure> {
         do throws(PostgresError) {
-            if let app { return .success(try claim(of: app)) }
-            return .success(try claim(of: self.app()))
+            if let app { return .success(try claim(of: app, seals)) }
+            return .success(try claim(of: self.app(), seals))
         } catch {
             guard case .decoding(let column) = error else { throw error }
             let id = try int64("id")
@@ -54,7 +65,8 @@ extension PostgresRow {
                 id: id, of: try? UserID(text("user_id")), app: app ?? (try? self.app()),
                 product: try? ProductID(text("product")), column: column,
                 place: Place(shard: try int16("shard"), dueAt: try instant("due_at"), id: id),
-                lane: try int32("lane"))
+                lane: try int32("lane"),
+                missingKey: seals.lack(for: try optionalBytes(Self.sealedToken)))
             return .failure(UnreadablePurchase.Failure(purchase: purchase))
         }
     }
@@ -68,11 +80,12 @@ extension PostgresLedger {
     /// The claims that can be read, and the purchases that cannot.
     func split(
         _ rows: some Sequence<PostgresRow>, of app: AppKey?
-    ) throws(PostgresError) -> (claims: [Claim], unreadable: [UnreadablePurchase]) {
+    ) async throws(PostgresError) -> (claims: [Claim], unreadable: [UnreadablePurchase]) {
+        let seals = try await seals(of: rows, in: [PostgresRow.sealedToken])
         var claims: [Claim] = []
         var unreadable: [UnreadablePurchase] = []
         for row in rows {
-            switch try row.readableClaim(of: app) {
+            switch try row.readableClaim(of: app, seals) {
             case .success(let claim): claims.append(claim)
             case .failure(let failure): unreadable.append(failure.purchase)
             }
@@ -80,6 +93,9 @@ extension PostgresLedger {
         return (claims, unreadable)
     }
 
+    /// Where only a key lacks, for a few minutes: it may be configured meanwhile, and a worker that
+    /// has it may come first.
+    ///
     /// - Returns: those that were set aside now; another worker has the others.
     func setAside(_ purchases: [UnreadablePurchase]) async throws -> [UnreadablePurchase] {
         guard !purchases.isEmpty else { return [] }
@@ -90,6 +106,7 @@ extension PostgresLedger {
                 "due_at": .instants(purchases.map(\.place.dueAt)),
                 "id": .int64s(purchases.map(\.id)),
                 "problem": .texts(purchases.map(\.problem.description)),
+                "for_a_while": .bools(purchases.map { $0.missingKey != nil }),
             ])
         ).rows
         let done = Set(try rows.map { try $0.int64("id") })

@@ -25,6 +25,8 @@ struct CommitBatch {
     var breakers: Breakers?
     let duplicates: Duplicates
     let chains: Chains
+    /// Nil where all is written in clear.
+    let sealer: Sealer?
     private(set) var statements: [PostgresStatement] = []
 
     struct RowID: Hashable, Comparable {
@@ -60,9 +62,10 @@ struct CommitBatch {
 
     init(
         lease: Lease?, duplicates: Duplicates = Duplicates(), chains: Chains = Chains(),
-        policies: [(rules: Rules, number: Int32)] = []
+        policies: [(rules: Rules, number: Int32)] = [], sealer: Sealer? = nil
     ) {
         self.lease = lease
+        self.sealer = sealer
         self.policies = policies
         self.duplicates = duplicates
         self.chains = chains
@@ -160,14 +163,18 @@ struct CommitBatch {
 
     /// The statements in the order in which every commit locks: fence, accounts, purchases,
     /// schedule, union, what moves, evidence, questions about refunds, events.
-    func finished(notifies: Bool) -> CommitBatch {
+    func finished(notifies: Bool) throws(LedgerError) -> CommitBatch {
         var batch = self
+        let (seals, tokens) = (try sealStatement, try tokenStatement)
+        let evidence = try evidenceStatement
+        let encrypted = seals != nil || tokens != nil || keepsAnswers
         batch.statements = [
-            fence, newcomerStatement, accountStatement, originalKeyStatement,
-            successorStatement, purchaseStatement, tokenStatement, scheduleStatement, clueStatement,
+            fence, encrypted ? dataKeyStatement : nil, newcomerStatement, accountStatement,
+            originalKeyStatement, successorStatement, purchaseStatement, seals, tokens,
+            scheduleStatement, clueStatement,
             dropHeldStatement, heldStatement, entitlementStatement, offerStatement,
             dropStatement, moveStatement, copyStatement, duplicateStatement, earlyHintStatement,
-            observationStatement, evidenceStatement, orderKeyStatement, refundPurchaseStatement,
+            observationStatement, evidence, orderKeyStatement, refundPurchaseStatement,
             refundOutcomeStatement,
             eventStatement,
         ].compactMap { $0 }

@@ -19,10 +19,15 @@ struct EvidenceRow {
 
 extension CommitBatch {
     var evidenceStatement: PostgresStatement? {
-        let rows = outcomes.compactMap(row) + takeovers
+        get throws(LedgerError) { try statement(of: outcomes.compactMap(row) + takeovers) }
+    }
+
+    private func statement(of rows: [EvidenceRow]) throws(LedgerError) -> PostgresStatement? {
         guard !rows.isEmpty else { return nil }
         let evidence = rows.map(\.evidence)
         let calls = evidence.map(\.calls)
+        var sealed: [[UInt8]?] = []
+        for row in rows { sealed.append(try sealedBodies(of: row)) }
         return SQL.commitEvidence([
             "shard": .int16s(rows.map(\.shard)), "purchase_id": .int64s(rows.map(\.purchaseID)),
             "user_id": .texts(rows.map(\.userID)),
@@ -33,7 +38,9 @@ extension CommitBatch {
                 calls.map { arrayLiteral($0.map { $0.status.map(Int64.init) }) }),
             "call_bytes": .texts(calls.map { arrayLiteral($0.map { Int64($0.bytes) }) }),
             "call_digests": .texts(calls.map { arrayLiteral($0.map { $0.digest ?? "" }) }),
-            "call_bodies": .optionalTexts(calls.map(Self.bodies)),
+            "call_bodies": .optionalTexts(
+                calls.map { sealer == nil ? Self.bodies(of: $0) : nil }),
+            "sealed_bodies": .optionalBytes(sealed),
             "state_before": .texts(rows.map(\.before.state.rawValue)),
             "state": .texts(rows.map(\.facts.state.rawValue)),
             "access_before": .texts(rows.map(\.before.access.rawValue)),
@@ -60,6 +67,14 @@ extension CommitBatch {
             facts: purchases[claim.row]?.purchase.facts ?? outcome.facts,
             problem: schedule.problem, nextCheckAt: schedule.shownNextCheckAt,
             record: evidence.record, policy: policies.first { $0.rules == outcome.rules }?.number)
+    }
+
+    private func sealedBodies(of row: EvidenceRow) throws(LedgerError) -> [UInt8]? {
+        let calls = row.evidence.calls
+        guard let sealer, calls.contains(where: { $0.raw != nil }) else { return nil }
+        return try sealer.answers(
+            calls.map { $0.raw ?? "" }, ofPurchase: row.purchaseID,
+            digests: calls.map { $0.digest ?? "" })
     }
 
     /// Nil where no body is kept.

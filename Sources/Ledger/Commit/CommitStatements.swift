@@ -40,18 +40,8 @@ extension CommitBatch {
             ], and: FactColumn.values(of: rows.map(\.value.purchase.facts)))
     }
 
-    var tokenStatement: PostgresStatement? {
-        let named = outcomes.filter { $0.change?.nextToken != nil && !isOther($0) }
-        guard !named.isEmpty else { return nil }
-        return SQL.commitTokens([
-            "shard": .int16s(named.map(\.claim.shard)),
-            "id": .int64s(named.map(\.claim.purchase.id)),
-            "token": .texts(named.compactMap(\.change?.nextToken)),
-        ])
-    }
-
     /// Taken over within this batch: what was decided about it by itself is not stored.
-    private func isOther(_ outcome: Outcome) -> Bool {
+    func isOther(_ outcome: Outcome) -> Bool {
         let stored = purchases[outcome.claim.row]?.purchase.facts
         var decided = outcome.facts
         // Why access is given is settled with all that the user has.

@@ -31,9 +31,10 @@ extension PostgresLedger {
             }
             guard !pending.isEmpty else { return report }
             let batch: CommitBatch
+            let sealer = try await sealer(for: pending)
             do {
                 batch = try await compose(
-                    pending, under: lease, at: now, policies: policies)
+                    pending, under: lease, at: now, policies: policies, sealer: sealer)
             } catch .unreadableUser {
                 return try await commitHalves(
                     pending, under: lease, at: now, into: report, because: Self.unreadable)
@@ -47,6 +48,7 @@ extension PostgresLedger {
             } catch .conflict(.lockNotAvailable) {
                 return try await commitAroundLocks(pending, under: lease, at: now, into: report)
             } catch .rejected(.noLongerValid, let what, _) {
+                if what.hasPrefix(Sealer.lost) { vault.forgetCurrent() }
                 lost = .unavailable(
                     reason: "the claims kept changing during the commit (\(what))")
             } catch .conflict, .commitUnknown {
@@ -88,7 +90,8 @@ extension PostgresLedger {
         into report: inout CommitReport, because reason: String
     ) async throws(LedgerError) {
         let later = outcome.postponed(at: now, Problem(.malformed, reason))
-        let batch = try await compose([later], under: lease, at: now)
+        let batch = try await compose(
+            [later], under: lease, at: now, sealer: try await sealer(for: [later]))
         do {
             _ = try await writes.pipeline(batch.statements)
             report.refused.append(later)
@@ -100,6 +103,12 @@ extension PostgresLedger {
     }
 
     private static let unreadable = "a row of its user cannot be read"
+
+    /// For the tokens and answers of these outcomes.
+    private func sealer(for outcomes: [Outcome]) async throws(LedgerError) -> Sealer? {
+        // Of each: its own token, the one that the store has named, answers, those of a takeover.
+        try await sealer(for: outcomes.count * 4)
+    }
 
     private func isHeld(_ outcomes: [Outcome], by lease: Lease?) -> Bool {
         guard let lease else { return true }

@@ -16,12 +16,13 @@ extension PostgresLedger {
     /// Settles the outcomes in their users' books and makes the statements of the transaction.
     func compose(
         _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp,
-        policies: [(rules: Rules, number: Int32)] = []
+        policies: [(rules: Rules, number: Int32)] = [], sealer: Sealer? = nil
     ) async throws(LedgerError) -> CommitBatch {
         let (merged, duplicates) = try await merge(outcomes)
         let (outcomes, chains) = try await link(merged)
         var batch = CommitBatch(
-            lease: lease, duplicates: duplicates, chains: chains, policies: policies)
+            lease: lease, duplicates: duplicates, chains: chains, policies: policies,
+            sealer: sealer)
         var books = try await books(of: outcomes.filter(\.isChange), chains)
         batch.newcomers = books.newcomers
         var breakers = try await breakers(of: outcomes, at: now)
@@ -35,7 +36,7 @@ extension PostgresLedger {
         }
         batch.breakers = breakers
         batch.noteHeard()
-        return batch.finished(notifies: notifies)
+        return try batch.finished(notifies: notifies)
     }
 
     /// - Throws: `.unreadableUser` when a user's book or shard is not there, which undoes the
@@ -152,7 +153,9 @@ extension PostgresLedger {
             if apps[lane] == nil { apps[lane] = try await app(ofLane: lane) }
         }
         do throws(PostgresError) {
-            try books.read(results, apps)
+            let seals = try await seals(
+                of: results[1].rows, in: [PostgresRow.sealedToken], on: writes)
+            try books.read(results, apps, seals)
         } catch {
             throw LedgerError(error)
         }
@@ -172,14 +175,15 @@ extension Books {
 
     /// Enters the books as they were read: accounts, purchases, entitlements, offers.
     fileprivate mutating func read(
-        _ results: [PostgresResult], _ apps: [Int32: AppKey]
+        _ results: [PostgresResult], _ apps: [Int32: AppKey], _ seals: Seals
     ) throws(PostgresError) {
         var entries: [UserID: [UserPurchases.Entry]] = [:]
         try each(results[1]) { user, row throws(PostgresError) in
             guard let app = apps[try row.int32("lane")] else { throw .decoding(column: "lane") }
             entries[user, default: []].append(
                 UserPurchases.Entry(
-                    purchase: try row.purchase(of: app), version: try row.int64("version")))
+                    purchase: try row.purchase(of: app, seals),
+                    version: try row.int64("version")))
         }
         var held: [UserID: [Entitlement]] = [:]
         try each(results[2]) { user, row throws(PostgresError) in

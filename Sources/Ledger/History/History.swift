@@ -138,7 +138,7 @@ extension PostgresLedger {
             let refunds = Dictionary(
                 grouping: try results[4].rows.map(StoredRefund.init), by: \.purchaseID)
             let evidence = Dictionary(
-                grouping: try results[0].rows.map(StoredEvidence.init), by: \.purchaseID)
+                grouping: try await self.evidence(in: results[0].rows), by: \.purchaseID)
             var events: [Int64: [StoredEvent]] = [:]
             for event in try results[1].rows.map(StoredEvent.init) {
                 guard let id = event.purchaseID else { continue }
@@ -167,9 +167,10 @@ extension PostgresLedger {
     ) async throws(PostgresError) -> [TransferredPurchase] {
         guard !events.isEmpty else { return [] }
         let ids = events.keys.sorted()
-        let rows = try await reads.query(
-            SQL.purchaseEvidence(.int64s(ids), .int32(Self.evidenceLimit))
-        ).rows.map(StoredEvidence.init)
+        let rows = try await evidence(
+            in: try await reads.query(
+                SQL.purchaseEvidence(.int64s(ids), .int32(Self.evidenceLimit))
+            ).rows)
         return ids.map { id in
             let told = events[id] ?? []
             let times = Set(told.map(\.createdAt))
@@ -179,6 +180,15 @@ extension PostgresLedger {
                     row.purchaseID == id && (row.userID == user || times.contains(row.at))
                 }, events: told)
         }
+    }
+
+    private func evidence(
+        in rows: some Sequence<PostgresRow>
+    ) async throws(PostgresError) -> [StoredEvidence] {
+        let seals = try await seals(of: rows, in: ["sealed_bodies"])
+        var evidence: [StoredEvidence] = []
+        for row in rows { evidence.append(try StoredEvidence(row, seals)) }
+        return evidence
     }
 
     /// What was kept while the purchase was this user's, and before. What another one's copy of it
@@ -226,10 +236,10 @@ extension PostgresLedger {
 }
 
 extension StoredEvidence {
-    fileprivate init(_ row: PostgresRow) throws(PostgresError) {
+    fileprivate init(_ row: PostgresRow, _ seals: Seals) throws(PostgresError) {
         self.init(
             purchaseID: try row.int64("purchase_id"), at: try row.instant("at"),
-            userID: try row.text("user_id"), evidence: try row.evidence(),
+            userID: try row.text("user_id"), evidence: try row.evidence(seals),
             rule: try row.text("rule"), stateBefore: try row.text("state_before"),
             state: try row.text("state"), accessBefore: try row.text("access_before"),
             access: try row.text("access"), product: try row.text("product"),
@@ -242,12 +252,17 @@ extension StoredEvidence {
 }
 
 extension PostgresRow {
-    fileprivate func evidence() throws(PostgresError) -> Evidence {
+    /// Answers that cannot be decrypted are not shown: what is known without them is.
+    fileprivate func evidence(_ seals: Seals) throws(PostgresError) -> Evidence {
         let names = try texts("call_names")
         let statuses = try optionalInt64s("call_statuses")
         let sizes = try int64s("call_bytes")
         let digests = try texts("call_digests")
-        let bodies = try texts("call_bodies")
+        var bodies = try texts("call_bodies")
+        if let sealed = try optionalBytes("sealed_bodies") {
+            bodies =
+                seals.answers(sealed, ofPurchase: try int64("purchase_id"), digests: digests) ?? []
+        }
         guard [statuses.count, sizes.count, digests.count].allSatisfy({ $0 == names.count }),
             bodies.isEmpty || bodies.count == names.count
         else { throw .decoding(column: "call_names") }

@@ -125,6 +125,8 @@ package struct QueueStatus: Hashable, Sendable {
     package var sources: [Source] = []
     package var refunds: [RefundStatus] = []
     package var breakers: [BreakerStanding] = []
+    /// The keys of the configuration that data keys are kept with, oldest first.
+    package var keysInUse: [KeyID] = []
     package var now = Timestamp.never
 }
 
@@ -139,7 +141,7 @@ extension PostgresLedger {
             let results = try await self.reads.pipeline([
                 SQL.statusQueue(), SQL.statusProblems(), SQL.statusWorkers(), SQL.statusBuckets(),
                 SQL.statusLag(), SQL.statusSources(), SQL.now(), SQL.statusUnhandled(),
-                SQL.statusRefunds(),
+                SQL.statusRefunds(), SQL.dataKeyOwners(),
             ])
             var status = QueueStatus()
             status.breakers = breakers
@@ -178,6 +180,7 @@ extension PostgresLedger {
             }
             status.sources = try results[5].rows.map(QueueStatus.Source.init)
             status.refunds = try results[8].rows.map(RefundStatus.init)
+            status.keysInUse = try results[9].rows.map { KeyID(bytes: try $0.bytes("key_id")) }
             return status
         }
     }

@@ -37,11 +37,17 @@ extension PostgresLedger {
                     .int64(id), .int32(Self.exportLimit), .int64(Self.exportLimitBytes))
             ).rows
             guard let last = rows.last else { return nil }
+            let seals = try await self.seals(of: rows, in: [PostgresRow.sealedToken])
+            for row in rows {
+                guard let lack = seals.lack(for: try row.optionalBytes(PostgresRow.sealedToken))
+                else { continue }
+                throw LedgerError.keysMissing(names: [lack])
+            }
             return (
                 try rows.map { row in
                     ExportedPurchase(
                         userID: try row.text("user_id"), app: try row.app(),
-                        product: try row.text("product"), token: try row.text("token"),
+                        product: try row.text("product"), token: try row.token(seals),
                         storeUserID: try row.optionalText("store_user_id"))
                 }, try last.int64("id")
             )

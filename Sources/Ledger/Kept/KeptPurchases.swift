@@ -61,11 +61,13 @@ extension PostgresLedger {
                 statement(.int16s(users.map(\.shard)), .texts(users.map(\.userID)))
             ).rows
             page.purchases.reserveCapacity(rows.count)
+            let seals = try await self.seals(
+                of: rows, in: [PostgresRow.sealedToken, "predecessor_sealed"])
             for row in rows {
-                switch try row.readableClaim(of: nil) {
+                switch try row.readableClaim(of: nil, seals) {
                 case .success(let claim):
                     page.purchases.append(
-                        KeptPurchase(claim: claim, heard: try row.heard(of: claim)))
+                        KeptPurchase(claim: claim, heard: try row.heard(of: claim, seals)))
                 case .failure: page.unreadable += 1
                 }
             }
@@ -76,11 +78,19 @@ extension PostgresLedger {
 
 extension PostgresRow {
     /// What the facts stand by; nil where there is nothing, or where they have been changed since.
-    fileprivate func heard(of claim: Claim) throws(PostgresError) -> Observation? {
+    fileprivate func heard(
+        of claim: Claim, _ seals: Seals
+    ) throws(PostgresError) -> Observation? {
         guard let bytes = try optionalBytes("heard"),
             try int64("heard_version") == claim.version
         else { return nil }
-        let predecessor: StoreToken? = try optionalText("predecessor_token")
+        var predecessor: StoreToken? = try optionalText("predecessor_token")
+        if let sealed = try optionalBytes("predecessor_sealed") {
+            let place = SealedPlace.token(purchase: try int64("predecessor_sealed_for"))
+            // Without it nothing is known of the chain.
+            guard let token = seals.text(sealed, place) else { return nil }
+            predecessor = StoreToken(token)
+        }
         return try? KeptObservation(bytes, predecessorToken: predecessor).heard
     }
 }

@@ -26,12 +26,29 @@ WITH shared AS MATERIALIZED (
     FROM copy
     JOIN renewald.purchase AS original USING (shard, id)
 ), known AS (
-    INSERT INTO renewald.credential (shard, id, token, store_user_id, asked_with, product)
+    INSERT INTO renewald.credential (
+        shard, id, token, store_user_id, asked_with, product, sealed, sealed_asked_with, sealed_as,
+        digest)
     SELECT
         copy.new_shard, copy.new_id, original.token, original.store_user_id, original.asked_with,
-        original.product
+        original.product, original.sealed, original.sealed_asked_with,
+        CASE
+            WHEN coalesce(original.sealed, original.sealed_asked_with) IS NOT NULL
+            THEN coalesce(original.sealed_as, original.id)
+        END, original.digest
     FROM copy
     JOIN renewald.credential AS original USING (shard, id)
+), encrypted AS (
+    SELECT DISTINCT renewald.data_key_of(part.sealed) AS id
+    FROM copy
+    JOIN renewald.credential AS original USING (shard, id)
+    CROSS JOIN unnest(ARRAY[original.sealed, original.sealed_asked_with]) AS part (sealed)
+    WHERE part.sealed IS NOT NULL
+), held AS (
+    -- It is not dropped before this is committed.
+    SELECT FROM renewald.data_key
+    WHERE data_key.id IN (SELECT encrypted.id FROM encrypted)
+    FOR KEY SHARE
 ), due AS (
     INSERT INTO renewald.schedule (shard, lane, due_at, id)
     SELECT copy.new_shard, original.lane, now(), copy.new_id
@@ -49,4 +66,8 @@ WITH shared AS MATERIALIZED (
     FROM shared
     WHERE purchase.shard = shared.shard AND purchase.id = shared.id
 )
-SELECT count(*) AS copies FROM copy
+SELECT
+    (SELECT count(*) FROM copy) AS copies,
+    renewald.require(
+        (SELECT count(*) FROM held) = (SELECT count(*) FROM encrypted),
+        'the data key of the encryption')

@@ -3,7 +3,7 @@
 WITH handed AS MATERIALIZED (
     SELECT
         hand.*, purchase.user_id AS old_user,
-        sha256(convert_to(credential.token, 'UTF8')) AS digest
+        coalesce(credential.digest, sha256(convert_to(credential.token, 'UTF8'))) AS digest
     FROM unnest($rows) AS hand (
         shard int2, lane int4, due_at timestamptz, id int8, new_shard int2, new_user text
     )

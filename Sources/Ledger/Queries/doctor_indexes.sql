@@ -19,6 +19,7 @@ FROM (VALUES
     ('clue_age', 'clue (heard_at)'),
     ('clue_pkey', 'clue (shard, id, clue)'),
     ('credential_pkey', 'credential (shard, id)'),
+    ('data_key_pkey', 'data_key (id)'),
     ('entitlement_pkey', 'entitlement (shard, user_id, entitlement)'),
     ('entitlement_user', 'entitlement (user_id)'),
     ('event_counter_pkey', 'event_counter (single)'),

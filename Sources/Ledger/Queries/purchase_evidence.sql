@@ -4,8 +4,8 @@ SELECT * FROM (
     SELECT
         kept.at, kept.purchase_id, kept.user_id, kept.kind, kept.heard, kept.rule,
         kept.call_names, kept.call_statuses, kept.call_bytes, kept.call_digests,
-        coalesce(kept.call_bodies, '{}') AS call_bodies, kept.state_before, kept.state, kept.access_before, kept.access,
-        kept.product, kept.order_id, kept.paid_through, kept.expires_at, kept.problem,
+        coalesce(kept.call_bodies, '{}') AS call_bodies, kept.sealed_bodies,
+        kept.state_before, kept.state, kept.access_before, kept.access, kept.product, kept.order_id, kept.paid_through, kept.expires_at, kept.problem,
         kept.next_check_at
     FROM renewald.evidence AS kept
     WHERE kept.purchase_id = ANY ($1)

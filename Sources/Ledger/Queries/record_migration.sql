@@ -1,3 +1,4 @@
--- Notes that migration $1 (int4) has been applied, which serves programs of version $2 (int4) and later. No
--- rows.
-INSERT INTO renewald.migration (version, serves) VALUES ($1, $2)
+-- Notes that migration $1 (int4) has been applied, which serves programs of version $2 (int4) and later, but no older
+-- ones than the schema before did. No rows.
+INSERT INTO renewald.migration (version, serves)
+SELECT $1::int4, greatest($2::int4, max(migration.serves)) FROM renewald.migration

@@ -6,7 +6,7 @@ package struct Migrator: Sendable {
     /// The schema version that this program is written for.
     package static let version = steps.count
     /// The oldest one that all its statements work with; `FleetTests` prepare them.
-    package static let oldest = 16
+    package static let oldest = 17
 
     private struct Step {
         let script: [UInt8]
@@ -32,6 +32,7 @@ package struct Migrator: Sendable {
         Step(script: PackageResources.v0014_pause_apps_sql, serves: 1),
         Step(script: PackageResources.v0015_move_fleets_in_sql, serves: 1),
         Step(script: PackageResources.v0016_compare_beliefs_sql, serves: 1),
+        Step(script: PackageResources.v0017_encrypt_at_rest_sql, serves: 1),
     ]
 
     /// For each version from 1 on, whom it serves.

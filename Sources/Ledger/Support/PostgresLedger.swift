@@ -14,6 +14,9 @@ package final class PostgresLedger: Sendable {
     /// By lane.
     let measuredEnds = Mutex<[Int32: MeasuredEnds]>([:])
 
+    /// What encrypts and decrypts tokens, receipts and answers.
+    let vault = Vault()
+
     /// The rules that are kept, the latest last: their numbers.
     let keptRules = Mutex<[(rules: Rules, number: Int32)]>([])
 

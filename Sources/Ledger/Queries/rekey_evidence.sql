@@ -1,0 +1,11 @@
+-- Puts back what rekey_evidence_page gave; what has changed since stays. One row a check.
+UPDATE renewald.evidence
+SET call_bodies = next.call_bodies::text[], sealed_bodies = next.sealed_bodies
+FROM unnest($rows) AS next (
+    purchase_id int8, at timestamptz, part int8, place text, call_bodies text, sealed_bodies bytea
+)
+WHERE evidence.purchase_id = next.purchase_id
+  AND evidence.at = next.at
+  AND evidence.tableoid::int8 = next.part
+  AND evidence.ctid = next.place::tid
+RETURNING evidence.purchase_id
