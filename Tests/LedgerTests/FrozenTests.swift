@@ -40,6 +40,8 @@ import Testing
             "8ee9353cbf2145994d3ea77fe16664dcb390c0b02be5bc6e16602f2f6b7b82db",
         "v0016_compare_beliefs.sql":
             "edf06bf669590c3ff81a94ce099ac5a65b05df2c567537b0835d1967017bbe20",
+        "v0017_encrypt_at_rest.sql":
+            "52fe03f3d6aba0882c74931e26f52f3cc004f8273a318a44640c1b104e249f81",
     ]
 
     private static let folder = URL(filePath: #filePath)
