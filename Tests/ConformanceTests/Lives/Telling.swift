@@ -183,7 +183,6 @@ extension Telling {
                 words = ["CANCELED \(end) by=user"]
             } else if now < link.end + .days(1) {
                 words = ["ACTIVE \(end)"]
-                if terms.namesLatest { words.append("latest=\(declinedOrder)") }
             } else {
                 words = ["IN_GRACE_PERIOD \(end) pending=\(declinedOrder)"]
             }
@@ -198,13 +197,7 @@ extension Telling {
         case .removed: words = ["EXPIRED \(day(link.end))"]
         }
         words += orders + [paid, "product=\(link.product)", "start=\(day(link.periods[0].start))"]
-        if terms.namesLatest, !words[0].contains("latest="),
-            !words.contains(where: {
-                $0.hasPrefix("latest=")
-            })
-        {
-            words.append("latest=\(paidOrder)")
-        }
+        if terms.namesLatest { words.append("latest=\(latestOrder)") }
         if link.current.phase == .trial {
             words.append("trial")
         } else if link.periods[0].phase == .trial {
@@ -213,6 +206,14 @@ extension Telling {
         if link.asksForPrice { words.append("price=OUTSTANDING") }
         if let before = link.predecessor { words.append("after=\(Realm.letter(of: before))") }
         return words.joined(separator: " ")
+    }
+
+    /// Google's latest order is the last one, whatever became of it.
+    private var latestOrder: String {
+        switch link.standing {
+        case .grace, .hold, .ended(.paymentFailed, _): declinedOrder
+        case .pending, .active, .silent, .paused, .ended, .refunded, .replaced, .removed: paidOrder
+        }
     }
 
     private var legacy: String {
