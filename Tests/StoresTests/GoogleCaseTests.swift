@@ -154,7 +154,7 @@ struct GoogleCaseTests {
         case: a period that the price increase ended
         known: 2026-02-15T10:20:28Z
         signals: price_increase_pending
-        wire: {"subscriptionState":"SUBSCRIPTION_STATE_EXPIRED",
+        wire: {"subscriptionState":"SUBSCRIPTION_STATE_EXPIRED","latestOrderId":"GPA.1",
             "canceledStateContext":{"systemInitiatedCancellation":{}},
             "lineItems":[{"productId":"plus","expiryTime":"2026-02-15T10:20:28Z",
             "autoRenewingPlan":{},"latestSuccessfulOrderId":"GPA.1"}]}

@@ -115,10 +115,20 @@ struct GoogleObservation: Sendable {
             let isDeclined =
                 facts.signals.contains(.priceIncreasePending)
                 || main?.hasPriceIncreasePending == true
-            let wasUnpaid = facts.state == .hold || facts.state == .grace
+            let wasUnpaid =
+                facts.state == .hold || facts.state == .grace || isRenewalDeclined
             return isDeclined && !wasUnpaid ? .priceIncreaseDeclined : .paymentFailed
         case .developer, .replacement, .other, nil: return .periodEnded
         }
+    }
+
+    /// Whether the latest order is one of a renewal that was not paid. Whoever does not accept a
+    /// higher price is not charged. Version 1 names no paid order besides: there the end tells.
+    private var isRenewalDeclined: Bool {
+        guard let main, let latest = snapshot.latestOrder else { return false }
+        if main.paidOrder != nil { return !snapshot.items.contains { $0.paidOrder == latest } }
+        guard let known = facts.period, latest != known else { return false }
+        return isMoved == false
     }
 
     private var originalID: OrderID? {

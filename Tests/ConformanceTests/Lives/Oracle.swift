@@ -186,6 +186,9 @@ struct Oracle {
         if !before.wasGranted, what.contains(.gained(.refundReversed)) {
             what.insert(.gained(.resubscribed))
         }
+        if isAskedAndUnpaid, what.contains(.lost(.paymentFailed)) {
+            what.insert(.lost(.priceIncreaseDeclined))
+        }
         for event in heard.settlement.events {
             switch event.kind {
             case .grant(let reason):
@@ -202,6 +205,12 @@ struct Oracle {
             case .notice: break
             }
         }
+    }
+
+    /// Who was asked for a higher price may have declined it, or not have paid: where Google does not
+    /// name the latest order, nothing tells.
+    private var isAskedAndUnpaid: Bool {
+        truth.realm == .googleV2 && !truth.terms.namesLatest && link.asksForPrice
     }
 
     /// The store did not tell the truth about this purchase.
