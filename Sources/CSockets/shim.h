@@ -1,6 +1,7 @@
 #ifndef RENEWALD_CSOCKETS_SHIM_H
 #define RENEWALD_CSOCKETS_SHIM_H
 
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -23,5 +24,16 @@ static inline int renewald_close_memory(void) {
   if (setrlimit(RLIMIT_CORE, &none) != 0) return -1;
   return prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);
 }
+
+/// mallopt(3) is in no module of Swift's.
+///
+/// Lets all threads allocate from one heap: what one of them frees serves the others. To be called
+/// before there is a second thread; false where glibc refuses.
+static inline int renewald_share_heap(void) { return mallopt(M_ARENA_MAX, 1); }
+
+/// malloc_trim(3) is in no module of Swift's.
+///
+/// Gives what is free in the heap back to the system, as far as it fills pages.
+static inline void renewald_return_memory(void) { (void)malloc_trim(0); }
 
 #endif

@@ -115,6 +115,7 @@ private struct RunService: Service {
             safety: services.rules.policy.breaker)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await watch.run() }
+            tasks.addTask { await MemoryReturn.run() }
             defer { tasks.cancelAll() }
             try await work()
         }

@@ -8,4 +8,13 @@ package enum ProcessMemory {
     /// - Returns: false where the kernel refuses.
     @discardableResult
     package static func close() -> Bool { renewald_close_memory() == 0 }
+
+    /// Lets all threads allocate from one heap, so that what one of them frees serves the others:
+    /// to be called before there is a second thread.
+    /// <https://man7.org/linux/man-pages/man3/mallopt.3.html>
+    package static func shareHeap() { _ = renewald_share_heap() }
+
+    /// Gives the memory of a burst back to the system, which glibc keeps otherwise.
+    /// <https://man7.org/linux/man-pages/man3/malloc_trim.3.html>
+    package static func giveBack() { renewald_return_memory() }
 }

@@ -35,6 +35,7 @@ struct RenewaldCommand: AsyncParsableCommand {
     static func main() async {
         StandardStream.prepare()
         ProcessMemory.close()
+        ProcessMemory.shareHeap()
         do {
             let words = try CommandWords(CommandLine.arguments.dropFirst(), of: configuration)
             var command = try await asyncParseAsRoot(words.inOrder)
