@@ -75,6 +75,25 @@ import Testing
         await fleet.close()
     }
 
+    /// What a page has told of users is not read once more, and the same comes of it.
+    @Test func thePurchasesOfAPageAreReadOnce() async throws {
+        let fleet = try await KeptFleet(users: [
+            "ann": ["one", "two"], "bob": ["two"], "cyd": ["other"],
+        ])
+        let next = rules(["one": ["base"], "two": ["base", "two"]])
+        let page = try await fleet.ledger.keptPage(after: nil, limit: 10)
+        let outcomes = page.outcomes(under: next)
+        let now = try #require(outcomes.map(\.claim.claimedAt).max())
+        let read = try await fleet.ledger.preview(outcomes, at: now).events
+        #expect(read.count == 3)
+        try await fleet.script("ALTER TABLE renewald.purchase RENAME TO elsewhere")
+        await #expect(throws: LedgerError.self) {
+            _ = try await fleet.ledger.preview(outcomes, at: now)
+        }
+        #expect(try await fleet.ledger.preview(outcomes, at: now, in: page).events == read)
+        await fleet.close()
+    }
+
     @Test func whatIsTakenIsUnderTheBreaker() async throws {
         let names = (0..<30).map { "user \($0)" }
         let fleet = try await KeptFleet(

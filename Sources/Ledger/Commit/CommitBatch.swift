@@ -82,6 +82,9 @@ struct CommitBatch {
         }
     }
 
+    /// Makes room for so many outcomes: one is large, and would be moved each time.
+    mutating func expect(_ count: Int) { outcomes.reserveCapacity(count) }
+
     mutating func move(_ outcome: Outcome) {
         outcomes.append(outcome)
     }

@@ -158,12 +158,19 @@ extension PostgresLedger {
 
 extension PostgresLedger {
     /// What a commit of these outcomes would come to. Changes nothing.
+    ///
+    /// - Parameters:
+    ///   - outcomes: of whole users.
+    ///   - now: the database's time of the decisions.
+    ///   - page: all purchases of the users, where they have been read already.
+    /// - Returns: the events, and what could not be decided about.
+    /// - Throws: what the database says.
     package func preview(
-        _ outcomes: [Outcome], at now: Timestamp
+        _ outcomes: [Outcome], at now: Timestamp, in page: KeptPage? = nil
     ) async throws(LedgerError) -> CommitReport {
         var report = CommitReport()
         do {
-            report.events = try await compose(outcomes, under: nil, at: now).events
+            report.events = try await settle(outcomes, under: nil, at: now, in: page).events
             report.committed = outcomes
             return report
         } catch .unreadableUser {
@@ -174,7 +181,7 @@ extension PostgresLedger {
                 return report
             }
             for part in users.values {
-                report += try await preview(part, at: now)
+                report += try await preview(part, at: now, in: page)
             }
             return report
         }

@@ -10,6 +10,8 @@ private struct Books {
     /// Users of whom a row cannot be read: nothing is decided of them, as what they hold is not
     /// known.
     var unreadable: Set<UserID> = []
+    /// The purchases of each, until the books are there.
+    private var entries: [UserID: [UserPurchases.Entry]] = [:]
 }
 
 extension PostgresLedger {
@@ -18,12 +20,26 @@ extension PostgresLedger {
         _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp,
         policies: [(rules: Rules, number: Int32)] = [], sealer: Sealer? = nil
     ) async throws(LedgerError) -> CommitBatch {
+        var batch = try await settle(
+            outcomes, under: lease, at: now, policies: policies, sealer: sealer)
+        batch.noteHeard()
+        return try batch.finished(notifies: notifies)
+    }
+
+    /// Settles the outcomes in their users' books: what is to be stored and told, without the
+    /// statements. `page` has all purchases of the users, where they have been read already.
+    func settle(
+        _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp,
+        policies: [(rules: Rules, number: Int32)] = [], sealer: Sealer? = nil,
+        in page: KeptPage? = nil
+    ) async throws(LedgerError) -> CommitBatch {
         let (merged, duplicates) = try await merge(outcomes)
         let (outcomes, chains) = try await link(merged)
         var batch = CommitBatch(
             lease: lease, duplicates: duplicates, chains: chains, policies: policies,
             sealer: sealer)
-        var books = try await books(of: outcomes.filter(\.isChange), chains)
+        batch.expect(outcomes.count)
+        var books = try await books(of: outcomes, chains, in: page)
         batch.newcomers = books.newcomers
         var breakers = try await breakers(of: outcomes, at: now)
         for outcome in outcomes {
@@ -35,8 +51,7 @@ extension PostgresLedger {
             try settle(outcome, in: &books, &breakers, at: now, into: &batch)
         }
         batch.breakers = breakers
-        batch.noteHeard()
-        return try batch.finished(notifies: notifies)
+        return batch
     }
 
     /// - Throws: `.unreadableUser` when a user's book or shard is not there, which undoes the
@@ -99,18 +114,21 @@ extension PostgresLedger {
         return older
     }
 
+    /// Of those that change something.
     private func books(
-        of outcomes: [Outcome], _ chains: Chains
+        of outcomes: [Outcome], _ chains: Chains, in page: KeptPage?
     ) async throws(LedgerError) -> Books {
         var books = Books()
-        guard !outcomes.isEmpty else { return books }
-        for outcome in outcomes {
+        var owners: Set<UserID> = []
+        for outcome in outcomes where outcome.isChange {
             books.shards[outcome.claim.purchase.userID] = outcome.claim.shard
+            owners.insert(outcome.owner)
         }
+        guard !owners.isEmpty else { return books }
         for place in chains.older.values where books.shards[place.user] == nil {
             books.shards[place.user] = place.shard
         }
-        let others = Set(outcomes.map(\.owner)).subtracting(books.shards.keys)
+        let others = owners.subtracting(books.shards.keys)
         if !others.isEmpty {
             for (user, shard) in try await shards(of: others.sorted()) {
                 books.shards[user] = shard
@@ -120,7 +138,8 @@ extension PostgresLedger {
         let columns: [PostgresValue] = [
             .int16s(users.map(\.value)), .texts(users.map(\.key)),
         ]
-        try await read(columns, into: &books)
+        let isWhole = page?.unreadable == 0 && chains.older.isEmpty && others.isEmpty
+        try await read(columns, isWhole ? page : nil, into: &books)
         for user in others
         where books.books[user] == nil && !books.unreadable.contains(user) {
             books.books[user] = UserPurchases(
@@ -139,23 +158,42 @@ extension PostgresLedger {
     }
 
     private func read(
-        _ columns: [PostgresValue], into books: inout Books
+        _ columns: [PostgresValue], _ page: KeptPage?, into books: inout Books
     ) async throws(LedgerError) {
-        let results = try await attempt {
-            try await self.writes.pipeline([
-                SQL.bookAccounts.with(columns), SQL.bookPurchases.with(columns),
-                SQL.bookEntitlements.with(columns), SQL.bookOffers.with(columns),
-            ])
+        var statements = [
+            SQL.bookAccounts.with(columns), SQL.bookEntitlements.with(columns),
+            SQL.bookOffers.with(columns),
+        ]
+        if page == nil { statements.append(SQL.bookPurchases.with(columns)) }
+        let results = try await attempt { [statements] in
+            try await self.writes.pipeline(statements)
         }
+        if let page {
+            books.enter(page)
+        } else {
+            try await books.enter(results[3], by: self)
+        }
+        do throws(PostgresError) {
+            try books.read(results)
+        } catch {
+            throw LedgerError(error)
+        }
+    }
+
+    /// The apps and data keys of rows that hold purchases.
+    fileprivate func means(
+        of result: PostgresResult
+    ) async throws(LedgerError) -> (apps: [Int32: AppKey], seals: Seals) {
         var apps: [Int32: AppKey] = [:]
-        for row in results[1].rows {
+        for row in result.rows {
             let lane = try await attempt { try row.int32("lane") }
             if apps[lane] == nil { apps[lane] = try await app(ofLane: lane) }
         }
         do throws(PostgresError) {
-            let seals = try await seals(
-                of: results[1].rows, in: [PostgresRow.sealedToken], on: writes)
-            try books.read(results, apps, seals)
+            return (
+                apps,
+                try await seals(of: result.rows, in: [PostgresRow.sealedToken], on: writes)
+            )
         } catch {
             throw LedgerError(error)
         }
@@ -173,24 +211,46 @@ extension Books {
         return shard
     }
 
-    /// Enters the books as they were read: accounts, purchases, entitlements, offers.
-    fileprivate mutating func read(
-        _ results: [PostgresResult], _ apps: [Int32: AppKey], _ seals: Seals
-    ) throws(PostgresError) {
-        var entries: [UserID: [UserPurchases.Entry]] = [:]
-        try each(results[1]) { user, row throws(PostgresError) in
-            guard let app = apps[try row.int32("lane")] else { throw .decoding(column: "lane") }
-            entries[user, default: []].append(
-                UserPurchases.Entry(
-                    purchase: try row.purchase(of: app, seals),
-                    version: try row.int64("version")))
+    /// Enters the purchases of a page, of which all rows could be read.
+    fileprivate mutating func enter(_ page: KeptPage) {
+        for kept in page.purchases {
+            let purchase = kept.claim.purchase
+            guard shards[purchase.userID] != nil else { continue }
+            entries[purchase.userID, default: []].append(
+                UserPurchases.Entry(purchase: purchase, version: kept.claim.version))
         }
+    }
+
+    /// Enters purchases as they were read.
+    fileprivate mutating func enter(
+        _ result: PostgresResult, by ledger: PostgresLedger
+    ) async throws(LedgerError) {
+        let (apps, seals) = try await ledger.means(of: result)
+        var read: [UserID: [UserPurchases.Entry]] = [:]
+        do throws(PostgresError) {
+            try each(result) { user, row throws(PostgresError) in
+                guard let app = apps[try row.int32("lane")] else {
+                    throw .decoding(column: "lane")
+                }
+                read[user, default: []].append(
+                    UserPurchases.Entry(
+                        purchase: try row.purchase(of: app, seals),
+                        version: try row.int64("version")))
+            }
+        } catch {
+            throw LedgerError(error)
+        }
+        entries = read
+    }
+
+    /// Enters the books as they were read: accounts, entitlements, offers.
+    fileprivate mutating func read(_ results: [PostgresResult]) throws(PostgresError) {
         var held: [UserID: [Entitlement]] = [:]
-        try each(results[2]) { user, row throws(PostgresError) in
+        try each(results[1]) { user, row throws(PostgresError) in
             held[user, default: []].append(try row.entitlement())
         }
         var offered: [UserID: [OfferID: Offer]] = [:]
-        try each(results[3]) { user, row throws(PostgresError) in
+        try each(results[2]) { user, row throws(PostgresError) in
             let (id, offer) = try row.offer()
             offered[user, default: [:]][id] = offer
         }
