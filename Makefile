@@ -28,10 +28,10 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build packaged test fuzz soak lives crash sanitize mutants demo demo-migration conformance bench bench-idle deb release pictures install lint format clean
+.PHONY: help deps build packaged test fuzz soak lives crash sanitize mutants demo demo-migration conformance bench bench-idle bench-first-day deb release pictures install lint format clean
 
 help: ## Lists what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Installs the Debian packages that are missing, for everything
 	@scripts/install-deps all
@@ -108,6 +108,11 @@ bench-idle: deps-bench ## Measures what a thousand idle apps cost: memory, trans
 	@$(MAKE) --no-print-directory build CONFIGURATION=release
 	@RENEWALD_BIN="$$($(SWIFT) build -c release --show-bin-path)" \
 		RENEWALD_PROGRAM="$$(scripts/packaged-program)" Benchmarks/idle
+
+bench-first-day: deps-bench ## Measures import, plan, what-if, apply, replay and shadow over a million purchases, as packaged
+	@$(MAKE) --no-print-directory build CONFIGURATION=release
+	@RENEWALD_BIN="$$($(SWIFT) build -c release --show-bin-path)" \
+		RENEWALD_PROGRAM="$$(scripts/packaged-program)" Benchmarks/first-day
 
 deb: deps-package ## Builds a Debian package, with the Swift runtime linked in
 	@scripts/deb

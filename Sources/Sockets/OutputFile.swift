@@ -3,7 +3,7 @@ import Glibc
 /// A file that a person has named for what a command makes: it is there whole or not at all.
 ///
 /// - A plain file is replaced in one step and keeps its mode, owner and group; a new one is for its
-///   owner alone.
+///   owner alone, or for all to read.
 /// - Pipes and character devices are written to as they are; folders, sockets and block devices are
 ///   refused.
 /// - Links are followed, never replaced.
@@ -12,12 +12,18 @@ import Glibc
 /// `refuseStranger` and `target(ofLink:)`.
 package struct OutputFile: Sendable {
     private let path: String
+    /// Of a new file.
+    private let freshMode: mode_t
 
     private static let linkLimit = 40
-    /// Of a new file.
-    private static let ownMode: mode_t = 0o600
 
-    package init(_ path: String) { self.path = path }
+    /// - Parameters:
+    ///   - path: of the file.
+    ///   - isForAll: a new one may be read by everybody.
+    package init(_ path: String, isForAll: Bool = false) {
+        self.path = path
+        freshMode = isForAll ? 0o644 : 0o600
+    }
 
     private enum Place {
         case new(String)
@@ -65,11 +71,9 @@ package struct OutputFile: Sendable {
         /// Nil is standard output, which is not ours to close.
         private let descriptor: Int32?
         /// What takes the place of a file when it is whole.
-        private let replacing: (name: [CChar], path: String, old: stat?)?
+        private let replacing: Replaced?
 
-        fileprivate init(
-            _ descriptor: Int32? = nil, replacing: (name: [CChar], path: String, old: stat?)? = nil
-        ) {
+        fileprivate init(_ descriptor: Int32? = nil, replacing: Replaced? = nil) {
             self.descriptor = descriptor
             self.replacing = replacing
         }
@@ -87,7 +91,7 @@ package struct OutputFile: Sendable {
                 return
             }
             let isWhole =
-                fchmod(descriptor, OutputFile.mode(of: descriptor, like: replacing.old)) == 0
+                fchmod(descriptor, replacing.mode(of: descriptor)) == 0
                 && fsync(descriptor) == 0 && rename(replacing.name, replacing.path) == 0
             let code = errno
             if !isWhole { unlink(replacing.name) }
@@ -187,14 +191,24 @@ package struct OutputFile: Sendable {
         var name = Array("\(Self.folder(of: path))/.renewald-XXXXXX".utf8CString)
         let file = mkstemp(&name)
         guard file >= 0 else { throw WriteFailure(errno) }
-        return Writing(file, replacing: (name, path, old))
+        return Writing(
+            file, replacing: Replaced(name: name, path: path, old: old, freshMode: freshMode))
     }
+}
+
+/// What a new file takes the place of.
+private struct Replaced: Sendable {
+    /// Of the new one, as long as it is not whole.
+    let name: [CChar]
+    let path: String
+    let old: stat?
+    let freshMode: mode_t
 
     /// Gives the file the owner and the group of the old one as far as we may.
     ///
     /// - Returns: its mode; without the group's part where that would be another group.
-    fileprivate static func mode(of file: Int32, like old: stat?) -> mode_t {
-        guard let old else { return ownMode }
+    func mode(of file: Int32) -> mode_t {
+        guard let old else { return freshMode }
         let mode = old.st_mode & 0o777
         let anyOwner = uid_t.max
         let isSameGroup =

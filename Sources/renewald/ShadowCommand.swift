@@ -52,6 +52,10 @@ struct ShadowCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "Write a page with a table and a plot over time to this file.", valueName: "file"))
     var html: String?
+    @Option(
+        help: ArgumentHelp(
+            "Write the counts to this file, for Prometheus' node exporter.", valueName: "file"))
+    var metrics: String?
     @Flag(help: "Exit with 65 when any difference stays.")
     var strict = false
     @Flag(help: "Print JSON.")
@@ -67,9 +71,10 @@ struct ShadowCommand: AsyncParsableCommand {
         guard theirsDatabase == nil || theirs != nil else {
             throw ValidationError("--theirs-database needs --theirs, which is asked there")
         }
-        guard csv != "", html != "", theirsCsv != "", theirsDatabase != "" else {
+        guard csv != "", html != "", metrics != "", theirsCsv != "", theirsDatabase != "" else {
             throw ValidationError("an option that names a file or a database is empty")
         }
+        guard metrics != "-" else { throw ValidationError("--metrics is a file") }
         guard !name.isEmpty, name.utf8.count <= 200, !entitlement.contains("") else {
             throw ValidationError("--name and --entitlement are not empty")
         }
@@ -174,12 +179,25 @@ struct ShadowCommand: AsyncParsableCommand {
             let page = ShadowPage(report, lines, version: Version.text)
             try PageFile.write(page.html, to: html)
         }
+        if let metrics { try write(ShadowMetrics(report).text, to: metrics) }
         if json {
             try Console.say(report.line())
         } else if csv != "-", html != "-" {
             try Console.say(lines: ShadowText(report).lines)
         }
         if strict, report.differs { throw ExitReason.dataError }
+    }
+}
+
+extension ShadowCommand {
+    /// Nothing is said of it, as a timer does it each day.
+    private func write(_ metrics: String, to file: String) throws {
+        do throws(WriteFailure) {
+            try OutputFile(file, isForAll: true).write(metrics)
+        } catch .failed(let reason) {
+            Console.complain("\(file): cannot be written: \(reason)")
+            throw ExitReason.cannotCreate
+        }
     }
 }
 

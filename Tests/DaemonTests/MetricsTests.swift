@@ -2,6 +2,7 @@ import Configuration
 import CoreMetrics
 import Curl
 import Foundation
+import Ledger
 import Renewal
 import Testing
 
@@ -127,13 +128,16 @@ import Testing
         let last = AppKey(store: .google, id: "app999")
         _ = await metrics.asking(last) { AnsweredCall(.failure(.malformed(field: "body"))) }
         metrics.called(last)
-        metrics.queueRead(last, due: 7, oldest: .seconds(3))
+        metrics.queueRead(
+            last, due: 7, oldest: .seconds(3),
+            backfill: QueueDepth.Backfill(imported: 900, left: 45))
         metrics.refundsRead(last, open: 2, nearestDeadline: nil)
         let text = metrics.registry.text(.text)
         let labels = #"{store="google",app="app999""#
         for line in [
             "checks_total\(labels),answer=\"malformed\"} 1", "store_calls_total\(labels)} 1",
             "checks_in_flight\(labels)} 0", "due\(labels)} 7", "oldest_due_seconds\(labels)} 3",
+            "backfill_imported\(labels)} 900", "backfill_left\(labels)} 45",
             "refund_requests_open\(labels)} 2", "refund_deadline_time_seconds\(labels)} 0",
             "hints_total{source=\"google app999 voided\"} 0",
         ] {

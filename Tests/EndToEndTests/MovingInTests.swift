@@ -15,6 +15,8 @@ struct MovingInTests {
     /// Of each store. `RENEWALD_FLEET=20000` for a large one.
     private static let count =
         ProcessInfo.processInfo.environment["RENEWALD_FLEET"].flatMap(Int.init).map { $0 / 3 } ?? 40
+    /// How long a pass over all may take.
+    private static let patience = Duration.seconds(120 + count / 10)
     private static let further = 12_000
 
     /// People of all three stores who have lived on for two months: some have cancelled, got their
@@ -48,7 +50,8 @@ struct MovingInTests {
             let file = "\(stage.folder)/fleet.csv"
             let lines = try await livedIn(stage) + "nobody,google,,,\n"
             try Data(lines.utf8).write(to: URL(fileURLWithPath: file))
-            let ended = try await stage.renewald("import", file, "--baseline", "--json")
+            let ended = try await stage.renewald(
+                "import", file, "--baseline", "--json", within: Self.patience)
             #expect(ended.exit == .code(0), "\(ended.standardError)")
             let all = 3 * Self.count
             #expect(
@@ -57,11 +60,11 @@ struct MovingInTests {
             let status = try await stage.renewald("status").standardOutput
             #expect(status.contains("back-fill     0 done, \(Self.count) left, about "))
 
-            var once = try await stage.renewald("once")
+            var once = try await stage.renewald("once", within: Self.patience)
             #expect(once.exit == .code(0), "\(once.standardError)")
             // What a store does not know any more is asked about again, and not told.
             try await stage.pass("PT12H")
-            once = try await stage.renewald("once")
+            once = try await stage.renewald("once", within: Self.patience)
             #expect(try await stage.value("SELECT count(*) FROM renewald.events") == "0")
             let active = try await stage.value(
                 "SELECT count(*) FROM renewald.entitlements WHERE active")
@@ -71,7 +74,7 @@ struct MovingInTests {
                     == "0")
 
             try await stage.pass("P32D")
-            _ = try await stage.renewald("once")
+            _ = try await stage.renewald("once", within: Self.patience)
             let told = try await stage.value(
                 "SELECT string_agg(DISTINCT kind, ' ' ORDER BY kind) FROM renewald.events")
             #expect(told.contains("notice"))

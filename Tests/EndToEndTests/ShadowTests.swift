@@ -107,10 +107,20 @@ struct ShadowTests {
         #expect(lines.contains { $0.hasPrefix(told) })
         let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
         #expect(mode as? Int == 0o600)
-        let page = "\(stage.folder)/verdict.html"
+        let (page, metrics) = ("\(stage.folder)/verdict.html", "\(stage.folder)/shadow.prom")
         let ended = try await stage.renewald(
-            "shadow", "--theirs", Self.query, "--strict", "--html", page)
+            "shadow", "--theirs", Self.query, "--strict", "--html", page, "--metrics", metrics)
         #expect(ended.exit == .code(65))
+        let counts = try String(contentsOfFile: metrics, encoding: .utf8)
+        for line in [
+            "compared{system=\"theirs\"} 19",
+            "differences{system=\"theirs\",class=\"they_grant\",cause=\"refund_unseen\"} 3",
+            "differences{system=\"theirs\",class=\"we_grant\",cause=\"refund_unseen\"} 0",
+        ] {
+            #expect(counts.contains("\nrenewald_shadow_\(line)\n"), "\(counts)")
+        }
+        let open = try FileManager.default.attributesOfItem(atPath: metrics)[.posixPermissions]
+        #expect(open as? Int == 0o644, "another user's program reads it")
         #expect(ended.standardOutput.hasPrefix("19 compared: 4 agree, 15 differ\n"))
         #expect(
             ended.standardOutput.contains(
@@ -178,6 +188,7 @@ struct ShadowTests {
                 ([" "], 64, "--theirs is empty"),
                 ([good, "--settle", "an hour"], 64, "--settle is a duration"),
                 ([good, "--csv", "/nowhere/a.csv"], 73, "cannot be written"),
+                ([good, "--metrics", "-"], 64, "--metrics is a file"),
             ]
             for (arguments, code, sentence) in refused {
                 let child = try stage.start(["shadow", "--theirs"] + arguments)

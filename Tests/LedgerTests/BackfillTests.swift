@@ -106,6 +106,10 @@ import Testing
         let lease = try await stage.takeAll()
         func progress() async throws -> [Int64?] {
             let backfill = try await stage.ledger.status().apps.first?.backfill
+            // What the metrics show is counted otherwise.
+            let counted = try await stage.ledger.queueDepth().apps.first?.backfill
+            #expect(counted?.left == backfill?.left)
+            #expect(counted.map { $0.imported - $0.left } == backfill?.done)
             return [backfill?.done, backfill?.left]
         }
         try await bring([("ann", "1"), ("bob", "2")], stage)

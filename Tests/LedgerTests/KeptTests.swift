@@ -152,6 +152,34 @@ import Testing
     }
 
     /// What goes to another user is kept where that user is.
+    /// What a page costs is what is on it, however much is kept.
+    @Test func aPageOfDecisionsIsReadPurchaseByPurchase() async throws {
+        let stage = try await Stage()
+        let statement = StatementText(PackageResources.decision_page_sql).sql
+        try await stage.beside.script(
+            """
+            INSERT INTO renewald.app (store, app) VALUES ('google', 'com.example.reader');
+            INSERT INTO renewald.purchase (shard, id, lane, user_id, product)
+            SELECT n % 256, n, app.lane, 'user ' || n, 'pro'
+            FROM generate_series(1, 20000) AS n CROSS JOIN renewald.app;
+            INSERT INTO renewald.evidence (
+                shard, purchase_id, user_id, kind, heard, rule, call_names, call_statuses,
+                call_bytes, call_digests, state_before, state, access_before, access, product,
+                record)
+            SELECT
+                shard, id, user_id, 'verdict', 'active', 'it is paid', '{}', '{}', '{}', '{}',
+                'new', 'active', 'none', 'granted', product, '\\x01'
+            FROM renewald.purchase;
+            ANALYZE renewald.purchase; ANALYZE renewald.evidence;
+            SET plan_cache_mode = force_generic_plan;
+            PREPARE page (int2, int8, int4, timestamptz) AS \(statement)
+            """)
+        let plan = try await stage.list("EXPLAIN EXECUTE page (0, 0, 200, 'epoch')")
+            .joined(separator: "\n")
+        #expect(plan.contains("Index Cond: ((purchase_id = purchase.id)"), "\(plan)")
+        await stage.close()
+    }
+
     @Test func whatWasHeardGoesWithThePurchase() async throws {
         let stage = try await Stage()
         let lease = try await stage.takeAll()

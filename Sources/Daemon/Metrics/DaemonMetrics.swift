@@ -1,4 +1,5 @@
 import CoreMetrics
+package import Ledger
 package import Renewal
 import Synchronization
 
@@ -107,8 +108,14 @@ package final class DaemonMetrics: Sendable {
     ///   - app: whose queue it is.
     ///   - due: purchases that are due now.
     ///   - oldest: for how long the first of them has been due.
-    package func queueRead(_ app: AppKey, due: Int64, oldest: Duration) {
-        figures.apps.withLock { $0[app]?.queue = (due, oldest) }
+    ///   - backfill: what was imported; nil where nothing was.
+    package func queueRead(
+        _ app: AppKey, due: Int64, oldest: Duration, backfill: QueueDepth.Backfill? = nil
+    ) {
+        figures.apps.withLock { figures in
+            figures[app]?.queue = (due, oldest)
+            figures[app]?.backfill = backfill
+        }
     }
 
     /// - Parameters:

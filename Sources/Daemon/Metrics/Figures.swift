@@ -1,3 +1,4 @@
+import Ledger
 import Renewal
 import Synchronization
 
@@ -26,13 +27,16 @@ struct AppFigures {
     var circuit = Circuit.Position.closed
     /// Nil until the queue was read.
     var queue: (due: Int64, oldest: Duration)?
+    /// Nil where nothing was imported.
+    var backfill: QueueDepth.Backfill?
     var breaker = (isTripped: false, held: Int64(0))
     /// Nil until the questions were counted.
     var refunds: (open: Int64, nearestDeadline: Timestamp?)?
 
     static let families: Set<MetricFamily> = [
-        .checks, .storeCalls, .quota, .inFlight, .circuit, .due, .oldestDue, .breakerTripped,
-        .heldRevocations, .refundRequests, .refundDeadline,
+        .checks, .storeCalls, .quota, .inFlight, .circuit, .due, .oldestDue,
+        .backfillImported, .backfillLeft, .breakerTripped, .heldRevocations, .refundRequests,
+        .refundDeadline,
     ]
 
     /// The samples of one of `families`.
@@ -57,6 +61,8 @@ struct AppFigures {
         case .inFlight: Double(inFlight)
         case .due: queue.map { Double($0.due) }
         case .oldestDue: queue.map { Double($0.oldest.nanoseconds) / 1e9 }
+        case .backfillImported: backfill.map { Double($0.imported) }
+        case .backfillLeft: backfill.map { Double($0.left) }
         case .breakerTripped: breaker.isTripped ? 1 : 0
         case .heldRevocations: Double(breaker.held)
         case .refundRequests: refunds.map { Double($0.open) }

@@ -33,9 +33,9 @@ package struct MetricFamily: Hashable, Sendable {
 
     package static let all: [MetricFamily] = [
         buildInfo, startTime, checks, checkDuration, storeCalls, quota, inFlight, due, oldestDue,
-        queueReadTime, circuit, commits, commitDuration, outcomes, databaseErrors, leaseLosses,
-        shards, events, detectionLag, breakerTripped, heldRevocations, hints, hintsSkipped,
-        newsUnhandled, hintsReadTime, refundRequests, refundDeadline,
+        queueReadTime, backfillImported, backfillLeft, circuit, commits, commitDuration, outcomes,
+        databaseErrors, leaseLosses, shards, events, detectionLag, breakerTripped, heldRevocations,
+        hints, hintsSkipped, newsUnhandled, hintsReadTime, refundRequests, refundDeadline,
     ]
 
     static let buildInfo = gauge("renewald_build_info", "The version that runs; always 1.")
@@ -58,6 +58,11 @@ package struct MetricFamily: Hashable, Sendable {
     static let queueReadTime = gauge(
         "renewald_queue_read_time_seconds",
         "When the queue was last read from the database, in seconds since 1970.")
+    static let backfillImported = gauge(
+        "renewald_backfill_imported", "Purchases that were imported since none waited last.")
+    static let backfillLeft = gauge(
+        "renewald_backfill_left",
+        "Those of them that no store was asked about yet; counted up to 2.56 million.")
     static let circuit = gauge(
         "renewald_circuit_state", "1 for the state of the app's circuit, else 0.")
     static let commits = counter("renewald_commits", "Batches that were committed, or failed.")
@@ -102,7 +107,7 @@ package struct MetricFamily: Hashable, Sendable {
         MetricFamily(name: name, kind: .counter, help: help)
     }
 
-    private static func gauge(_ name: String, _ help: String) -> MetricFamily {
+    static func gauge(_ name: String, _ help: String) -> MetricFamily {
         MetricFamily(name: name, kind: .gauge, help: help)
     }
 }

@@ -119,6 +119,13 @@ private struct Labels: Hashable {
 }
 
 extension MetricFamily {
+    /// All of the family, as it is read.
+    func text(_ samples: [MetricSample], _ format: MetricRegistry.Format) -> String {
+        samples.reduce(into: head(format)) { text, sample in
+            text += Series.line(self, Labels(sample.labels), sample.value)
+        }
+    }
+
     fileprivate func head(_ format: MetricRegistry.Format) -> String {
         let isCounter = kind == .counter
         let title = isCounter && format == .text ? "\(name)_total" : name

@@ -63,7 +63,8 @@ struct QueueWatch: Sendable {
         do {
             let depth = try await ledger.queueDepth()
             for app in depth.apps {
-                telemetry.metrics.queueRead(app.key, due: app.due, oldest: app.oldest)
+                telemetry.metrics.queueRead(
+                    app.key, due: app.due, oldest: app.oldest, backfill: app.backfill)
             }
             for refunds in try await ledger.refundStatus() {
                 telemetry.metrics.refundsRead(

@@ -226,9 +226,13 @@ extension PostgresLedger {
                 apps: try rows.map { row in
                     let oldest = try row.optionalInstant("oldest_due_at")
                     let now = try row.instant("now")
+                    let waiting = try row.optionalInt64("waiting")
                     return QueueDepth.App(
                         key: try row.app(), due: try row.int64("due"),
-                        oldest: oldest.map { now - $0 } ?? .zero)
+                        oldest: oldest.map { now - $0 } ?? .zero,
+                        backfill: try row.optionalInt64("imported").map { imported in
+                            QueueDepth.Backfill(imported: imported, left: waiting ?? 0)
+                        })
                 })
         }
     }
@@ -256,6 +260,19 @@ package struct QueueDepth: Hashable, Sendable {
         package let due: Int64
         /// For how long the oldest has been due; zero when nothing is.
         package let oldest: Duration
+        /// Nil where nothing was imported.
+        package let backfill: Backfill?
+    }
+
+    /// What was imported since nothing waited last, and how much of it nobody has asked about yet.
+    package struct Backfill: Hashable, Sendable {
+        package let imported: Int64
+        package let left: Int64
+
+        package init(imported: Int64, left: Int64) {
+            self.imported = imported
+            self.left = left
+        }
     }
 
     package let apps: [App]
