@@ -89,6 +89,24 @@ struct MovingInTests {
         }
     }
 
+    /// Whoever is in force is congratulated, as after `submit`.
+    @Test func withoutABaselineTheFirstSightIsTold() async throws {
+        try await onStage(from: "2026-01-01T00:00:00Z") { stage in
+            let file = "\(stage.folder)/fleet.csv"
+            try Data(try await livedIn(stage).utf8).write(to: URL(fileURLWithPath: file))
+            #expect(try await stage.renewald("import", file).exit == .code(0))
+            let once = try await stage.renewald("once", within: Self.patience)
+            #expect(once.exit == .code(0), "\(once.standardError)")
+            let (active, told) = (
+                "SELECT count(*) FROM renewald.entitlements WHERE active",
+                "SELECT count(*) FROM renewald.events WHERE kind = 'grant'"
+            )
+            let granted = try await stage.value(told)
+            #expect(try await stage.value(active) == granted)
+            #expect(try #require(Int(granted)) > 3 * Self.count / 2)
+        }
+    }
+
     /// Killed at any instant and gone on with: the same fleet, and the same totals.
     @Test func comesThroughKills() async throws {
         try await onStage(from: "2026-01-01T00:00:00Z") { stage in
