@@ -3,11 +3,11 @@
 /// Only `.verdict` reaches the part of the decision that changes access (design rule 1); `.doubt`
 /// does so when it has been heard twice (rule 2); `.failure` never does.
 package enum Answer: Hashable, Sendable {
-    case verdict(Observation)
+    indirect case verdict(Observation)
     /// Bad news of the purchase's own record that another part of the same answer contradicts, or
     /// that its store may say for a while without meaning it. Counts as the doubt `unproven`; when
     /// a second answer agrees, it is judged as the verdict that it would have been.
-    case contested(Contested)
+    indirect case contested(Contested)
     case doubt(Doubt)
     case failure(StoreFailure)
 

@@ -1,7 +1,7 @@
 /// A due purchase of a shard that this worker holds, with the marks by which the database knows
 /// at the commit that nothing has moved meanwhile.
 package struct Claim: Hashable, Sendable {
-    package internal(set) var purchase: Purchase
+    @Boxed package internal(set) var purchase: Purchase
     package let shard: Int16
     /// The app's number: each app has its own queue, so that one cannot hold up another.
     package let lane: Int32

@@ -1,6 +1,6 @@
 /// What a check does to a purchase. Only the core makes changes, and nobody else can alter one
 /// (design rule 1).
-package enum Decision: Hashable, Sendable {
+package indirect enum Decision: Hashable, Sendable {
     /// Nothing is stored but when to ask again.
     case unchanged
     case changed(Change)

@@ -9,9 +9,9 @@ package struct Outcome: Hashable, Sendable {
     /// What was in force when it was decided; what the user's purchases give together goes by it.
     package let rules: Rules
     /// What is kept of the check; nil where nothing is.
-    package var evidence: Evidence?
+    @Boxed package var evidence: Evidence?
     /// What the facts stand by from now on; nil where nothing was judged.
-    package internal(set) var kept: KeptObservation?
+    @Boxed package internal(set) var kept: KeptObservation?
     /// Whether a store was asked for it.
     package internal(set) var isAnswer = true
 }

@@ -34,94 +34,13 @@ struct AppleEnquiry: Sendable {
         self.now = now
     }
 
-    /// What was found, its signatures verified.
-    private enum Found {
-        /// The purchase's own subscription.
-        case own(AppleSubscription)
-        /// What still pays its period, of which a part was refunded.
-        case seats(AppleSeats, of: AppleSubscription)
-        /// What runs in its group, or has run since, where its own record says that it has ended.
-        case heir(AppleSubscription, of: AppleSubscription)
-        /// What runs in its group, where its own record is not shown, or contradicts itself.
-        case substitute(AppleSubscription, of: AppleTransaction?)
-        /// By a family's copy that it was in force by, and whose sharing has ended.
-        case lostCopy(AppleSubscription, of: AppleSubscription)
-        case oneTime(AppleTransaction)
-        case doubt(Doubt)
-
-        /// The transaction that tells what is given.
-        var shown: AppleTransaction? {
-            switch self {
-            case .own(let own), .lostCopy(_, let own): own.transaction
-            case .seats(let seats, _): seats.paid
-            case .heir(let other, _), .substitute(let other, _): other.transaction
-            case .oneTime(let transaction): transaction
-            case .doubt: nil
-            }
-        }
-    }
-
     mutating func answer() async throws(StoreFailure) -> Answer {
         guard let (found, reader) = try await find() else { return .doubt(.notFound) }
-        let environment = reader.environment
-        var reading: AppleReading
-        var name: AppleTransaction?
-        let shown = found.shown
-        switch found {
-        case .own(let subscription):
-            let own = subscription.forgettingRenewal(olderThan: facts.statedAt)
-            reading = try own.reading(in: environment)
-            name = own.transaction
-        case .seats(let seats, let own):
-            reading = try reader.subscription(1, seats.paid, own.renewal)
-                .reading(in: environment)
-            reading.observation.period = seats.period
-            name = own.transaction
-        case .heir(let heir, let own):
-            reading = try heir.reading(in: environment)
-            reading.observation.inherit(from: heir, own)
-            name = own.transaction
-        case .substitute(let other, let own):
-            reading = try other.reading(in: environment)
-            name = own
-        case .lostCopy(let copy, let own):
-            reading = try own.reading(in: environment)
-            let told = try copy.reading(in: environment).observation
-            reading.observation.observed = .own(told.status)
-            name = own.transaction
-        case .oneTime(let transaction):
-            reading = AppleReading(observation: try transaction.oneTimeObservation(by: reader))
-            settle(&reading.observation, transaction)
-            // Of several consumables some more were refunded: its period names how many.
-            reading.observation.isRefundedInPart =
-                transaction.type == "Consumable" && transaction.revocationDate != nil
-                && facts.state == .refunded && facts.period != reading.observation.period
-        case .doubt(let doubt): return .doubt(doubt)
+        guard var observed = try observed(found, by: reader) else { return .doubt(.unproven) }
+        if let name = found.name {
+            await complete(&observed.reading.observation, by: name, reader)
         }
-        // What stands in for it is another purchase: the name stays.
-        reading.observation.originalID =
-            facts.originalID ?? name?.originalTransactionId ?? reading.observation.originalID
-        if let name { await complete(&reading.observation, by: name, reader) }
-        noteSeats(&reading.observation)
-        if let shown, shown.saysLess(than: facts) { reading.observation.items = [] }
-        let renamed = name.flatMap(renamed)
-        if let renamed { reading.observation.originalID = renamed }
-        if subject.isMigrated || renamed != nil, let id = reading.observation.originalID {
-            reading.observation.nextToken = StoreToken(id.text)
-            reading.observation.isMigrated = true
-        }
-        if case .substitute = found { return reading.observation.asSubstitute() }
-        return reading.answer
-    }
-
-    /// The original id of what Apple has given another one since it was last asked about.
-    private func renamed(_ own: AppleTransaction) -> OrderID? {
-        guard let previous = own.previousOriginalTransactionId,
-            [subject.id, facts.originalID].contains(previous),
-            own.originalTransactionId != previous,
-            facts.originalID != own.originalTransactionId
-        else { return nil }
-        return own.originalTransactionId
+        return answer(observed, by: found)
     }
 
     private var isOneTime: Bool { facts.kind.map { $0 != .autoRenewable } ?? subject.isOneTime }
@@ -129,7 +48,7 @@ struct AppleEnquiry: Sendable {
     /// The id that one transaction is asked for with.
     var transactionID: OrderID { facts.originalID ?? subject.id }
 
-    private mutating func find() async throws(StoreFailure) -> (Found, AppleReader)? {
+    private mutating func find() async throws(StoreFailure) -> (AppleFound, AppleReader)? {
         if isOneTime {
             guard let (body, reader) = try await located(.transaction(transactionID)) else {
                 return nil
@@ -157,7 +76,7 @@ struct AppleEnquiry: Sendable {
 
     private mutating func find(
         in body: [UInt8]?, _ reader: AppleReader
-    ) async throws(StoreFailure) -> Found? {
+    ) async throws(StoreFailure) -> AppleFound? {
         guard let body else { return nil }
         var statuses = try reader.statuses(body)
         let names = (subject.isNamed ? [subject.id] : []) + (facts.originalID.map { [$0] } ?? [])
@@ -191,13 +110,13 @@ struct AppleEnquiry: Sendable {
         guard let end = facts.expiresAt ?? facts.paidThrough, end <= reader.time.instant else {
             throw .mismatch(what: "purchase")
         }
-        return .doubt(.unproven)
+        return .unproven
     }
 
     /// What has become of a purchase whose own subscription is in the answer.
     private mutating func found(
         _ own: AppleSubscription, _ statuses: inout AppleStatuses, _ reader: AppleReader
-    ) async throws(StoreFailure) -> Found {
+    ) async throws(StoreFailure) -> AppleFound {
         if own.isRunning { return .own(own) }
         if let seats = try await seats(besides: own.transaction, reader) {
             return .seats(seats, of: own)
@@ -267,7 +186,7 @@ struct AppleEnquiry: Sendable {
 
     /// A subscription's transaction of which no status was told: its own signed dates may do. The
     /// end, or the refund, of a period that another has followed says nothing.
-    private func alone(_ transaction: AppleTransaction, _ reader: AppleReader) -> Found? {
+    private func alone(_ transaction: AppleTransaction, _ reader: AppleReader) -> AppleFound? {
         guard transaction.isSubscription else { return .oneTime(transaction) }
         let isLatest = facts.orderID ?? transaction.transactionId == transaction.transactionId
         if transaction.isTakenBack, isLatest {
@@ -350,19 +269,5 @@ extension AppleTransaction {
             let end = expiresDate.flatMap({ Timestamp(millisecondsSinceEpoch: $0.value) })
         else { return false }
         return end > instant
-    }
-}
-
-extension Observation {
-    /// What runs in the place of a subscription that has ended, as this purchase's own state.
-    fileprivate mutating func inherit(from heir: AppleSubscription, _ own: AppleSubscription) {
-        // Nobody has paid another period of this one by a copy of the family's, or for it.
-        guard heir.isShared || own.isShared else { return }
-        paidThrough = nil
-        period = nil
-        phase = nil
-        commitment = nil
-        usedIntroductory = nil
-        offerIsIntroductory = nil
     }
 }

@@ -1,6 +1,7 @@
 import Renewal
 
-// What the statuses do not tell. None of it is worth losing the verdict for.
+// What the statuses do not tell. None of it is worth losing the verdict for. What is not inlined
+// would keep its values for as long as Apple is waited for.
 extension AppleEnquiry {
     mutating func complete(
         _ observation: inout Observation, by own: AppleTransaction, _ reader: AppleReader
@@ -8,7 +9,11 @@ extension AppleEnquiry {
         if options.readsOffers, facts.usedIntroductory == nil, observation.usedIntroductory == nil {
             observation.usedIntroductory = await usedIntroductory(own, reader)
         }
-        await noteRefunds(&observation, by: own, reader)
+        settle(&observation, own)
+        guard let heard = heardRefunds(besides: own, observation),
+            let found = await refunds(besides: own, atLeast: heard, reader)
+        else { return }
+        note(found, heard, besides: own, in: &observation)
     }
 
     private mutating func usedIntroductory(
@@ -26,19 +31,26 @@ extension AppleEnquiry {
     /// The statuses show the latest period only. When an earlier one is refunded, Apple says so in
     /// a notification and turns renewal off: the history of refunds shows which it was. What it
     /// does not show yet is looked for again at the next check.
-    private mutating func noteRefunds(
-        _ observation: inout Observation, by current: AppleTransaction, _ reader: AppleReader
-    ) async {
-        settle(&observation, current)
+    ///
+    /// - Returns: those that were heard of; nil where there is nothing to look for.
+    @inline(never)
+    private func heardRefunds(
+        besides current: AppleTransaction, _ observation: Observation
+    ) -> Set<OrderID>? {
         var heard = options.heardRefunds
         if let id = current.transactionId { heard.remove(id) }
         let isTurnedOff =
             observation.status == .active && facts.autoRenew == true
             && observation.willRenew == false
-        guard isTurnedOff || !heard.isEmpty,
-            let found = await refunds(besides: current, atLeast: heard, reader)
-        else { return }
-        for refund in found {
+        return isTurnedOff || !heard.isEmpty ? heard : nil
+    }
+
+    @inline(never)
+    private func note(
+        _ refunds: [AppleTransaction], _ heard: Set<OrderID>, besides current: AppleTransaction,
+        in observation: inout Observation
+    ) {
+        for refund in refunds {
             guard let id = refund.transactionId else { continue }
             let isNews = heard.isEmpty && isNews(refund)
             guard heard.contains(id) || isNews else { continue }

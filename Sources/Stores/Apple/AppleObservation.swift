@@ -3,8 +3,8 @@ import Renewal
 /// One subscription of an answer, its signatures verified.
 struct AppleSubscription: Sendable {
     let status: Int
-    let transaction: AppleTransaction
-    var renewal: AppleRenewal?
+    @Boxed var transaction: AppleTransaction
+    @Boxed var renewal: AppleRenewal?
     /// Of the answer, or of the transaction's signature.
     let time: AppleTime
 }
