@@ -158,13 +158,17 @@ extension GoogleLegacySubscription {
         }
     }
 
+    private var renewal: Int? { orderId.flatMap { GoogleOrderID($0).renewal } }
+
     private var phase: Phase? {
         switch paymentState?.value {
         case 2: return .trial
         case 1: break
+        // Nothing is said of the payment of what is cancelled. A renewal is no trial.
+        case nil where cancelReason?.value == 0 && renewal != nil: break
         default: return nil
         }
-        let paidPeriods = (orderId.flatMap { GoogleOrderID($0).renewal } ?? -1) + 2
+        let paidPeriods = (renewal ?? -1) + 2
         let cycles = introductoryPriceInfo?.introductoryPriceCycles?.value ?? 0
         return Int64(paidPeriods) <= cycles ? .introductory : .regular
     }

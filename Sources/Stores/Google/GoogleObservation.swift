@@ -56,7 +56,7 @@ struct GoogleObservation: Sendable {
             status: status, items: observedItems, originalID: originalID,
             orderID: provenOrder, period: provenOrder,
             paidThrough: paidThrough(status), expiresAt: main?.expires, willRenew: willRenew,
-            phase: main?.phase, purchasedAt: snapshot.startedAt, signals: signals(status),
+            phase: phase, purchasedAt: snapshot.startedAt, signals: signals(status),
             predecessorToken: snapshot.state.isPending ? nil : snapshot.predecessorToken,
             usedIntroductory: usedIntroductory, askAgainBy: askAgainBy(status), words: words)
         observation.commitment = commitment(status)
@@ -141,6 +141,11 @@ struct GoogleObservation: Sendable {
         guard let main else { return nil }
         guard let next = main.replacement else { return main.renews }
         return snapshot.items.first { $0.product == next }?.renews ?? main.renews
+    }
+
+    /// Of a renewal that may not be paid version 1 does not tell.
+    private var phase: Phase? {
+        snapshot.payment == .notSaid && provenOrder == nil ? nil : main?.phase
     }
 
     private var usedIntroductory: Bool? {
