@@ -50,6 +50,7 @@ actor AppQueue {
         machine.begin(at: .now)
         take(.limits(context.limits(of: lane.app)))
         guard machine.isInSession else { return }
+        expectLook()
         await withDiscardingTaskGroup { group in
             group.addTask { await self.lookAfterMachine() }
             for await job in jobs { group.addTask { await self.perform(job) } }
@@ -78,6 +79,11 @@ actor AppQueue {
         }
     }
 
+    private func expectLook() {
+        context.heartbeat.expect(
+            .queue(lane.app), within: context.settings.poll + context.settings.stallLimit)
+    }
+
     private func lookAfterMachine() async {
         // Also a cancelled task must let go of who waits.
         defer {
@@ -85,9 +91,7 @@ actor AppQueue {
             context.heartbeat.rest(.queue(lane.app))
         }
         while machine.isInSession, !Task.isCancelled {
-            context.heartbeat.expect(
-                .queue(lane.app),
-                within: context.settings.poll + context.settings.stallLimit)
+            expectLook()
             take(.tick)
             let next = machine.wakesAt(after: .now)
             wakesAt = next
