@@ -68,7 +68,9 @@ enum AppleReceiptWire {
 
     private static func transaction(_ words: Words) throws -> [String: Any] {
         try words.require(
-            plain: Set(words.plain.prefix(1)).union(["trial", "intro", "upgraded", "family"]),
+            plain: Set(words.plain.prefix(1)).union([
+                "trial", "intro", "upgraded", "family", "assigned",
+            ]),
             keys: [
                 "product", "original", "tx", "line", "cancelled", "reason", "bought", "group",
             ])
@@ -86,7 +88,8 @@ enum AppleReceiptWire {
             "purchase_date_ms": String(bought.milliseconds),
             "original_purchase_date_ms": String(TestCalendar.start.milliseconds),
             "is_trial_period": words.has("trial") ? "true" : "false",
-            "in_app_ownership_type": words.has("family") ? "FAMILY_SHARED" : "PURCHASED",
+            "in_app_ownership_type": words.has("family")
+                ? "FAMILY_SHARED" : words.has("assigned") ? "ASSIGNED" : "PURCHASED",
         ]
         if let expires {
             row["expires_date_ms"] = String(expires.milliseconds)

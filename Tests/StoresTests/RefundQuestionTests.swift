@@ -13,11 +13,12 @@ struct RefundQuestionTests {
     private static let signedAt = Timestamp(microsecondsSinceEpoch: 1_774_000_000_000_000)
 
     /// A notification with its whole payload; `TRANSACTION` stands for a signed one.
-    private static func item(_ payload: String, by authority: AppleAuthority? = nil) throws
-        -> String
-    {
+    private static func item(
+        _ payload: String, by authority: AppleAuthority? = nil, former: String = ""
+    ) throws -> String {
         let transaction = try AppleFixture.signed(
-            #"{"transactionId":"1002","originalTransactionId":"1001","appAccountToken":"a-b-c"}"#)
+            #"{"transactionId":"1002","originalTransactionId":"1001","appAccountToken":"a-b-c"\#(former)}"#
+        )
         let whole = payload.replacing("TRANSACTION", with: transaction)
         let text = try (authority ?? AppleAuthority.trusted.get()).sign(Array(whole.utf8))
         return #"{"signedPayload":"\#(text)"}"#
@@ -129,6 +130,34 @@ struct RefundQuestionTests {
                 UnhandledNews(id: "unhandled u", type: type, isExpected: isExpected)
             ])
         #expect(page.hints.isEmpty && page.questions.isEmpty && page.skipped == 0)
+    }
+
+    /// Without a word about what nobody handles.
+    @Test(arguments: [
+        "SUBSCRIBED", "DID_RENEW", "DID_CHANGE_RENEWAL_PREF", "DID_CHANGE_RENEWAL_STATUS",
+        "OFFER_REDEEMED", "EXPIRED", "DID_FAIL_TO_RENEW", "GRACE_PERIOD_EXPIRED", "PRICE_INCREASE",
+        "PRICE_CHANGE", "REFUND", "REFUND_REVERSED", "REVOKE", "RENEWAL_EXTENDED",
+        "ONE_TIME_CHARGE", "METADATA_UPDATE", "MIGRATION", "UNCLAIM_SEATS",
+    ])
+    func looksIntoEachChange(type: String) async throws {
+        let page = try await Self.read([Self.item(Self.notification(type))])
+        #expect(page.hints.map(\.subject) == [.originalID("1001")] && page.unhandled.isEmpty)
+    }
+
+    /// News of what Apple has given another name finds the purchase by the former one.
+    @Test(arguments: [("MIGRATION", 2), ("REFUND", 2), ("CONSUMPTION_REQUEST", 1)])
+    func findsWhatHasAnotherNameNow(type: String, count: Int) async throws {
+        let former = #","previousOriginalTransactionId":"900""#
+        let page = try await Self.read([Self.item(Self.notification(type), former: former)])
+        let clue = type == "REFUND" ? Clue.refund(of: "1002") : nil
+        #expect(page.hints.count == count)
+        #expect(
+            page.hints.last
+                == Hint(
+                    id: "u former", subject: .originalID("900"), clue: clue, accountToken: "a-b-c"))
+        let same = #","previousOriginalTransactionId":"1001""#
+        let unnamed = try await Self.read([Self.item(Self.notification(type), former: same)])
+        #expect(unnamed.hints.count == count - 1)
     }
 
     /// A type that is not known may be about a purchase all the same.

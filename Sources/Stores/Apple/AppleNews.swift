@@ -69,7 +69,8 @@ extension AppleNotification {
 struct AppleNews: Sendable {
     /// Apple's name of it.
     let uuid: NewsID
-    var hint: Hint?
+    /// Two where the purchase has got another name: by the new one and by the former one.
+    var hints: [Hint] = []
     var question: RefundQuestion?
     var ruling: RefundRuling?
     var unhandled: UnhandledNews?
@@ -99,7 +100,7 @@ struct AppleNews: Sendable {
     }
 
     func add(to page: inout HintPage) {
-        if let hint { page.hints.append(hint) }
+        page.hints += hints
         if let question { page.questions.append(question) }
         if let ruling { page.rulings.append(ruling) }
         if let unhandled { page.unhandled.append(unhandled) }
@@ -133,11 +134,11 @@ extension AppleReader {
             guard payload.subject?.signedTransactionInfo != nil,
                 let transaction = try? transaction(of: payload)
             else { return news }
-            news.hint = try hint(about: transaction, uuid)
-        case .change: news.hint = try hint(about: transaction(of: payload), uuid)
+            news.hints = try hints(about: transaction, uuid)
+        case .change: news.hints = try hints(about: transaction(of: payload), uuid)
         case .refund:
             let transaction = try transaction(of: payload)
-            news.hint = try hint(
+            news.hints = try hints(
                 about: transaction, uuid, clue: transaction.transactionId.map(Clue.refund))
             news.ruling = transaction.transactionId.map {
                 RefundRuling(id: "ruling \(uuid)", order: $0, outcome: .refunded)
@@ -149,7 +150,10 @@ extension AppleReader {
                 ruledAt: payload.signedDate.flatMap {
                     Timestamp(millisecondsSinceEpoch: $0.value)
                 })
-        case .question: news.question = try question(payload, uuid)
+        case .question:
+            news.question = try question(payload, uuid)
+            // The check finds the new name, by which the question knows its purchase.
+            news.hints = try formerHints(about: transaction(of: payload), uuid)
         }
         return news
     }
@@ -162,12 +166,28 @@ extension AppleReader {
             isExpected: isExpected)
     }
 
-    private func hint(
+    private func hints(
         about transaction: AppleTransaction, _ uuid: NewsID, clue: Clue? = nil
-    ) throws(StoreFailure) -> Hint {
-        Hint(
+    ) throws(StoreFailure) -> [Hint] {
+        let hint = Hint(
             id: uuid, subject: .originalID(try transaction.originalID), clue: clue,
             accountToken: transaction.appAccountToken)
+        return [hint] + formerHints(about: transaction, uuid, clue: clue)
+    }
+
+    /// By the name that Apple has replaced, which is all that is known of it until it is asked
+    /// about.
+    private func formerHints(
+        about transaction: AppleTransaction, _ uuid: NewsID, clue: Clue? = nil
+    ) -> [Hint] {
+        guard let former = transaction.previousOriginalTransactionId,
+            former != transaction.originalTransactionId
+        else { return [] }
+        return [
+            Hint(
+                id: NewsID("\(uuid) former"), subject: .originalID(former), clue: clue,
+                accountToken: transaction.appAccountToken)
+        ]
     }
 
     private func question(

@@ -47,7 +47,7 @@ struct AppleReceiptReader: Sendable {
         {
             var observation = try heir.reading(in: environment, kind: .autoRenewable).observation
             observation.originalID = facts.originalID ?? own.id
-            if heir.isFamilyShared || own.isFamilyShared {
+            if heir.isShared || own.isShared {
                 observation.paidThrough = nil
                 observation.period = nil
                 observation.phase = nil
@@ -127,7 +127,7 @@ struct AppleReceiptReader: Sendable {
             $0.transactionID == facts.orderID && $0.group == own.group && $0.chainID != own.id
         }
         guard facts.wasGranted, let id = followed?.chainID, own.group != nil,
-            let heir = try chain(of: id, in: lists.latest, scene), !heir.isFamilyShared,
+            let heir = try chain(of: id, in: lists.latest, scene), !heir.isShared,
             !heir.isOfAnotherUser(than: own)
         else { return nil }
         return heir
@@ -141,7 +141,7 @@ struct AppleReceiptReader: Sendable {
             return nil
         }
         let copy = lists.latest.first {
-            $0.transactionID == order && $0.chainID != own.id && $0.ownership == "FAMILY_SHARED"
+            $0.transactionID == order && $0.chainID != own.id && $0.isShared
         }
         return try scene.window.date(
             milliseconds: copy?.cancelled, field: "cancellation_date_ms")

@@ -35,7 +35,7 @@ struct AppleReceiptChain: Sendable {
         /// Paid, and neither taken back nor replaced.
         var counts: Bool { cancelled == nil && !wire.isUpgraded }
 
-        var endsSharing: Bool { cancelled != nil && wire.isFamilyShared }
+        var endsSharing: Bool { cancelled != nil && wire.isShared }
 
         func runs(at instant: Timestamp) -> Bool {
             counts && expires.map { $0 > instant } ?? true
@@ -120,7 +120,7 @@ struct AppleReceiptChain: Sendable {
             > (isRunning ? other.shown.expires : other.graceEnd) ?? .never
     }
 
-    var isFamilyShared: Bool { shown.wire.isFamilyShared }
+    var isShared: Bool { shown.wire.isShared }
     var group: GroupID? { shown.wire.group }
     var boughtAt: Timestamp? { shown.boughtAt }
     var end: Timestamp? { shown.expires }
@@ -172,7 +172,7 @@ struct AppleReceiptChain: Sendable {
         if shown.wire.isUpgraded { return (.replaced(at: nil), false) }
         if let cancelled = shown.cancelled {
             return (
-                isFamilyShared ? .removedFromFamily(at: cancelled) : .refunded(at: cancelled), false
+                isShared ? .removedFromFamily(at: cancelled) : .refunded(at: cancelled), false
             )
         }
         if let graceEnd, graceEnd > scene.time.instant {

@@ -172,7 +172,8 @@ struct AppleReceiptTransaction: Decodable, Sendable {
     let expires: Int64?
     let cancelled: Int64?
 
-    var isFamilyShared: Bool { ownership == "FAMILY_SHARED" }
+    /// Paid by somebody else: a family's copy, or a seat that was given.
+    var isShared: Bool { ownership == "FAMILY_SHARED" || ownership == "ASSIGNED" }
 
     private enum Key: String, CodingKey {
         case productID = "product_id"
