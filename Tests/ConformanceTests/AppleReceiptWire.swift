@@ -73,6 +73,7 @@ enum AppleReceiptWire {
             ]),
             keys: [
                 "product", "original", "tx", "line", "cancelled", "reason", "bought", "group",
+                "account",
             ])
         guard let first = words.plain.first else { throw UnreadableCell(cell: "transaction") }
         let expires = first == "bought" ? nil : try TestCalendar.time(first)
@@ -99,6 +100,7 @@ enum AppleReceiptWire {
             row["subscription_group_identifier"] = words["group"] ?? "21000001"
         }
         if words.has("upgraded") { row["is_upgraded"] = "true" }
+        row["app_account_token"] = words["account"]
         if let cancelled = try words.time("cancelled") {
             row["cancellation_date_ms"] = String(cancelled.milliseconds)
             row["cancellation_reason"] = words["reason"] ?? "0"

@@ -180,7 +180,7 @@ struct AppleEntry {
             keys: [
                 "product", "original", "tx", "line", "revoked", "reason", "grace", "intent", "next",
                 "price", "group", "signed", "app", "environment", "bought", "began", "share",
-                "type",
+                "type", "owner", "how",
                 "entry", "account", "renewal", "seats", "back", "items", "was", "month",
                 "committed", "offer", "discount",
             ])
@@ -218,8 +218,7 @@ struct AppleEntry {
         json["bundleId"] = words.has("no_app") ? nil : words["app"] ?? Shop.bundle.text
         json["productId"] = product
         json["type"] = words["type"]?.replacing("_", with: " ") ?? type
-        json["inAppOwnershipType"] =
-            words.has("family") ? "FAMILY_SHARED" : words.has("assigned") ? "ASSIGNED" : "PURCHASED"
+        json["inAppOwnershipType"] = words["owner"] ?? ownership
         json["environment"] = words["environment"] ?? environment
         json["storefront"] = "DEU"
         json["quantity"] = words["seats"].flatMap { Int($0) } ?? 1
@@ -238,7 +237,8 @@ struct AppleEntry {
         if let revoked = try words.time("revoked") {
             json["revocationDate"] = revoked.milliseconds
             json["revocationReason"] = words["reason"].flatMap { Int($0) } ?? 0
-            json["revocationType"] = words.has("family") ? "FAMILY_REVOKE" : "REFUND_FULL"
+            json["revocationType"] =
+                words["how"] ?? (words.has("family") ? "FAMILY_REVOKE" : "REFUND_FULL")
             json["revocationPercentage"] = words["share"].flatMap { Int($0) } ?? 100_000
         }
         if words.has("trial") || words.has("intro") {
@@ -260,10 +260,15 @@ struct AppleEntry {
         return try sign(json)
     }
 
+    private var ownership: String {
+        if words.has("family") { return "FAMILY_SHARED" }
+        return words.has("assigned") ? "ASSIGNED" : "PURCHASED"
+    }
+
     /// What was added in 2026; `oddly` in another shape than it was announced in.
     private func extend(_ json: inout JSONText) {
         if words.has("seat") { json["additionalTransactionReason"] = "SEAT_ADDITION" }
-        if words["seats"] != nil || words.has("seat") {
+        if words["seats"] != nil && words["back"] != "-" || words.has("seat") {
             json["multiSeatInfo"] = ["revokedSeatQuantity": words["back"].flatMap { Int($0) } ?? 0]
         }
         if words.has("oddly") {

@@ -246,6 +246,7 @@ struct GoogleRefundQuestionTests {
     @Test(arguments: [
         (#""orderId":"GPA.1","refundType":1"#, true), (#""orderId":"GPA.1""#, true),
         (#""orderId":"GPA.1","refundType":2"#, false), (#""refundType":1"#, false),
+        (#""orderId":"GPA.1","refundType":3"#, false),
     ])
     func makesARulingOfAVoid(content: String, isRuling: Bool) async throws {
         let page = try await Self.read(

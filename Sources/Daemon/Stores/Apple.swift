@@ -45,8 +45,9 @@ struct AppleStoreApp: StoreApp {
         return nil
     }
 
-    /// Two calls each: one for each environment.
-    private static let historyInterval = Duration.seconds(60)
+    /// The rest between two looks, of a call for each environment. What Apple asks about
+    /// a refund is to be told within a minute.
+    static let historyInterval = Duration.seconds(45)
 
     func look(with check: inout CredentialCheck) {
         if let apiKey = app.apiKey {

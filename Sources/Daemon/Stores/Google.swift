@@ -57,7 +57,7 @@ struct GoogleStoreApp: StoreApp {
 
     /// Within 6,000 calls a day and 30 in 30 seconds.
     private static let voidedInterval = Duration.seconds(60)
-    private static let notificationInterval = Duration.seconds(10)
+    static let notificationInterval = Duration.seconds(10)
 
     private func notifications(from pubsub: GooglePubSub) -> HintSource {
         HintSource(

@@ -100,7 +100,7 @@ extension AppleEnquiry {
     @inline(never)
     func answer(_ observed: Observed, by found: AppleFound) -> Answer {
         var reading = observed.reading
-        noteSeats(&reading.observation)
+        reading.observation.noteSeats(since: facts)
         if let shown = found.shown, shown.saysLess(than: facts) { reading.observation.items = [] }
         let renamed = found.name.flatMap(renamed)
         if let renamed { reading.observation.originalID = renamed }

@@ -148,7 +148,7 @@ struct AppleReceiptChain: Sendable {
             environment: environment, kind: kind, status: status,
             items: [Item(names: [product], expiresAt: end)], originalID: id,
             orderID: shown.wire.transactionID,
-            period: shown.wire.lineItem ?? shown.wire.transactionID, paidThrough: shown.expires,
+            period: period, paidThrough: shown.expires,
             expiresAt: end,
             willRenew: isSubscription ? pending?.autoRenewStatus?.isSet : false,
             phase: shown.phase, purchasedAt: shown.firstBought, signals: signals,
@@ -156,6 +156,7 @@ struct AppleReceiptChain: Sendable {
             words: words)
         if !refunds.isEmpty { observation.signals.insert(.pastPeriodRefunded) }
         observation.pastRefunds = refunds
+        observation.noteSeats(since: scene.facts)
         observation.accountToken = shown.wire.accountToken.map(UserID.init)
         observation.ownership = Ownership(appleName: shown.wire.ownership)
         return AppleReading(observation: observation, isContested: isContested)
@@ -241,7 +242,7 @@ struct AppleReceiptChain: Sendable {
         guard isSubscription else { return [] }
         let facts = scene.facts
         let past = members.filter { member in
-            guard let at = member.cancelled, !member.wire.isUpgraded,
+            guard let at = member.cancelled, !member.wire.isUpgraded, !isSeatTakenBack(member),
                 member.wire.transactionID != shown.wire.transactionID
             else { return false }
             if facts.signals.contains(.pastPeriodRefunded), facts.statedAt.map({ at <= $0 }) ?? true
@@ -255,6 +256,17 @@ struct AppleReceiptChain: Sendable {
             return !(began <= at && at < end && wasLatest)
         }
         return Set(past.compactMap(\.wire.transactionID))
+    }
+
+    /// Whether it was taken back of the period that is shown, which other transactions pay as well.
+    private func isSeatTakenBack(_ member: Member) -> Bool {
+        member.cancelled != nil && !member.wire.isUpgraded
+            && member.expires != nil && member.expires == shown.expires
+    }
+
+    private var period: OrderID? {
+        (shown.wire.lineItem ?? shown.wire.transactionID)?
+            .refunding(seats: isRunning ? members.count(where: isSeatTakenBack) : 0)
     }
 
     private var usedIntroductory: Bool? {

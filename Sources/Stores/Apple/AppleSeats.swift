@@ -48,13 +48,21 @@ extension AppleTransaction {
     /// Names the period that was paid.
     var period: OrderID? { period(refunding: refundedSeats ?? 0) }
 
-    /// The same, and how many seats were refunded in it: some more are news.
     fileprivate func period(refunding seats: Int) -> OrderID? {
-        let name = webOrderLineItemId ?? transactionId
-        return seats == 0 ? name : name.map { OrderID("\($0)\(Self.refunded)\(seats)") }
+        (webOrderLineItemId ?? transactionId)?.refunding(seats: seats)
+    }
+}
+
+extension OrderID {
+    /// The name of a period, and how many seats were refunded in it: some more are news.
+    func refunding(seats: Int) -> OrderID {
+        seats == 0 ? self : OrderID("\(self)\(Self.refunded)\(seats)")
     }
 
-    fileprivate static let refunded = ", seats refunded: "
+    /// Whether it names a period in which seats were refunded.
+    fileprivate var refundsSeats: Bool { text.contains(Self.refunded) }
+
+    private static let refunded = ", seats refunded: "
 }
 
 extension AppleEnquiry {
@@ -98,14 +106,15 @@ extension AppleEnquiry {
         }
         return all
     }
+}
 
+extension Observation {
     /// Some seats more were refunded than when it was last asked about.
-    func noteSeats(_ observation: inout Observation) {
-        guard facts.access == .granted, observation.status == .active,
-            let period = observation.period, period != facts.period,
-            period.text.contains(AppleTransaction.refunded)
+    mutating func noteSeats(since facts: Facts) {
+        guard facts.access == .granted, status == .active, let period, period != facts.period,
+            period.refundsSeats
         else { return }
-        observation.isRefundedInPart = true
+        isRefundedInPart = true
     }
 }
 

@@ -154,11 +154,12 @@ extension GoogleNotification {
 }
 
 extension GoogleNotification.Subject {
-    /// The order that was voided as a whole.
+    /// The order that was voided as a whole; nil where a part of the quantity was, or where nobody
+    /// knows yet how much.
     fileprivate var voidedOrder: OrderID? {
-        refundType?.value == Self.partOfTheQuantity ? nil : order
+        refundType.map { $0.value == Self.fullRefund } ?? true ? order : nil
     }
 
-    /// `REFUND_TYPE_QUANTITY_BASED_PARTIAL_REFUND`
-    private static let partOfTheQuantity: Int64 = 2
+    /// `REFUND_TYPE_FULL_REFUND`
+    private static let fullRefund: Int64 = 1
 }
