@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What a caller gets for what an HTTP/1.1 server sends.
-@Suite struct AnswerTests {
+@Suite(.timeLimit(.minutes(2))) struct AnswerTests {
     @Test func givesAnAnswerOverTLS() async throws {
         let server = try await TestServer.web()
         let answer = try await withClient { try await $0.send(server.request("/plain")) }

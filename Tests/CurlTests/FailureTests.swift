@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Each trouble ends with the error that tells the caller what to do next.
-@Suite struct FailureTests {
+@Suite(.timeLimit(.minutes(2))) struct FailureTests {
     static let transportTroubles = [
         ("/reset", ["connection broken"]),
         ("/cut", ["answer cut short", "connection broken"]),

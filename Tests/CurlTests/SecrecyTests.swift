@@ -2,7 +2,7 @@ import Curl
 import Testing
 
 /// Whatever is printed of a request, an answer or an error holds nothing of what was sent.
-@Suite struct SecrecyTests {
+@Suite(.timeLimit(.minutes(2))) struct SecrecyTests {
     private static let secret = "planted-7f3a"
 
     @Test func showsNothingOfValues() {

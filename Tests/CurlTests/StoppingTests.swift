@@ -2,7 +2,7 @@ import Curl
 import Testing
 
 /// Cancelling and closing end what is under way, and nothing else.
-@Suite struct StoppingTests {
+@Suite(.timeLimit(.minutes(2))) struct StoppingTests {
     @Test(arguments: ["/stall-head", "/stall-body"])
     func cancelsARequestInFlight(path: String) async throws {
         let server = try await TestServer.web()

@@ -2,7 +2,7 @@ import Curl
 import Testing
 
 /// Many requests over few HTTP/2 connections.
-@Suite struct StreamTests {
+@Suite(.timeLimit(.minutes(2))) struct StreamTests {
     /// The server answers when all are open at once, with the number of its connections.
     @Test func multiplexesOverFewConnections() async throws {
         let server = try await TestServer.streams("together", 500)

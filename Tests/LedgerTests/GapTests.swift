@@ -6,7 +6,7 @@ import Testing
 @testable import Ledger
 
 /// Who reads events from a cursor on never misses one.
-@Suite(.serialized) struct GapTests {
+@Suite(.serialized, .timeLimit(.minutes(3))) struct GapTests {
     @Test func aTransactionThatCommitsLateIsNotSkipped() async throws {
         let stage = try await Stage()
         let lease = try await stage.takeAll()
@@ -76,6 +76,7 @@ import Testing
                 var seen: [Int64] = []
                 var isLast = false
                 while !isLast {
+                    try Task.checkCancellation()
                     isLast = isDone.isSet
                     seen += try await reader.events(after: seen.last ?? 0, limit: 7).map(\.id)
                     if seen.count < users.count { isLast = false }
