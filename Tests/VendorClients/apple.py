@@ -12,6 +12,7 @@ from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier, Verif
 from inapppy import AppStoreValidator
 from inapppy.errors import InAppPyValidationError
 
+from apple_desk import AppleDesk
 from stage import DAY, now
 
 ENVIRONMENTS = {"production": Environment.PRODUCTION, "sandbox": Environment.SANDBOX}
@@ -57,6 +58,7 @@ class Apple:
         self.signatures()
         self.notifications()
         self.news()
+        AppleDesk(self).run()
         self.count.client = "inapppy, receipts"
         self.receipts()
 
