@@ -66,8 +66,12 @@ import Testing
             heartbeat: heartbeat)
         try await engine.run {
             await world.wait { $0.committed.count == 1 }
-            while heartbeat.overdue(at: .now + .seconds(86_400)).contains(.queue(app)) {
+            // A look that was under way may have seen what was due before, and serves it once more.
+            var looksAtRest = 0
+            while looksAtRest < 3 {
                 await world.letLook(1)
+                let parts = heartbeat.overdue(at: .now + .seconds(86_400))
+                looksAtRest = parts.contains(.queue(app)) ? 0 : looksAtRest + 1
             }
             let before = world.state.reservations
             for _ in 0..<3 { #expect(await engine.extraCall(app)) }
