@@ -150,13 +150,13 @@ extension PostgresLedger {
             return
         }
         let rows = try? await reads.query(
-            SQL.pendingEnds(.int32(lane), .instant(after), .instant(last), .instant(now)))
+            SQL.knownEnds(.int32(lane), .instant(after), .instant(last), .instant(now)))
         var all = reading.count.ends.mapValues(\.known)
         for row in rows.map({ Array($0.rows) }) ?? [] {
             guard let minute = try? row.instant("minute"), let ends = try? row.int64("ends") else {
                 continue
             }
-            all[minute, default: 0] += Int(ends)
+            all[minute] = max(all[minute] ?? 0, Int(ends))
         }
         reading.count.allEnds = all
         let measured = MeasuredEnds(at: now, after: after, last: last, all: all)
