@@ -183,8 +183,9 @@ let package = Package(
             ], swiftSettings: house),
         .testTarget(
             name: "StoreSimulatorTests",
-            dependencies: ["StoreSimulator", crypto, cryptoExtras, x509, asn1, nioCore],
-            swiftSettings: house),
+            dependencies: [
+                "StoreSimulator", "TestSupport", crypto, cryptoExtras, x509, asn1, nioCore,
+            ], swiftSettings: house),
         .testTarget(
             name: "EndToEndTests", dependencies: ["Curl", "Postgres", "TestSupport"],
             swiftSettings: house),

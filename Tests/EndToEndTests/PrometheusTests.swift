@@ -183,16 +183,11 @@ enum Tool {
     }
 
     /// Whether a mount namespace of one's own may be made here.
-    static let hasNamespaces: Bool = {
-        let probe = Process()
-        probe.executableURL = URL(filePath: "/usr/bin/env")
-        probe.arguments = [
-            "unshare", "--mount", "--fork", "bash", "-c",
-            "mount --make-rprivate / && mount -t tmpfs tmpfs /run",
-        ]
-        probe.standardError = FileHandle.nullDevice
-        guard (try? probe.run()) != nil else { return false }
-        probe.waitUntilExit()
-        return probe.terminationStatus == 0
-    }()
+    static let hasNamespaces =
+        Shell.run(
+            """
+            exec unshare --mount --fork bash -c \
+                'mount --make-rprivate / && mount -t tmpfs tmpfs /run' 2>/dev/null
+            """
+        ).exitCode == 0
 }

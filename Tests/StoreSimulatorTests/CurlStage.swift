@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 @testable import StoreSimulator
 
@@ -59,26 +60,9 @@ struct CurlStage {
     }
 
     func run(_ arguments: [String]) async throws -> CurlSight {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
-        process.arguments = arguments
-        let output = folder.appendingPathComponent("curl-\(UUID().uuidString)")
-        guard FileManager.default.createFile(atPath: output.path, contents: nil) else {
-            throw CocoaError(.fileWriteUnknown)
-        }
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = FileHandle.nullDevice
-        let exit: Int32 = try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
-        let text = String(decoding: try Data(contentsOf: output), as: UTF8.self)
-        let parts = text.split(separator: "\r\n\r\n", maxSplits: 1)
+        let run = try await ChildProcess.run("curl", arguments)
+        guard case .code(let exit) = run.exit else { throw ChildProcess.Failure.stillRunning }
+        let parts = run.standardOutput.split(separator: "\r\n\r\n", maxSplits: 1)
         let head = parts.first.map(String.init) ?? ""
         let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0.prefix(3)) }
         return CurlSight(

@@ -10,16 +10,9 @@ final class Machine: Sendable {
 
     /// Why there can be none here; nil when there can.
     static let hindrance: String? = {
-        let check = Process()
-        check.executableURL = URL(fileURLWithPath: bootProgram)
-        check.arguments = ["--check"]
-        let output = Pipe()
-        check.standardOutput = output
-        do { try check.run() } catch { return "\(error)" }
-        let said = output.fileHandleForReading.readDataToEndOfFile()
-        check.waitUntilExit()
-        guard check.terminationStatus != 0 else { return nil }
-        return String(decoding: said, as: UTF8.self).split(separator: "\n").joined(separator: " ")
+        let check = Shell.run("'\(bootProgram)' --check")
+        guard check.exitCode != 0 else { return nil }
+        return check.output.split(separator: "\n").joined(separator: " ")
     }()
 
     /// Tells once, where it is seen, why tests are left out.

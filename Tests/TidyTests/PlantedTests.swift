@@ -29,6 +29,7 @@ import Testing
         clock            Sources/Engine/A.swift         | let now = Date~()
         clock            Sources/Daemon/A.swift         | let now = time~(nil)
         sleeping tests   Tests/EngineTests/A.swift      | try await Task~.sleep(for: .seconds(1))
+        waits for ever   Tests/StoresTests/A.swift      | process.waitUntil~Exit()
         stored facts     Sources/Engine/A.swift         | let a = Facts(storedProduct: b, state: c)
         stored facts     Sources/Ledger/A.swift         | let a = Facts(|    storedProduct: b, state: c)
         made-up outcomes  Tests/LedgerTests/A.swift      | @testable ~import Renewal
@@ -86,6 +87,30 @@ import Testing
         #expect(try row.rule.violations(in: row.file) == [])
     }
 
+    @Test(arguments: [(68, []), (69, ["function length"])])
+    func findsLongFunctions(lines: Int, rules: [String]) throws {
+        let body =
+            String(repeating: "        a()\n\n", count: lines / 2)
+            + String(repeating: "        b()\n", count: lines % 2)
+        let file = SourceFile(
+            path: "Tests/LedgerTests/A.swift",
+            text: """
+                protocol P {
+                    func f()
+                }
+
+                struct A: P {
+                    private static func f() {
+                \(body)    }
+
+                    init() {
+                        if a {}
+                    }
+                }
+                """)
+        #expect(TidyRule.all.filter { !$0.violations(in: file).isEmpty }.map(\.name) == rules)
+    }
+
     @Test func findsLongFilesAndLines() throws {
         let long = SourceFile(
             path: "Sources/Ledger/A.swift",
@@ -100,7 +125,7 @@ import Testing
     }
 
     @Test func breaksEveryRule() {
-        let planted = Set(Self.broken.map(\.name) + ["columns", "length"])
+        let planted = Set(Self.broken.map(\.name) + ["columns", "length", "function length"])
         #expect(planted == Set(TidyRule.all.map(\.name)))
     }
 
