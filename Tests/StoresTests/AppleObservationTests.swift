@@ -275,7 +275,7 @@ struct AppleObservationTests {
         #expect(observation.originalID == "420001010101001")
         #expect(observation.orderID == "420001066677889")
         #expect(observation.period == "420000501000004")
-        #expect(observation.purchasedAt == (try time("2026-01-10T09:15:01Z")))
+        #expect(observation.purchasedAt == (try time("2026-03-17T09:15:00Z")))
         #expect(observation.statedAt == (try time("2026-03-20T12:00:00.120Z")))
         #expect(
             observation.words == "status 1, autoRenewStatus 1, expiresDate 2026-04-17T09:15:00Z")

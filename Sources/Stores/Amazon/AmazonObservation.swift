@@ -137,8 +137,15 @@ struct AmazonObservation: Sendable {
 
     private var phase: Phase? {
         guard kind == .autoRenewable else { return nil }
-        if let trialEnd, trialEnd > now { return .trial }
+        if isInTrial { return .trial }
         return receipt.isIntroductory ? .introductory : .regular
+    }
+
+    /// A trial goes on until a paid term follows it: its renewal is shown some time after its end.
+    private var isInTrial: Bool {
+        guard let trialEnd else { return false }
+        if trialEnd > now { return true }
+        return facts.phase == .trial && (isInGrace || renewal.map { $0 <= trialEnd } ?? true)
     }
 
     /// Afterwards the answer names neither any more.

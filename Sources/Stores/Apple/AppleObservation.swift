@@ -210,9 +210,10 @@ private struct Dates {
             milliseconds: transaction.expiresDate?.value, field: "\(outer).expiresDate")
         revoked = try window.date(
             milliseconds: transaction.revocationDate?.value, field: "\(outer).revocationDate")
+        // Of the period: the original date stays the first one when it is bought anew.
         purchased = try window.date(
-            milliseconds: transaction.originalPurchaseDate?.value,
-            field: "\(outer).originalPurchaseDate")
+            milliseconds: (transaction.purchaseDate ?? transaction.originalPurchaseDate)?.value,
+            field: "\(outer).purchaseDate")
         grace = try window.date(
             milliseconds: subscription.renewal?.gracePeriodExpiresDate?.value,
             field: "signedRenewalInfo.gracePeriodExpiresDate")

@@ -151,7 +151,8 @@ struct AppleReceiptChain: Sendable {
             period: period, paidThrough: shown.expires,
             expiresAt: end,
             willRenew: isSubscription ? pending?.autoRenewStatus?.isSet : false,
-            phase: shown.phase, purchasedAt: shown.firstBought, signals: signals,
+            phase: shown.phase,
+            purchasedAt: isSubscription ? shown.boughtAt : shown.firstBought, signals: signals,
             group: shown.wire.group, usedIntroductory: usedIntroductory, statedAt: scene.time.told,
             words: words)
         if !refunds.isEmpty { observation.signals.insert(.pastPeriodRefunded) }

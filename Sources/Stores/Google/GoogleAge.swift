@@ -66,8 +66,8 @@ extension GoogleObservation {
         }
         switch facts.state {
         case .active, .grace, .hold, .paused: return true
-        case .new, .pending, .expired, .refunded, .revoked, .superseded, .invalid:
-            return facts.access == .granted
+        case .expired, .refunded, .revoked: return facts.access == .granted || facts.wasGranted
+        case .new, .pending, .superseded, .invalid: return facts.access == .granted
         }
     }
 

@@ -27,6 +27,8 @@ extension GoogleObservation {
         case .byOrders: return isUnpaidByOrders(main, until: expires)
         case .notSaid:
             guard snapshot.state == .canceled else { return isInTrouble }
+            // In hold the end has fallen back: a later one that the developer ended was paid.
+            if facts.state == .hold, snapshot.cancellation == .developer { return false }
             return isInTrouble ? !isFarBeyondGrace(expires) : isShortlyMoved(expires)
         }
     }

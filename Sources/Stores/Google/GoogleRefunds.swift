@@ -112,4 +112,12 @@ extension Observation {
         case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: false
         }
     }
+
+    /// Whether it says no more than that what was known to be paid is over.
+    func endsAtItsKnownEnd(of facts: Facts) -> Bool {
+        guard case .ended = status, let known = facts.paidThrough, let end = expiresAt else {
+            return false
+        }
+        return end >= known - .minutes(1)
+    }
 }

@@ -22,11 +22,13 @@ struct GoogleSaleObservation: Sendable {
         self.kind = kind
         self.clues = clues
         self.now = now
-        guard facts.access == .granted, !facts.isOtherEnvironment(isTest: sale.isTest) else {
-            return
+        guard !facts.isOtherEnvironment(isTest: sale.isTest) else { return }
+        // A copy of Google's data that lags behind. Consumables were paid and give no access.
+        let wasPaid = facts.access == .granted || [.active, .refunded].contains(facts.state)
+        guard !wasPaid || sale.state != .pending else {
+            throw .mismatch(what: "time, before it was paid")
         }
-        // A copy of Google's data that lags behind.
-        guard sale.state != .pending else { throw .mismatch(what: "time, before it was paid") }
+        guard facts.access == .granted else { return }
         // What is sold once never becomes something else.
         guard sale.items.contains(where: { $0.product == facts.product }) else {
             throw .mismatch(what: "product")

@@ -104,14 +104,21 @@ package final class GoogleStore: Sendable {
             try await prove(order, isOf: purchase, at: now)
             return .itsOwn
         case .unless(let order):
-            guard takesAway, let order else { return .itsOwn }
+            guard takesAway else { return .itsOwn }
+            guard let order else {
+                return reading.observation.endsAtItsKnownEnd(of: purchase.facts)
+                    ? .itsOwn : .perhapsIts
+            }
             do throws(StoreFailure) {
                 try await prove(order, isOf: purchase, at: now)
                 return .itsOwn
             } catch .mismatch {
                 return .perhapsIts
             }
-        case .none: return takesAway || reading.observation.isInForce ? .standingIn : .itsOwn
+        case .none:
+            let isCollectedFor = [.hold, .paused].contains(purchase.facts.state)
+            return takesAway || isCollectedFor || reading.observation.isInForce
+                ? .standingIn : .itsOwn
         }
     }
 
