@@ -22,7 +22,7 @@ extension GrantReason {
         case .resumed: "the pause is over"
         case .refundReversed: "the refund was taken back"
         case .transferred: "it came from another user"
-        case .manual: "given by a person"
+        case .manual: "the configured duration of the product was changed"
         case .productChanged: "another product of the same subscription grants it"
         case .restored: "the store knows it again"
         }

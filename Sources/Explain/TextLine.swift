@@ -11,8 +11,8 @@ package struct TextLine: Hashable, Sendable {
     package let tone: Tone
 
     package init(_ lead: String, _ text: String, tone: Tone = .plain) {
-        self.lead = Self.visible(lead)
-        self.text = Self.visible(text)
+        self.lead = lead.unsteered
+        self.text = text.unsteered
         self.tone = tone
     }
 
@@ -60,13 +60,14 @@ package struct TextLine: Hashable, Sendable {
             }
         return code.isEmpty || line.isEmpty ? line : "\u{1b}[\(code)m\(line)\u{1b}[0m"
     }
+}
 
-    /// What came from outside cannot steer the terminal.
-    private static func visible(_ text: String) -> String {
+extension String {
+    /// What came from outside cannot steer the terminal, nor begin a line of its own.
+    package var unsteered: String {
+        guard unicodeScalars.contains(where: \.steers) else { return self }
         var shown = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            shown.append(scalar.steers ? "\u{fffd}" : scalar)
-        }
+        for scalar in unicodeScalars { shown.append(scalar.steers ? "\u{fffd}" : scalar) }
         return String(shown)
     }
 }

@@ -8,7 +8,7 @@ import Sockets
 struct ApplyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apply",
-        abstract: "Lets a changed policy or table of products change all purchases now.",
+        abstract: "Applies the configured policy and products to all purchases now.",
         discussion: """
             Shows what "renewald what-if" shows of the configuration in force, and asks. Then it \
             decides about every purchase again, from what was heard of it last, and writes the \
@@ -33,11 +33,11 @@ struct ApplyCommand: AsyncParsableCommand {
             if let unknown = text.unknown { Console.complain(unknown) }
             try Self.show(text.lines(wouldChange: true), onError: json)
             guard difference.changed > 0 else {
-                if json { try Console.say(DifferenceJSON(difference).line()) }
+                if json { try Console.say(json: DifferenceJSON(difference).line()) }
                 return
             }
             guard try yes || Self.agrees(to: difference.changed) else {
-                if json { try Console.say(DifferenceJSON(difference).line()) }
+                if json { try Console.say(json: DifferenceJSON(difference).line()) }
                 throw ExitReason.usage
             }
             let report = try await Apply(services).run()
@@ -47,7 +47,7 @@ struct ApplyCommand: AsyncParsableCommand {
                         + "see renewald release")
             }
             if json {
-                try Console.say(DifferenceJSON(report.difference).line())
+                try Console.say(json: DifferenceJSON(report.difference).line())
             } else {
                 try Console.say(lines: DifferenceText(report.difference).lines(wouldChange: false))
             }

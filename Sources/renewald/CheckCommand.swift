@@ -36,12 +36,13 @@ struct CheckCommand: AsyncParsableCommand {
             let checked = try await UserCheck(services, isDryRun: isDryRun).run(user: user)
             if json {
                 try Console.say(
-                    CheckJSON(
-                        of: user,
-                        checked.purchases.map(CheckJSON.Purchase.init)
-                            + checked.unreadable.map(CheckJSON.Purchase.init)
-                            + checked.contested.map(CheckJSON.Purchase.init)
-                    ).line())
+                    json:
+                        CheckJSON(
+                            of: user,
+                            checked.purchases.map(CheckJSON.Purchase.init)
+                                + checked.unreadable.map(CheckJSON.Purchase.init)
+                                + checked.contested.map(CheckJSON.Purchase.init)
+                        ).line())
             } else {
                 try Console.say(
                     lines: CheckText(user: user, isDryRun: isDryRun, checked: checked).lines)

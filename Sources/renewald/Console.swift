@@ -7,11 +7,22 @@ import Sockets
 enum Console {
     /// Standard error has nowhere to complain to, so what it does not take is dropped.
     static func complain(_ sentence: String) {
-        try? StandardStream.error.write("renewald: \(sentence)\n")
+        try? StandardStream.error.write("renewald: \(sentence.unsteered)\n")
     }
 
+    /// A line for a person.
     static func say(_ line: String) throws(WriteFailure) {
+        try StandardStream.output.write(line.unsteered + "\n")
+    }
+
+    /// A line for a tool: JSON escapes what would break it.
+    static func say(json line: String) throws(WriteFailure) {
         try StandardStream.output.write(line + "\n")
+    }
+
+    /// Text whose colours and line ends are our own, and whose words are safe already.
+    static func say(painted text: String) throws(WriteFailure) {
+        try StandardStream.output.write(text + "\n")
     }
 
     static func say(lines: [String]) throws(WriteFailure) {
@@ -20,12 +31,12 @@ enum Console {
 
     /// A line that the next one replaces: for progress on a terminal.
     static func progress(_ line: String) {
-        try? StandardStream.error.write("\r\u{1b}[K" + line)
+        try? StandardStream.error.write("\r\u{1b}[K" + line.unsteered)
     }
 
     /// Asks a person, on the line that they answer on.
     static func ask(_ question: String) throws(WriteFailure) {
-        try StandardStream.output.write(question)
+        try StandardStream.output.write(question.unsteered)
     }
 
     /// Whether somebody can answer.

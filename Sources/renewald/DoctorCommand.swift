@@ -33,14 +33,16 @@ struct DoctorCommand: AsyncParsableCommand {
             let report = await doctor.run { finding in
                 guard !json, loss == nil else { return }
                 do throws(WriteFailure) {
-                    try Console.say(lines: finding.lines(isColoured: Console.isColoured))
+                    for line in finding.lines(isColoured: Console.isColoured) {
+                        try Console.say(painted: line)
+                    }
                 } catch {
                     loss = error
                 }
             }
             if let loss { throw loss }
             if json {
-                try Console.say(DoctorJSON(report).line())
+                try Console.say(json: DoctorJSON(report).line())
             } else {
                 try Console.say(report.summary)
             }

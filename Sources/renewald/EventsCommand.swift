@@ -36,7 +36,7 @@ struct EventsCommand: AsyncParsableCommand {
     }
 
     private static func say(_ event: StoredEvent, _ json: Bool) throws {
-        if json { return try Console.say(EventJSON(event).line()) }
+        if json { return try Console.say(json: EventJSON(event).line()) }
         let about = event.entitlement.map { "\($0) " } ?? ""
         let until =
             event.kind == "revoke"

@@ -59,7 +59,7 @@ struct ExplainCommand: AsyncParsableCommand {
                 try PageFile.write(page.html, to: html)
             }
             if json {
-                try Console.say(explanation.line())
+                try Console.say(json: explanation.line())
             } else if html == nil {
                 try Self.say(ExplanationText(explanation, question: id))
             }
@@ -90,7 +90,9 @@ struct ExplainCommand: AsyncParsableCommand {
 
     private static func say(_ text: ExplanationText) throws(WriteFailure) {
         for line in text.lines {
-            try Console.say(lines: line.printed(width: width, isColoured: Console.isColoured))
+            for part in line.printed(width: width, isColoured: Console.isColoured) {
+                try Console.say(painted: part)
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ import Sockets
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Takes in the purchases of a file: CSV with a header, or JSON lines.",
+        abstract: "Imports existing purchases from CSV with a header, or from JSON lines.",
         discussion: """
             The columns are user_id, store, app, product, token and store_user_id, in any order. \
             They are checked behind all that is due, as the quota allows. The same file again \
@@ -134,7 +134,7 @@ struct ImportCommand: AsyncParsableCommand {
     }
 
     private func say(_ totals: Import.Totals) throws {
-        guard !json else { return try Console.say(totals.json.line()) }
+        guard !json else { return try Console.say(json: totals.json.line()) }
         let would = dryRun ? "would be " : ""
         try Console.say(
             "\(count(totals.read, "line")) read: \(totals.submitted) \(would)submitted, "

@@ -34,7 +34,8 @@ struct MigrateCommand: AsyncParsableCommand {
                     .database.url)
             if json {
                 try Console.say(
-                    MigrateJSON(version: Migrator.version, applied: applied).line())
+                    json:
+                        MigrateJSON(version: Migrator.version, applied: applied).line())
             } else if applied.isEmpty {
                 try Console.say("The schema is up to date (version \(Migrator.version)).")
             } else {

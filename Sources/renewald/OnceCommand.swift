@@ -39,10 +39,12 @@ struct OnceCommand: AsyncParsableCommand {
             let report = try await Self.run(engine, limit: limit)
             if json {
                 try Console.say(
-                    OnceJSON(
-                        checked: report.checked, events: report.events, unjudged: report.unjudged,
-                        shardsLeftToOthers: report.shardsLeftToOthers
-                    ).line())
+                    json:
+                        OnceJSON(
+                            checked: report.checked, events: report.events,
+                            unjudged: report.unjudged,
+                            shardsLeftToOthers: report.shardsLeftToOthers
+                        ).line())
             } else {
                 try Self.say(report)
             }

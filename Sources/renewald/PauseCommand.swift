@@ -8,7 +8,7 @@ import Renewal
 struct PauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
-        abstract: "Lets nobody ask an app's store until it is resumed.",
+        abstract: "Stops all calls to an app's store until it is resumed.",
         discussion: """
             No worker and no command asks the store about the app's purchases, reads its news or \
             answers its questions about refunds. Everybody keeps the access that they have, and \
@@ -83,8 +83,11 @@ extension AppKey {
                     "there is no app \(name)" + (nearest.map { "; the nearest is \($0)" } ?? ""))
             }
             let (since, hasChanged) = try await services.ledger.pause(self, isPaused)
-            try Console.say(
-                json ? PauseJSON(app: self, pausedAt: since).line() : sentence(since, hasChanged))
+            if json {
+                try Console.say(json: PauseJSON(app: self, pausedAt: since).line())
+            } else {
+                try Console.say(sentence(since, hasChanged))
+            }
         }
     }
 }

@@ -88,7 +88,7 @@ struct PlanCommand: AsyncParsableCommand {
         }
         let further = report.unknownApps.count - UnknownApp.namedLimit
         if further > 0 { Console.complain("\(further) more apps are not configured") }
-        if json { return try Console.say(report.line()) }
+        if json { return try Console.say(json: report.line()) }
         try Console.say(lines: PlanText(report).lines)
     }
 }

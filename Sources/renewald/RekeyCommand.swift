@@ -7,7 +7,7 @@ import Synchronization
 struct RekeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rekey",
-        abstract: "Encrypts what is at rest with the newest key.",
+        abstract: "Encrypts stored tokens, receipts and answers with the newest key.",
         discussion: """
             Tokens, receipts and kept answers that are in clear, or under an older key of \
             [encryption], are encrypted with the newest; with mode = "decrypt" all are decrypted. \
@@ -31,10 +31,12 @@ struct RekeyCommand: AsyncParsableCommand {
             for example in report.examples {
                 Console.complain("purchase \(example.purchaseID): \(example.reason)")
             }
-            try Console.say(
-                json
-                    ? RekeyJSON(report, key: services.ledger.cipher?.newest?.id).line()
-                    : Self.sentence(report, of: services.ledger.cipher))
+            let cipher = services.ledger.cipher
+            if json {
+                try Console.say(json: RekeyJSON(report, key: cipher?.newest?.id).line())
+            } else {
+                try Console.say(Self.sentence(report, of: cipher))
+            }
             if report.unreadable > 0 { throw ExitReason.dataError }
             if report.left > 0 { throw ExitReason.temporary }
         }

@@ -9,7 +9,7 @@ import Sockets
 struct ReleaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "release",
-        abstract: "Lets go the revocations that the breaker holds.",
+        abstract: "Revokes what the breaker holds and the stores still confirm.",
         discussion: """
             Shows what is held and asks. Then it asks the stores about each purchase once more: \
             what they confirm is revoked, and who is in force again is dropped. What could not be \
@@ -24,7 +24,7 @@ struct ReleaseCommand: AsyncParsableCommand {
     var app: String?
     @Option(help: "Only revocations for this reason, such as expired.")
     var reason: String?
-    @Flag(help: "Drop what is held, without asking the stores: users keep their access.")
+    @Flag(help: "Drop what is held without asking: users keep access until the next check.")
     var discard = false
     @Flag(help: "Do not ask.")
     var yes = false
@@ -71,9 +71,9 @@ struct ReleaseCommand: AsyncParsableCommand {
     private static func say(
         _ report: Release.Report, _ json: Bool, _ sentence: String
     ) throws {
-        try Console.say(
-            json
-                ? ReleaseJSON(released: report.released, dropped: report.dropped).line() : sentence)
+        guard json else { return try Console.say(sentence) }
+        let told = ReleaseJSON(released: report.released, dropped: report.dropped)
+        try Console.say(json: told.line())
     }
 
     /// Counts by app and reason, and ten examples.

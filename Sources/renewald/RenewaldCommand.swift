@@ -55,7 +55,7 @@ struct RenewaldCommand: AsyncParsableCommand {
         let (text, code) = (fullMessage(for: error), exitCode(for: error))
         do throws(WriteFailure) {
             if code == .success {
-                if !text.isEmpty { try Console.say(text) }
+                if !text.isEmpty { try Console.say(painted: text) }
                 try StandardStream.output.close()
             } else if !text.isEmpty {
                 try? StandardStream.error.write(text + "\n")

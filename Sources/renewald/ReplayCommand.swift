@@ -10,10 +10,10 @@ import Sockets
 struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Makes kept decisions again with this program, and compares.",
+        abstract: "Repeats recorded decisions with this version and reports differences.",
         discussion: """
             Takes each decision of the evidence, what was known and heard then, and the policy and \
-            products of then, and decides again: a net for changes of this program. Reads only. \
+            products of then, and decides again: a regression test for a new version. Reads only. \
             Exits with 65 when any decision differs.
 
             Example: renewald replay --since 2026-11-01
@@ -66,9 +66,11 @@ struct ReplayCommand: AsyncParsableCommand {
                 "purchase \(example.purchaseID) at \(example.at.text): "
                     + example.names.joined(separator: ", "))
         }
-        try Console.say(
-            json
-                ? ReplayJSON(decided: report.decided, different: report.different).line()
-                : "\(report.decided) decisions made again, \(report.different) differ")
+        if json {
+            let told = ReplayJSON(decided: report.decided, different: report.different)
+            try Console.say(json: told.line())
+        } else {
+            try Console.say("\(report.decided) decisions made again, \(report.different) differ")
+        }
     }
 }

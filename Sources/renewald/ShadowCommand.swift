@@ -181,7 +181,7 @@ struct ShadowCommand: AsyncParsableCommand {
         }
         if let metrics { try write(ShadowMetrics(report).text, to: metrics) }
         if json {
-            try Console.say(report.line())
+            try Console.say(json: report.line())
         } else if csv != "-", html != "-" {
             try Console.say(lines: ShadowText(report).lines)
         }

@@ -39,14 +39,14 @@ struct StatusCommand: AsyncParsableCommand {
                     safety: safety)
                 earlier = status.buckets
                 if json {
-                    try Console.say(report.line())
+                    try Console.say(json: report.line())
                 } else if watch, Console.isTerminal {
                     try Console.redraw(StatusText(report).lines.map(StatusLine.toned))
                 } else {
-                    try Console.say(
-                        lines: StatusText(report).lines.map(StatusLine.toned).map { line in
-                            line.cut(to: .max, isColoured: Console.isColoured)
-                        })
+                    for line in StatusText(report).lines.map(StatusLine.toned) {
+                        try Console.say(
+                            painted: line.cut(to: .max, isColoured: Console.isColoured))
+                    }
                 }
                 if watch { try await Task.sleep(for: Self.pause) }
             } while watch && (json || Console.isTerminal)
@@ -152,8 +152,8 @@ private struct StatusText {
     private func queue(of app: QueueStatus.App) -> String {
         guard let oldest = app.oldestDueAt else { return "\(app.due) due now" }
         let all = app.timeOfDue(callsPerSecond: report.quota(app.key))
-        return "\(app.due) due now, the oldest for \((status.now - oldest).components.seconds) s, "
-            + "\(seconds(all)) of calls"
+        return "\(app.due) due now; the oldest \((status.now - oldest).components.seconds) s late; "
+            + "\(seconds(all)) of calls at the full rate"
     }
 
     private func lag(of app: QueueStatus.App) -> String {

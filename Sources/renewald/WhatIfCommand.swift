@@ -28,7 +28,7 @@ struct WhatIfCommand: AsyncParsableCommand {
             let text = DifferenceText(difference)
             if let unknown = text.unknown { Console.complain(unknown) }
             if json {
-                try Console.say(DifferenceJSON(difference).line())
+                try Console.say(json: DifferenceJSON(difference).line())
             } else {
                 try Console.say(lines: text.lines(wouldChange: true))
             }
@@ -47,8 +47,9 @@ struct DifferenceText {
     /// What cannot be said; nil where all can.
     var unknown: String? {
         guard difference.unknown > 0 else { return nil }
-        return "of \(difference.unknown) purchases it is not known what was heard last: they are "
-            + "left as they are, and decided about at their next check"
+        let skipped = count(difference.unknown, "purchase")
+        return "\(skipped) skipped: the last answer was not recorded. The next check of each "
+            + "applies the rules"
     }
 
     func lines(wouldChange: Bool) -> [String] {

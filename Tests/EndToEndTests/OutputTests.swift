@@ -51,6 +51,27 @@ struct OutputTests {
         }
     }
 
+    /// An id that would clear the screen, turn the writing and begin a line of its own.
+    @Test func noNameSteersTheTerminal() async throws {
+        try await onStage { stage in
+            let user = "e\u{1b}[2Jv\u{9b}2J\u{202e}\n1  2026  grant pro  boss"
+            try await stage.submit(try await stage.buy("google")[0], "google", for: user)
+            #expect(try await stage.renewald("once").exit == .code(0))
+            for command in [["events"], ["check", user], ["explain", user]] {
+                let ended = try await run(stage, command, "")
+                let said = ended.standardOutput + ended.standardError
+                #expect(said.contains("grant pro  boss"), "\(command)")
+                let steering = said.unicodeScalars.filter {
+                    $0 != "\n" && [.control, .format].contains($0.properties.generalCategory)
+                }
+                #expect(steering.isEmpty, "\(command)")
+                #expect(!said.contains("\n1  2026  grant"), "\(command)")
+            }
+            #expect(
+                try await stage.renewald("events").standardOutput.split(separator: "\n").count == 1)
+        }
+    }
+
     /// Runs a command under a shell that does that to its output.
     private func run(
         _ stage: Stage, _ command: [String], _ redirection: String

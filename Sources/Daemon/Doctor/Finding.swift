@@ -1,3 +1,5 @@
+import Explain
+
 /// What one check of `renewald doctor` has found.
 package struct Finding: Hashable, Sendable {
     package enum Level: String, Hashable, Sendable, CaseIterable {
@@ -86,9 +88,9 @@ extension Finding {
     package func lines(isColoured: Bool) -> [String] {
         let word = self.level.rawValue.padded(to: Self.levelWidth)
         let level = isColoured ? "\u{1b}[\(self.level.colour)m\(word)\u{1b}[0m" : word
-        let first = level + subject.padded(to: Self.subjectWidth) + sentence
+        let first = level + (subject.padded(to: Self.subjectWidth) + sentence).unsteered
         let indent = String(repeating: " ", count: Self.levelWidth)
-        return [first] + (advice.map { ["\(indent)do: \($0)"] } ?? [])
+        return [first] + (advice.map { ["\(indent)do: \($0.unsteered)"] } ?? [])
     }
 
     private static let levelWidth = 9
