@@ -80,7 +80,10 @@ package struct SafetyKeys: KeyGroup {
         """)
     let breakerShare = PolicyKey(
         "breaker_share", .number(0...1), \.breaker.share,
-        "And always beyond this share of the app's purchases in force.")
+        """
+        It also trips beyond this share of the app's purchases in force, but never below
+        breaker_floor.
+        """)
     let breakerRelease = PolicyKey(
         "breaker_release", .choice, \.breaker.release,
         """

@@ -7,8 +7,8 @@ package struct RefundKeys: KeyGroup {
     package static let section = ConfigurationSection(
         "refunds",
         """
-        What a store is told that asks about a refund (Apple, Google). Each question is an event,
-        whatever is set here.
+        What to answer when a store asks about a refund (Apple, Google). Each question is an
+        event, whatever is set here.
         """)
 
     package let answer = Key(

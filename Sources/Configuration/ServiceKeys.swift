@@ -37,7 +37,7 @@ package struct EngineKeys: KeyGroup {
         "lease", .duration(.seconds(15) ... .minutes(10)), default: .seconds(30), .live,
         """
         How long a worker that stops renewing its leases keeps its shards; then another one
-        takes over. At least three times the longest wait for the database (5 s).
+        takes over. At least 15 s: three times the longest wait for the database.
         """)
     package let batch = Key(
         "batch", .integer(1...500), default: 200, .restart, "The most checks in one commit.")

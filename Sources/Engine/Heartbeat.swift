@@ -74,7 +74,7 @@ extension Heartbeat.Part {
         case .commits: "the commits"
         case .suspects: "the checks that a crash left"
         case .news: "the search for news"
-        case .hints(let source): "the hints of \(source)"
+        case .hints(let source): "the news of \(source)"
         case .acknowledgement(let purchase): "the acknowledgement of purchase \(purchase)"
         case .refunds: "the search for refund requests"
         case .refund(let request): "the answer to refund request \(request)"

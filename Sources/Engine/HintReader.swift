@@ -167,18 +167,18 @@ final class HintTelling: Sendable {
             var fields = LogField.topic(.hintsWait, of: source.app)
             fields[LogField.problem] = "\(failure.problem.code.rawValue)"
             log.warning(
-                "hints of \(name): \(failure.problem.sentence); retrying with backoff",
+                "news of \(name): \(failure.problem.sentence); retrying with backoff",
                 metadata: fields)
         } else if told.withLock({ $0.failing.remove(name) }) != nil {
             log.notice(
-                "hints of \(name) can be read again",
+                "news of \(name) can be read again",
                 metadata: LogField.topic(.hintsGoOn, of: source.app))
         }
         if pulled.skipped == 0 {
             if pulled.failure == nil { told.withLock { _ = $0.skipping.remove(name) } }
         } else if told.withLock({ $0.skipping.insert(name).inserted }) {
             log.notice(
-                "hints of \(name): skipped \(pulled.skipped), unreadable or about another app",
+                "news of \(name): skipped \(pulled.skipped), unreadable or about another app",
                 metadata: LogField.topic(.hintsSkipped, of: source.app))
         }
     }
@@ -197,7 +197,7 @@ final class HintTelling: Sendable {
 
     func elsewhere(_ source: HintSource) {
         log.notice(
-            "lost the lease on hints of \(source.name); another worker reads them now",
+            "lost the lease on the news of \(source.name); another worker reads them now",
             metadata: LogField.topic(.hintsElsewhere, of: source.app))
     }
 }

@@ -124,7 +124,7 @@ final class HintRunner: Sendable {
         for sign in cut { sign.raise() }
         if !changes.isEmpty {
             log.notice(
-                "hint sources changed: \(changes.joined(separator: ", "))",
+                "sources of news changed: \(changes.joined(separator: ", "))",
                 metadata: LogField.topic(.hintSourcesChanged))
         }
         return starts

@@ -51,7 +51,7 @@ actor ShardKeeper {
                 if trouble != nil {
                     trouble = nil
                     log.notice(
-                        "database reachable again; taking shards",
+                        "leases can be renewed again; taking shards",
                         metadata: LogField.topic(.leasesBack))
                 }
             } catch {

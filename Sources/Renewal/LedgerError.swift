@@ -70,7 +70,7 @@ extension LedgerError {
         case .noLongerValid(let what):
             "another session was faster: \(what)"
         case .cancelled:
-            "the database is not available: cancelled"
+            "interrupted"
         case .schemaMissing:
             "the database has no renewald schema: run `renewald migrate`"
         case .schemaVersion(let found, let needed) where found < needed:

@@ -79,7 +79,7 @@ struct NewsTests {
                     with: "/google.json\"\npubsub_subscription = \"projects/p/subscriptions/s\"\n")
             }
             daemon.send(SIGHUP)
-            _ = try await daemon.line { $0.contains("hint sources changed: + google") }
+            _ = try await daemon.line { $0.contains("sources of news changed: + google") }
             try await stage.wait { try await stage.value(sources) == "3" }
             daemon.send(SIGTERM)
             #expect(try await daemon.exit() == .code(0))

@@ -222,7 +222,7 @@ private func page(
         }
         #expect(!gate.isOpen)
         #expect(
-            news.state.withLock(\.lines) == ["hint sources changed: + new, - old"])
+            news.state.withLock(\.lines) == ["sources of news changed: + new, - old"])
         #expect(news.state.withLock(\.topics) == ["hint_sources_changed"])
     }
 

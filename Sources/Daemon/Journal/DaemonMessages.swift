@@ -9,13 +9,15 @@ extension CatalogMessage {
         No action needed.
         == stopped 248c4f09428f003e4325c88713317a7b
         renewald has stopped
-        The checks in flight were finished and the shards released.
+        The checks in flight were finished, or cut short after [engine] stop_limit: those are made
+        again. The shards were released.
 
         No action needed.
         == reloaded 1371c62c5d7682e2d302ec57dff8eaba
         The new configuration is in force
-        Rates, limits, rules and credentials apply to checks that start from now on; running ones
-        were not interrupted. Settings that need a restart are named in lines of their own.
+        Rates, limits, rules and secrets in files apply to checks that start from now on; running
+        ones were not interrupted. Settings that need a restart are named in lines of their own. A
+        changed "credential:NAME" needs one too: systemd hands it over at the start only.
 
         No action needed.
         == reload_outlook 9d0b6a3f5c1e4e8797b2c4f1d6a85e30
@@ -46,8 +48,9 @@ extension CatalogMessage {
         decided and held: their users keep access, and no revoke event is written. Grants go on.
 
         Find out whether the store or the configuration is wrong: "renewald status" and
-        "renewald release" show what is held, and why. If it is true, let it go with "renewald
-        release --app @RENEWALD_STORE@/@RENEWALD_APP@"; if not, drop it with --discard.
+        "renewald release" show what is held, and why. A wrong configuration: correct it and
+        reload. Then run "renewald release --app @RENEWALD_STORE@/@RENEWALD_APP@": it asks the
+        store again, revokes what the store confirms, and drops the rest.
         == restart_needed d177bd9c77464981b767a5d5a3b61fbc
         A changed setting needs a restart
         The line names it. Until then the old value applies.
@@ -85,7 +88,8 @@ extension CatalogMessage {
         The address of [metrics] listen is in use, or may not be used. The daemon works without
         it.
 
-        Find out who has the port with ss -ltnp, or change the address and reload.
+        Find out who has the port with ss -ltnp, or change [metrics] listen and restart the
+        service.
         == lines_summarised 8e1b7c5a90f24d6fb3c2d4170a5e9f62
         Lines about many purchases were summarised
         Beyond 200 lines in ten seconds, as at a back-fill, grants, notices and passing problems

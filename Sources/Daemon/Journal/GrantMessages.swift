@@ -37,7 +37,8 @@ extension CatalogMessage {
         If this happens often, look for users who share a store account.
         == grant_manual b94a54c9485994c8d258e4588665c513
         @RENEWALD_USER@ has @RENEWALD_ENTITLEMENT@ now: by hand
-        A person has given access.
+        The duration of the product in the configuration was changed, and the purchase is in force
+        again by it.
 
         No action needed.
         == grant_product_changed 37940ae561cd0195fabd7cd04c74b3da

@@ -52,10 +52,11 @@ extension CatalogMessage {
         Unless the product was taken from sale on purpose, look at it in the store's console.
         == revoke_product_changed ddc22c87068f46692fb144fc0e18a9ec
         @RENEWALD_USER@ has lost @RENEWALD_ENTITLEMENT@: another product
-        The subscription was changed to a product that does not grant it.
+        The user changed to a product that does not grant it, or its [[product]] no longer gives
+        it.
 
-        If the new product should grant it, add the entitlement to its [[product]], reload and
-        run "renewald check" for the user.
+        If the product should grant it, add the entitlement to its [[product]], reload, look at
+        "renewald what-if" and run "renewald apply".
         == revoke_transferred f39ba3b297998cce463f8d2ffce95b8c
         @RENEWALD_USER@ has lost @RENEWALD_ENTITLEMENT@: moved to another user
         The purchase belongs to another user now: the app named that user to the store, they

@@ -85,7 +85,7 @@ final class Reloader: Sendable {
         if next.rules != configuration.rules { outlook.look(at: next.rules) }
         current.withLock { $0 = next }
         log.info(
-            "reloaded the configuration and the credentials; \(changes)",
+            "reloaded the configuration and the secrets in files; \(changes)",
             metadata: LogField.topic(.reloaded))
         next.warn(in: log)
         var waiting = Reload.waitingForRestart(from: services.configuration, to: next)
