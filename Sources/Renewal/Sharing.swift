@@ -1,7 +1,13 @@
 /// Whose a purchase is that several users have handed in (design section 3.1).
 extension Judgement {
-    /// The user who gets it with this answer; nil where it stays with its owner.
+    /// The user who gets it with this answer; nil where it stays with its owner. What this answer
+    /// takes away from its owner is theirs to lose, under the breaker: it goes over afterwards.
     var heir: UserID? {
+        let takesAway = known.access != .none && facts.access == .none
+        return takesAway ? nil : rightfulUser
+    }
+
+    private var rightfulUser: UserID? {
         guard facts.state != .superseded else { return nil }
         switch policy.shared {
         case .allow: return nil
@@ -41,7 +47,7 @@ extension Judgement {
 
     /// A claim that does not change whose it is: told once.
     mutating func noteClaim() {
-        if heir != nil {
+        if rightfulUser != nil {
             facts.signals.remove(.sharedReceipt)
         } else if claim.purchase.claimant != nil, facts.state != .superseded,
             policy.shared != .allow

@@ -53,6 +53,12 @@ extension DecisionTable {
         # Moved, and over by the same answer: why it is over is told | active 30 claimed \
         | policy shared=move
         31     cancelled 30       expired  none     -cancelled             -       1d
+        32     cancelled 30       expired  none     -                      -       2d
+        40     active 70          active   granted  bob+resubscribed       bob:pro 70  7d
+        # The store names the claimant, and it is over by the same answer: the first one loses it \
+        | active 30 claimed
+        30+1m  ended 30 account=bob  expired  none  -expired               -       1d
+        40     active 71 account=bob  active  granted  bob+resubscribed    bob:pro 71  7d
         # Moved with a renewal | active 30 claimed | policy shared=move
         30     active 60          active   granted  -transferred bobrenewed bob+transferred  \
         bob:pro 60  7d
