@@ -96,6 +96,27 @@ import Testing
         #expect(try await stage.number("SELECT last_value FROM renewald.app_lane_seq") == 50)
     }
 
+    /// Names cost whoever invents them nothing.
+    @Test func inventedNamesDoNotHideAnAppWithManyPurchases() async throws {
+        let stage = try await Stage()
+        try await stage.beside.script(
+            """
+            INSERT INTO renewald.app (store, app)
+            SELECT 'google', 'early ' || number FROM generate_series(1, 150) AS number;
+            SELECT renewald.submit(
+                'user ' || number, 'google', 'com.example.raeder', 'pro', 'token ' || number)
+            FROM generate_series(1, 2000) AS number;
+            SELECT renewald.submit('fool', 'google', 'late ' || number, 'pro', 'late ' || number)
+            FROM generate_series(1, 150) AS number
+            """)
+        let strange = try await stage.ledger.appsBeside([Self.reader])
+        #expect(
+            strange.first.map { [$0.app.id.text, "\($0.purchases)"] } == [
+                Self.typo.id.text, "2000",
+            ])
+        #expect(strange.count <= 100)
+    }
+
     @Test func aLookThatFindsNothingNewWritesNothing() async throws {
         let stage = try await Stage()
         try await stage.beside.script(
