@@ -14,20 +14,12 @@ actor AppQueue {
     private let slots: ConcurrencyLimit
     private var machine: QueueMachine
     /// Where tasks begin; nil between two sessions.
-    private var jobs: AsyncStream<Job>.Continuation?
+    private var jobs: AsyncStream<QueueJob>.Continuation?
     private var callers: [Int: CheckedContinuation<Bool, Never>] = [:]
     private var lastCaller = 0
     private let wakeUp = AsyncEvent()
     /// When the machine is looked after next, should nothing happen before.
     private var wakesAt: ContinuousClock.Instant?
-
-    private enum Job {
-        case check(Claim)
-        case read(limit: Int)
-        case lookAtFronts
-        case keep([Claim])
-        case reserve(calls: Int, stretch: Duration)
-    }
 
     init(
         _ lane: Lane, _ context: RunContext, _ committer: Committer, slots: ConcurrencyLimit,
@@ -44,7 +36,7 @@ actor AppQueue {
 
     /// One session: runs until nothing is due any more, until `stop`, or until one pass is done.
     func run() async {
-        let (jobs, starter) = AsyncStream.makeStream(of: Job.self)
+        let (jobs, starter) = AsyncStream.makeStream(of: QueueJob.self)
         self.jobs = starter
         wakeUp.reset()
         machine.begin(at: .now)
@@ -101,7 +93,7 @@ actor AppQueue {
     }
 }
 
-// What the machine wants done.
+// What the machine wants done, and what of it takes time.
 extension AppQueue {
     /// Reports to the machine and does what it says.
     private func take(_ event: QueueMachine.Event) {
@@ -145,20 +137,16 @@ extension AppQueue {
     }
 
     private func act(_ action: QueueMachine.Action) {
-        let (log, observer) = (context.log, context.services.observer)
+        if let job = QueueJob(action) { jobs?.yield(job) }
         switch action {
-        case .start, .takeSlots: break
+        case .start, .takeSlots, .read, .lookAtFronts, .keep, .reserve: break
         case .giveSlot: slots.give(lane.number)
-        case .read(let limit): jobs?.yield(.read(limit: limit))
-        case .lookAtFronts: jobs?.yield(.lookAtFronts)
-        case .keep(let claims): jobs?.yield(.keep(claims))
-        case .reserve(let calls, let stretch):
-            jobs?.yield(.reserve(calls: calls, stretch: stretch))
         case .admit(let caller): callers.removeValue(forKey: caller)?.resume(returning: true)
         case .turnAway(let caller): callers.removeValue(forKey: caller)?.resume(returning: false)
-        case .circuitOpened(let failure): log.circuitOpened(of: lane, failure)
-        case .circuitClosed: log.circuitClosed(of: lane)
-        case .circuitMoved: observer.circuitMoved(of: lane.app, to: machine.circuit)
+        case .circuitOpened(let failure): context.log.circuitOpened(of: lane, failure)
+        case .circuitClosed: context.log.circuitClosed(of: lane)
+        case .circuitMoved:
+            context.services.observer.circuitMoved(of: lane.app, to: machine.circuit)
         case .end:
             jobs?.finish()
             jobs = nil
@@ -172,11 +160,8 @@ extension AppQueue {
             .checks(lane.app), within: context.settings.stallLimit,
             unless: machine.inFlight <= machine.callers.count)
     }
-}
 
-// What takes time.
-extension AppQueue {
-    private nonisolated func perform(_ job: Job) async {
+    private nonisolated func perform(_ job: QueueJob) async {
         switch job {
         case .check(let claim): await check(claim)
         case .read(let limit):

@@ -24,6 +24,8 @@ struct HintReader: Sendable {
         do throws(LedgerError) {
             let pulled = try await pull(source, start)
             guard !Task.isCancelled, !pulled.isLost else { return left }
+            // Of all its pages: one that is taken does not mend the next one.
+            context.faults.ended(.hintPages(source.name))
             telling.tell(source, pulled)
             guard let failure = pulled.failure else {
                 return HintReading(
@@ -35,8 +37,8 @@ struct HintReader: Sendable {
                 rest: rest(of: source, failures, failure))
         } catch {
             guard !Task.isCancelled else { return left }
-            context.faults.met(error, by: .hintPages)
-            context.log.debug("hints of \(source.name) wait for the database: \(error.sentence)")
+            context.faults.met(error, by: .hintPages(source.name))
+            context.log.debug("news of \(source.name) waits for the database: \(error.sentence)")
             return HintReading(
                 source.name, .left, rest: min(source.interval, Self.databaseRest))
         }
@@ -107,7 +109,6 @@ struct HintReader: Sendable {
             telling.elsewhere(source)
             return false
         }
-        context.faults.ended(.hintPages)
         if report.fresh > 0 {
             context.log.debug(
                 "hints of \(source.name): \(report.fresh) new, \(report.woken) made due")

@@ -10,7 +10,8 @@ final class StandingFaults: Sendable {
         case apps, look, leases, suspects, commits
         case queue(Int32)
         case quota(AppKey)
-        case hints, hintPages, refunds
+        case hints, refunds
+        case hintPages(SourceID)
     }
 
     private let faults = Mutex<[Part: LedgerError]>([:])
