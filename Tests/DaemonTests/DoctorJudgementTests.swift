@@ -136,6 +136,17 @@ import Testing
         #expect(finding.advice?.contains("timedatectl") == true)
     }
 
+    @Test func countsWhatIsGrantedWithoutAnEnd() {
+        let app = AppKey(store: .apple, id: "a")
+        #expect(DurationCheck.findings([]).isEmpty)
+        let finding = DurationCheck.findings([
+            EndlessProduct(app: app, product: "pass", purchases: 3)
+        ])[0]
+        #expect(finding.level == .note && finding.exitReason == .done)
+        #expect(finding.sentence.hasPrefix("apple a: 3 purchases of pass granted without an end"))
+        #expect(finding.advice?.contains("[[product]] pass") == true)
+    }
+
     // MARK: The database
 
     /// What differs from a good server, and the worst that is said of it.

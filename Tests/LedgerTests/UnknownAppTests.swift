@@ -96,6 +96,25 @@ import Testing
         #expect(try await stage.number("SELECT last_value FROM renewald.app_lane_seq") == 50)
     }
 
+    @Test func whatIsGrantedWithoutAnEndIsCountedByProduct() async throws {
+        let stage = try await Stage()
+        for (user, product) in [("ann", "pass"), ("bob", "pass"), ("cid", "gold")] {
+            try await stage.submit(user, "token of \(user)", product: product)
+        }
+        try await stage.beside.script(
+            """
+            UPDATE renewald.schedule SET problem = 'unsupported: no duration is configured'
+            FROM renewald.purchase AS purchase
+            WHERE purchase.id = schedule.id AND purchase.product = 'pass'
+            """)
+        #expect(try await stage.ledger.endlessProducts().isEmpty, "the app is not configured")
+        _ = try await stage.ledger.configure([Self.reader], by: try await worker(stage))
+        #expect(
+            try await stage.ledger.endlessProducts() == [
+                EndlessProduct(app: Self.reader, product: "pass", purchases: 2)
+            ])
+    }
+
     /// Names cost whoever invents them nothing.
     @Test func inventedNamesDoNotHideAnAppWithManyPurchases() async throws {
         let stage = try await Stage()

@@ -79,6 +79,14 @@ package struct Doctor: Sendable {
         }
     }
 
+    private func lookForDurations(_ ledger: PostgresLedger, _ tell: (Finding) -> Void) async {
+        do throws(LedgerError) {
+            DurationCheck.findings(try await ledger.endlessProducts()).forEach(tell)
+        } catch {
+            tell(DatabaseFindings.failed("products", error))
+        }
+    }
+
     private func lookAtKeys(
         _ configuration: Settings, _ ledger: PostgresLedger, _ tell: (Finding) -> Void
     ) async {
@@ -145,6 +153,7 @@ package struct Doctor: Sendable {
         if isFit {
             await lookAtKeys(configuration, ledger, tell)
             await lookForClocks(ledger, tell)
+            await lookForDurations(ledger, tell)
             await lookAtNews(ledger, tell)
             await lookAtRefunds(ledger, configuration.refunds.rule, tell)
         }

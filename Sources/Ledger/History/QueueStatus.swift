@@ -253,6 +253,32 @@ extension PostgresLedger {
     }
 }
 
+/// A product that is granted without an end, as no duration is configured for it.
+package struct EndlessProduct: Hashable, Sendable {
+    package let app: AppKey
+    package let product: ProductID
+    package let purchases: Int64
+
+    package init(app: AppKey, product: ProductID, purchases: Int64) {
+        self.app = app
+        self.product = product
+        self.purchases = purchases
+    }
+}
+
+extension PostgresLedger {
+    /// Those with most purchases first: twenty at most.
+    package func endlessProducts() async throws(LedgerError) -> [EndlessProduct] {
+        try await attempt {
+            try await self.reads.query(SQL.endlessProducts()).rows.map { row in
+                EndlessProduct(
+                    app: try row.app(), product: ProductID(try row.text("product")),
+                    purchases: try row.int64("purchases"))
+            }
+        }
+    }
+}
+
 /// How much is due now.
 package struct QueueDepth: Hashable, Sendable {
     package struct App: Hashable, Sendable {

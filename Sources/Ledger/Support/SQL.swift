@@ -125,6 +125,7 @@ extension SQL {
     static let dropOffers = SQL(PackageResources.drop_offers_sql)
     static let dueRefunds = SQL(PackageResources.due_refunds_sql)
     static let endRefund = SQL(PackageResources.end_refund_sql)
+    static let endlessProducts = SQL(PackageResources.endless_products_sql)
     static let eventsAfter = SQL(PackageResources.events_after_sql)
     static let expireRefunds = SQL(PackageResources.expire_refunds_sql)
     static let exportPurchases = SQL(PackageResources.export_purchases_sql)
