@@ -118,7 +118,7 @@ struct CommandTests {
             #expect(status.exit == .code(0))
             #expect(status.standardOutput.contains("no worker is running"))
             #expect(status.standardOutput.contains("1 due now"))
-            #expect(status.standardOutput.contains("s, 1.0 s of calls"))
+            #expect(status.standardOutput.contains("s late; 1.0 s of calls at the full rate"))
             #expect(try await stage.renewald("status", "--json").exit == .code(0))
         }
     }
