@@ -14,6 +14,7 @@ final class Committer: Sendable {
         var trouble: LedgerError?
         /// Answers were dropped, and the trouble has not ended since.
         var hasGivenUp = false
+        var refused = RefusedOutcomes()
     }
 
     private let state = Mutex(State())
@@ -101,9 +102,11 @@ final class Committer: Sendable {
     private func commitUntilClosed() async {
         while true {
             let (waiting, isClosed) = state.withLock { ($0.queue.count, $0.isClosed) }
+            if !isClosed { await tryAgain(state.withLock { $0.refused.takeDue() }) }
             if waiting == 0 {
-                if isClosed { return }
-                await wakeUp.wait(upTo: Self.longestRest)
+                if isClosed { return drop(state.withLock { $0.refused.takeAll() }.map(\.outcome)) }
+                let rest = state.withLock(\.refused.nextTry).map { $0 - .now } ?? Self.longestRest
+                await wakeUp.wait(upTo: max(rest, .zero))
                 continue
             }
             if !isClosed { await waitForOthers() }
@@ -137,32 +140,22 @@ final class Committer: Sendable {
     }
 
     /// Commits a batch, again and again while the database is away and the lease may still hold:
-    /// an answer is worth keeping as long as no other worker can have asked again. One pass does
-    /// not wait for ever.
+    /// an answer is worth keeping as long as no other worker can have asked again. What alone is
+    /// refused is set aside, and the others go on. One pass does not wait for ever.
     func commit(_ batch: [Outcome], as part: Heartbeat.Part = .commits) async {
-        defer {
-            context.inFlight.remove(batch.map(\.claim))
-            context.heartbeat.rest(part)
-        }
-        guard let now = batch.map(\.claim.claimedAt).max() else { return }
+        defer { context.heartbeat.rest(part) }
         let began = ContinuousClock.now
+        var pending = batch
         var attempts = 0
-        while true {
-            context.heartbeat.expect(part, within: settings.stallLimit)
+        while !pending.isEmpty {
             do {
-                let report = try await context.ledger.commit(
-                    batch, under: leases.lease, at: now)
-                state.withLock { state in
-                    state.trouble = nil
-                    state.hasGivenUp = false
-                }
+                try await store(pending, as: part)
                 faults.ended(.commits)
                 if attempts > 0 {
                     log.notice(
                         "database reachable again; nothing was lost",
                         metadata: LogField.topic(.commitGoesOn))
                 }
-                account(report)
                 return
             } catch {
                 attempts += 1
@@ -172,12 +165,10 @@ final class Committer: Sendable {
                         "commit waits for the database: \(error.sentence)",
                         metadata: LogField.topic(.commitWaits))
                 }
+                if error.isLasting, await setAside(from: &pending, error, as: part) { continue }
                 guard isWorthWaiting(for: error, since: began), !Task.isCancelled else {
                     giveUp()
-                    log.warning(
-                        "dropped \(batch.count) answers; their purchases will be checked again",
-                        metadata: LogField.topic(.answersDropped))
-                    return
+                    return drop(pending)
                 }
                 try? await Task.sleep(
                     for: retryDelay(attempts: 1, jitter: 0) / 20
@@ -186,9 +177,29 @@ final class Committer: Sendable {
         }
     }
 
+    /// One attempt.
+    private func store(_ batch: [Outcome], as part: Heartbeat.Part) async throws(LedgerError) {
+        guard let now = batch.map(\.claim.claimedAt).max() else { return }
+        context.heartbeat.expect(part, within: settings.stallLimit)
+        let report = try await context.ledger.commit(batch, under: leases.lease, at: now)
+        state.withLock { state in
+            state.trouble = nil
+            state.hasGivenUp = false
+        }
+        context.inFlight.remove(batch.map(\.claim))
+        account(report)
+    }
+
+    private func drop(_ batch: [Outcome]) {
+        guard !batch.isEmpty else { return }
+        context.inFlight.remove(batch.map(\.claim))
+        log.warning(
+            "dropped \(batch.count) answers; their purchases will be checked again",
+            metadata: LogField.topic(.answersDropped))
+    }
+
     /// So many leases long a commit is tried again while the leases themselves can be kept, as with
-    /// a disk that is full. Should it be this batch alone that cannot be committed, the others have
-    /// their turn after that.
+    /// a disk that is full.
     private static let patience = 10
 
     private func isWorthWaiting(
@@ -229,6 +240,99 @@ final class Committer: Sendable {
         }
         context.services.observer.committed(report)
         told(report)
+    }
+}
+
+// What alone is refused.
+extension Committer {
+    /// Sets aside what the database refuses while it takes the rest.
+    ///
+    /// - Returns: whether `pending` is what is left to be tried; false where nothing shows that the
+    ///   database takes anything.
+    private func setAside(
+        from pending: inout [Outcome], _ error: LedgerError, as part: Heartbeat.Part
+    ) async -> Bool {
+        let count = pending.count
+        guard isPatient, state.withLock({ $0.refused.hasRoom(for: count) }) else { return false }
+        var separated = SeparatedOutcomes()
+        if count == 1 {
+            separated.refused = [(pending[0], error)]
+        } else {
+            separated = await separate(pending, as: part)
+        }
+        guard separated.left.count < count else { return false }
+        pending = separated.left
+        keep(separated.refused.map { .init(outcome: $0.outcome, error: $0.error, since: .now) })
+        // Told by those that are set aside from now on.
+        faults.ended(.commits)
+        if pending.isEmpty { state.withLock { $0.trouble = nil } }
+        return true
+    }
+
+    /// Tries what was refused again; what has waited for too long is asked about again.
+    private func tryAgain(_ entries: [RefusedOutcomes.Entry]) async {
+        guard !entries.isEmpty else { return }
+        let outcomes = entries.map(\.outcome)
+        var taken: Set<Claim> = []
+        do {
+            try await store(outcomes, as: .commits)
+            taken = Set(outcomes.map(\.claim))
+        } catch {
+            if error.isLasting, outcomes.count > 1 {
+                taken = Set(await separate(outcomes, as: .commits).taken.map(\.claim))
+            }
+        }
+        let limit = settings.lease * Self.patience
+        var (kept, dropped): ([RefusedOutcomes.Entry], [RefusedOutcomes.Entry]) = ([], [])
+        for entry in entries {
+            if taken.contains(entry.outcome.claim) {
+                faults.ended(.outcome(entry.outcome.claim.purchase.id))
+            } else if leases.areReliable, ContinuousClock.now - entry.since < limit {
+                kept.append(entry)
+            } else {
+                faults.forget(.outcome(entry.outcome.claim.purchase.id))
+                dropped.append(entry)
+            }
+        }
+        keep(kept)
+        drop(dropped.map(\.outcome))
+        context.heartbeat.rest(.commits)
+    }
+
+    private func keep(_ entries: [RefusedOutcomes.Entry]) {
+        for entry in entries {
+            faults.met(entry.error, by: .outcome(entry.outcome.claim.purchase.id))
+        }
+        let pause = min(RefusedOutcomes.pause, settings.lease)
+        state.withLock { $0.refused.add(entries, pause: pause) }
+    }
+
+    /// Commits what the database takes of a batch that it has refused. One of them, any, shows
+    /// whether it takes anything; then the rest is halved until what is refused stands alone.
+    private func separate(_ batch: [Outcome], as part: Heartbeat.Part) async -> SeparatedOutcomes {
+        var separated = SeparatedOutcomes()
+        var others = batch
+        let first = others.remove(at: .random(in: others.indices))
+        var parts = [others, [first]]
+        while let next = parts.popLast() {
+            guard !next.isEmpty else { continue }
+            do {
+                try await store(next, as: part)
+                separated.taken += next
+            } catch {
+                guard error.isLasting, !separated.taken.isEmpty else {
+                    separated.left = next + parts.joined()
+                    return separated
+                }
+                if next.count == 1 {
+                    separated.refused.append((next[0], error))
+                } else {
+                    let middle = next.count / 2
+                    parts += [Array(next[middle...]), Array(next[..<middle])]
+                }
+            }
+        }
+        return separated
     }
 }
 

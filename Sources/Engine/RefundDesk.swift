@@ -94,6 +94,7 @@ final class RefundDesk: Sendable {
             let round = try await store.refundRound(of: takeFreeApps(), under: rule)
             context.faults.ended(.refunds)
             for alarm in round.alarms { log.tell(alarm) }
+            for request in round.unreadable { log.tell(request) }
             state.withLock { $0.busy.formUnion(round.due.map(\.app)) }
             return round
         } catch {
@@ -171,6 +172,12 @@ extension Logger {
                 .warning, .refundUncertain, alarm.id, alarm.app,
                 "it is not known whether \(store) has the answer; it is not sent again")
         }
+    }
+
+    fileprivate func tell(_ one: UnreadableRequest) {
+        say(
+            .error, .refundWaits, one.id, one.app,
+            "\(one.problem.sentence); nothing is sent, and it is looked at again in an hour")
     }
 
     fileprivate func tell(_ one: RefundCase, _ ending: RefundEnding) {

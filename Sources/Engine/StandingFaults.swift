@@ -12,6 +12,8 @@ final class StandingFaults: Sendable {
         case quota(AppKey)
         case hints, refunds
         case hintPages(SourceID)
+        /// What is to be stored of one purchase, while that of others is taken.
+        case outcome(Int64)
     }
 
     private let faults = Mutex<[Part: LedgerError]>([:])
@@ -49,6 +51,9 @@ final class StandingFaults: Sendable {
                 "the database accepts all work again", metadata: LogField.topic(.databaseRelents))
         }
     }
+
+    /// It is not tried any more.
+    func forget(_ part: Part) { faults.withLock { $0[part] = nil } }
 
     /// One of those that last, for who ends with it.
     var any: LedgerError? { faults.withLock { $0.values.first } }

@@ -102,7 +102,7 @@ private struct Deciding {
         _ change: Change, after delay: Duration, problem: Problem? = nil, rule: String
     ) -> Outcome {
         let next = moment.now + delay
-        guard known.access == .granted, let end = known.expiresAt ?? known.paidThrough,
+        guard known.access == .granted, let end = claim.latestEnd(by: known),
             end < moment.now, claim.isStale(at: moment.now, under: rules.policy)
         else { return outcome(change, next: next, problem: problem, rule: rule) }
         var change = change

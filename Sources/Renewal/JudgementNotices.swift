@@ -84,9 +84,10 @@ extension Judgement {
 
     /// Renewed, or only extended: a renewal is another paid period, not a later date (rule 4).
     func periodNotices() -> [NoticeReason] {
-        guard let paid = facts.paidThrough, let before = known.paidThrough, paid > before else {
-            return []
-        }
+        guard let paid = facts.paidThrough else { return [] }
+        // Where no end was ever seen nobody knows whether this one is another.
+        guard let before = known.paidThrough else { return convertsTrial ? [.trialConverted] : [] }
+        guard paid > before else { return [] }
         if let period = facts.period, period == known.period { return [.extended] }
         // An upgrade in the middle of a period is a product change, not a renewal, whatever change
         // was to come with the next one. No store renews more than a day before the end.

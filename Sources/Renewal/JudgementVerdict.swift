@@ -31,6 +31,11 @@ extension Judgement {
             verdict.rule = "voided three days ago by the store's list, whatever the product reads"
             return verdict
         }
+        if staysTakenBack {
+            return Verdict(
+                state: .refunded, givesAccess: false, loss: .refunded, at: known.expiresAt,
+                rule: "refunded before; what reads as bought again is an older copy")
+        }
         return switch observation.status {
         case .pending:
             Verdict(
@@ -66,6 +71,14 @@ extension Judgement {
     var graceEnd: Timestamp? {
         let granted = known.state == .grace ? known.expiresAt : nil
         return (granted ?? facts.paidThrough).map { min($0, moment.now) }
+    }
+
+    /// A consumable gives no access that a reversed refund could give back. Where its store does not
+    /// date what it says, one that was taken back stays so: or its refund would be told again.
+    private var staysTakenBack: Bool {
+        facts.kind == .consumable && known.kind == .consumable && known.state == .refunded
+            && observation.status == .active && observation.statedAt == nil
+            && !observation.isSubstitute && facts.orderID == known.orderID
     }
 
     var isIgnoredSandbox: Bool {

@@ -87,12 +87,32 @@ package struct RefundRound: Hashable, Sendable {
     package let hasOpen: Bool
     /// What is to be sent now, the nearest deadline first.
     package var due: [RefundCase] = []
+    /// What would be due and cannot be read: put off for an hour.
+    package var unreadable: [UnreadableRequest] = []
     /// What a person is told, once each.
     package var alarms: [RefundAlarm] = []
 
     package init(now: Timestamp, hasOpen: Bool) {
         self.now = now
         self.hasOpen = hasOpen
+    }
+}
+
+/// A question whose row holds what this program has no word for. Its neighbours are answered.
+package struct UnreadableRequest: Hashable, Sendable {
+    package let id: Int64
+    package let app: AppKey
+    /// The column that cannot be read.
+    package let column: String
+
+    package init(id: Int64, app: AppKey, column: String) {
+        self.id = id
+        self.app = app
+        self.column = column
+    }
+
+    package var problem: Problem {
+        Problem(.setAside, "its row cannot be read (column \(column)): fix the row")
     }
 }
 

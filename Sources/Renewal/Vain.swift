@@ -31,6 +31,15 @@ extension Claim {
     func isStale(at now: Timestamp, under policy: Policy) -> Bool {
         now - inVain(at: now).since > policy.maxStaleness
     }
+
+    /// When it is over at the latest. No store sells a period of more than a year: that is the limit
+    /// of what will not renew and was never seen with an end, as Amazon shows it. Nil for what
+    /// may last for ever.
+    func latestEnd(by facts: Facts) -> Timestamp? {
+        if let end = facts.expiresAt ?? facts.paidThrough { return end }
+        guard facts.kind == .autoRenewable, facts.autoRenew == false else { return nil }
+        return purchase.createdAt + .days(366)
+    }
 }
 
 extension Judgement {
@@ -38,8 +47,8 @@ extension Judgement {
     /// last answer: it says in force, but not until when. Such an answer is as good as none
     /// (design rule 3).
     var leavesOpen: Bool {
-        guard facts.kind == .autoRenewable, let end = facts.expiresAt, end <= moment.now,
-            known.wasGranted
+        guard facts.kind == .autoRenewable, let end = claim.latestEnd(by: facts),
+            end <= moment.now, known.wasGranted
         else { return false }
         switch observation.status {
         case .active, .grace: return end <= known.expiresAt ?? known.paidThrough ?? end

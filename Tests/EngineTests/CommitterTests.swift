@@ -209,4 +209,66 @@ import Testing
         }
         #expect(world.state.asked.count == 60)
     }
+
+    /// Those whose outcomes the database refuses wait by themselves, and nobody is asked about them.
+    @Test func whatIsRefusedAloneHoldsUpNobody() async {
+        let world = World()
+        var settings = quickSettings()
+        settings.batchLimit = 40
+        settings.lease = .milliseconds(300)
+        let claims = world.add(60)
+        let bad = Set([3, 4, 17, 31].map { claims[$0].purchase.id })
+        world.change { $0.refused = bad }
+        let rest = claims.filter { !bad.contains($0.purchase.id) }
+        await committing(world, settings, reliableFor: .seconds(3600)) { committer, inFlight in
+            _ = inFlight.add(claims)
+            for claim in claims.prefix(40) { await committer.submit(outcome(claim)) }
+            await world.wait { $0.committed.count == 36 }
+            for claim in claims.suffix(20) { await committer.submit(outcome(claim)) }
+            await world.wait { $0.committed.count == 56 }
+            #expect(Set(world.state.committed.map(\.claim)) == Set(rest))
+            #expect(committer.commits == .flow)
+            #expect(inFlight.count == 4)
+            world.change { $0.refused = [] }
+            await world.wait { $0.committed.count == 60 }
+            #expect(inFlight.isEmpty)
+        }
+        #expect(Set(world.state.committed.map(\.claim)) == Set(claims))
+    }
+
+    /// At a stop they are left to be checked again.
+    @Test func aStopDoesNotWaitForWhatIsRefused() async {
+        let world = World()
+        let claims = world.add(5)
+        world.change { $0.refused = [claims[0].purchase.id, claims[2].purchase.id] }
+        await committing(world, quickSettings(), reliableFor: .seconds(3600)) {
+            committer, inFlight in
+            _ = inFlight.add(claims)
+            for claim in claims { await committer.submit(outcome(claim)) }
+            await world.wait { $0.committed.count == 3 }
+            await committer.close()
+            #expect(inFlight.isEmpty)
+        }
+        #expect(world.state.committed.count == 3)
+    }
+
+    /// Nothing is set aside where nothing is taken: checks stop until somebody has mended it.
+    @Test func aDatabaseThatTakesNothingStopsTheChecks() async {
+        let world = World()
+        let claims = world.add(20)
+        var settings = quickSettings()
+        settings.batchLimit = 20
+        settings.batchAge = .seconds(3600)
+        world.change { $0.refused = Set(claims.map(\.purchase.id)) }
+        await committing(world, settings, reliableFor: .seconds(3600)) { committer, inFlight in
+            _ = inFlight.add(claims)
+            for claim in claims { await committer.submit(outcome(claim)) }
+            await world.wait { $0.refusals >= 6 }
+            #expect(committer.commits == .wait)
+            #expect(inFlight.count == 20)
+            world.change { $0.refused = [] }
+            await world.wait { $0.committed.count == 20 }
+            #expect(committer.commits == .flow)
+        }
+    }
 }

@@ -17,6 +17,9 @@ final class World: Sendable {
         var lost: Set<Int16> = []
         /// So many times a door stays shut before it opens.
         var shut: [Door: Int] = [:]
+        /// Purchases whose outcomes are refused for good, with all that is committed together with them.
+        var refused: Set<Int64> = []
+        var refusals = 0
         var calls: [Door: Int] = [:]
         var asked: [Claim] = []
         var inFlight: [Int32: Int] = [:]
@@ -265,6 +268,12 @@ extension World: EngineLedger {
     ) async throws(LedgerError) -> CommitReport {
         try open(.commit)
         guard let lease else { throw .unavailable(reason: "no lease") }
+        let isRefused = change { state in
+            let isRefused = outcomes.contains { state.refused.contains($0.claim.purchase.id) }
+            if isRefused { state.refusals += 1 }
+            return isRefused
+        }
+        if isRefused { throw .refused(sqlState: "P0001", message: "not this one") }
         return commit(outcomes, lease)
     }
 

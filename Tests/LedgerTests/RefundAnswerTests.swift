@@ -68,6 +68,38 @@ import Testing
         #expect(answers == [.grant, .decline])
     }
 
+    /// A row from the future is put off by itself; what cannot be read of its purchase is not known.
+    @Test func oneThatCannotBeReadStopsNobodyElse() async throws {
+        let desk = try await RefundStage()
+        let claim = try await desk.settled()
+        try await desk.hear([
+            try await desk.question("1"), try await desk.question("2", order: "other"),
+        ])
+        try await pass(desk, "5 hours")
+        try await desk.stage.beside.script(
+            """
+            ALTER TABLE renewald.refund_request DROP CONSTRAINT refund_request_environment_check;
+            UPDATE renewald.refund_request SET environment = 'lunar' WHERE id = 1;
+            ALTER TABLE renewald.purchase DROP CONSTRAINT purchase_kind_check;
+            UPDATE renewald.purchase SET kind = 'rented' WHERE id = \(claim.purchase.id);
+            """)
+        let first = try await round(desk, policy)
+        #expect(first.due.map(\.id) == [2] && first.due.map(\.kind) == [nil])
+        #expect(first.unreadable.map(\.id) == [1])
+        #expect(first.unreadable.map(\.column) == ["environment"])
+        // Told again after an hour, not with each round.
+        #expect(try await round(desk, policy).unreadable == [])
+        try await pass(desk, "61 minutes")
+        #expect(try await round(desk, policy).unreadable.map(\.id) == [1])
+        #expect(
+            try await desk.requests("coalesce(problem, '-')") == [
+                "set_aside: its row cannot be read (column environment): fix the row", "-",
+            ])
+        try await desk.stage.beside.script(
+            "UPDATE renewald.refund_request SET environment = 'production', send_at = now()")
+        #expect(Set(try await round(desk, policy).due.map(\.id)) == [1, 2])
+    }
+
     /// A wait that is too long for the deadline ends three hours before it.
     @Test func thePolicyDoesNotMissTheDeadline() async throws {
         let desk = try await RefundStage()

@@ -34,6 +34,9 @@ extension DecisionTable {
         59+1m  unreachable        active   none     -unverifiable !unreachable  -  13s
         60     unreachable        active   none     !unreachable           -       23s
         61     active 90          active   granted  +restored              pro 90  7d
+        # Silence about what will not renew and was never seen with an end: no period is longer \
+        than a year | active off amazon created=1 vain=366 asked=397+23h
+        398    unreachable        active   none     -unverifiable !unreachable  -  8s
         # The time in which nobody asked is no silence: at most a day of it counts \
         | active 30 vain=29 asked=29
         80     unreachable        active   granted  !unreachable           pro 30  8s
@@ -53,6 +56,14 @@ extension DecisionTable {
         60+1h  active 30          active   none     -unverifiable          -       3d18h7m30s
         90     active 30          active   none     -                      -       7d
         91     active 100         active   granted  +restored              pro 100  1d20h
+        # What will not renew and was never seen with an end: no period is longer than a year \
+        | active off amazon created=1 vain=368 asked=397+23h
+        398    active              active   granted  -                      pro ever  1d20h
+        398+1h  active             active   none     -unverifiable          -       1d20h
+        399    active              active   none     -                      -       1d20h
+        400    active 430          active   granted  +restored              pro 430  1d20h
+        # Within that year it is in force | active off amazon created=1 asked=340 vain=200
+        360    active              active   granted  -                      pro ever  1d20h
         # So is a grace that nobody ends | grace 30 amazon vain=30 asked=60
         60+1h  grace 30 own       grace    none     -unverifiable          -       3d18h7m30s
         # An end that moves on is an answer | active 30 vain=30 asked=60

@@ -46,9 +46,29 @@ extension PostgresLedger {
                         try row.word("cause"), id: try row.int64("id"), app: try row.app(),
                         answerBy: try row.instant("answer_by")))
             }
-            round.due = try results[5].rows.map { try $0.refundCase() }
+            for row in results[5].rows {
+                do throws(PostgresError) {
+                    round.due.append(try row.refundCase())
+                } catch {
+                    guard case .decoding(let column) = error else { throw error }
+                    round.unreadable.append(
+                        UnreadableRequest(
+                            id: try row.int64("id"), app: try row.app(), column: column))
+                }
+            }
+            try await self.putOff(round.unreadable)
             return round
         }
+    }
+
+    /// So that those behind them have their turn.
+    private func putOff(_ requests: [UnreadableRequest]) async throws(PostgresError) {
+        guard !requests.isEmpty else { return }
+        _ = try await reads.query(
+            SQL.putOffRefunds([
+                "id": .int64s(requests.map(\.id)),
+                "problem": .texts(requests.map(\.problem.description)),
+            ]))
     }
 
     /// Writes down that the answer is about to be sent.
@@ -121,7 +141,8 @@ extension PostgresRow {
                 isConsented: try bool("customer_consented"))
         }
         var period: Range<Timestamp>?
-        if let start = try optionalInstant("starts_at"), let end = try optionalInstant("ends_at"),
+        // Of the purchase: what cannot be read there is not known here.
+        if let start = try? optionalInstant("starts_at"), let end = try? optionalInstant("ends_at"),
             start < end
         {
             period = start..<end
@@ -134,7 +155,7 @@ extension PostgresRow {
                 token: try optionalText("token"), reason: try optionalText("reason"),
                 askedAt: try instant("asked_at"), answerBy: try instant("answer_by"),
                 accountToken: try optionalText("account_token")),
-            given: given, kind: try optionalWord("kind"), period: period,
+            given: given, kind: (try? optionalWord("kind")) ?? nil, period: period,
             attempts: Int(try int32("attempts")))
     }
 }

@@ -168,6 +168,7 @@ extension SQL {
     static let pruneUnclaimedHints = SQL(PackageResources.prune_unclaimed_hints_sql)
     static let purchaseEvidence = SQL(PackageResources.purchase_evidence_sql)
     static let purchaseRefunds = SQL(PackageResources.purchase_refunds_sql)
+    static let putOffRefunds = SQL(PackageResources.put_off_refunds_sql)
     static let queueArrivals = SQL(PackageResources.queue_arrivals_sql)
     static let queueDepth = SQL(PackageResources.queue_depth_sql)
     static let queueFronts = SQL(PackageResources.queue_fronts_sql)

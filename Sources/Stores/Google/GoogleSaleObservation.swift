@@ -129,8 +129,10 @@ extension GoogleSaleObservation {
 
     private var mark: GoogleSaleMark {
         var mark = GoogleSaleMark(order: sale.order)
-        if sale.state == .purchased, !kept.isEmpty, let left = left ?? known?.left, left < bought {
-            mark.left = left
+        guard sale.state == .purchased, !kept.isEmpty else { return mark }
+        // What was given back stays so: an answer with more left is an older copy.
+        if let least = [left, known?.left].compactMap(\.self).min(), least < bought {
+            mark.left = least
         }
         return mark
     }

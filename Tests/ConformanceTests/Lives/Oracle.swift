@@ -324,8 +324,9 @@ struct Oracle {
         let isActive = link.standing == .active
         // A change of the product that was not seen coming is told as that.
         let isSameProduct = before.product == facts.product
-        // Amazon does not show the end of what is turned off.
-        let showsEnd = truth.realm != .amazon || link.renews
+        // Amazon does not show the end of what is turned off: what was seen so alone may have been
+        // renewed since, or not.
+        let showsEnd = truth.realm != .amazon || link.renews && before.paidThrough != nil
         try owe(
             .renewed, when: isActive && before.state == .active && isSameProduct && showsEnd)
         try owe(.paymentPending, when: link.plain == .grace && before.state == .active)
