@@ -41,6 +41,24 @@ struct DoctorTests {
         }
     }
 
+    /// What was submitted for an app with a slip in its name waits, and whoever looks is told why.
+    @Test func namesAnAppThatIsNotConfigured() async throws {
+        try await onStage { stage in
+            let slip = String(Stage.app.dropLast())
+            try await stage.script(
+                "SELECT renewald.submit('ada', 'google', '\(slip)', 'monthly', 'token')")
+            _ = try await stage.renewald("once")
+            let words = ["google \(slip) is not configured", "1 purchase", "google \(Stage.app)"]
+            for command in ["doctor", "status"] {
+                let said = try await stage.renewald(command).standardOutput
+                let line = said.split(separator: "\n").first { $0.contains(words[0]) } ?? "-"
+                for word in words { #expect(line.contains(word), "\(command): \(said)") }
+            }
+            let problem = try await stage.value("SELECT problem FROM renewald.purchases")
+            #expect(problem == "unsupported: this app is not configured")
+        }
+    }
+
     private struct Report: Decodable {
         struct Check: Decodable {
             let level: String

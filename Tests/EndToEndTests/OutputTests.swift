@@ -8,15 +8,27 @@ import Testing
 struct OutputTests {
     // MARK: Standard output
 
+    private static let theirs = "SELECT 'ada' AS user_id, 'monthly' AS entitlement, true AS active"
+
     @Test func outputThatIsLostIsAnError() async throws {
         try await onStage { stage in
             try await stage.submit(try await stage.buy("google")[0], "google", for: "ada")
             #expect(try await stage.renewald("check", "ada").exit == .code(0))
+            let fleet = "\(stage.folder)/fleet.csv"
+            try Data("user_id,store,app,product,token\neve,google,\(Stage.app),monthly,t\n".utf8)
+                .write(to: URL(filePath: fleet))
             let commands = [
                 ["events"], ["events", "--json"], ["explain", "ada"], ["explain", "ada", "--json"],
                 ["explain", "ada", "--html", "-"], ["status"], ["status", "--json"],
                 ["check", "ada"], ["check", "ada", "--json"], ["doctor"], ["doctor", "--json"],
-                ["once"], ["once", "--json"], ["migrate"],
+                ["once"], ["once", "--json"], ["migrate"], ["plan"], ["plan", "--json"],
+                ["plan", "--purchases", "google=1000"], ["export", "--all"], ["what-if"],
+                ["what-if", "--json"], ["apply", "--yes"], ["apply", "--yes", "--json"],
+                ["replay", "--since", "2020-01-01"], ["replay", "--since", "2020-01-01", "--json"],
+                ["release", "--yes"], ["release", "--yes", "--json"],
+                ["shadow", "--theirs", Self.theirs], ["shadow", "--theirs", Self.theirs, "--json"],
+                ["import", fleet, "--dry-run"], ["import", fleet, "--json"], ["rekey"],
+                ["pause", "google/\(Stage.app)"], ["resume", "google/\(Stage.app)"],
             ]
             for (place, words) in [
                 (">/dev/full", "no space is left"), (">&-", "it is closed"),

@@ -99,6 +99,13 @@ struct UnreadableRowTests {
         status   77    schedule    REVOKE SELECT ON renewald.schedule FROM renewald_worker
         status   77    worker      REVOKE SELECT ON renewald.worker FROM renewald_worker
         explain  77    evidence    REVOKE SELECT ON renewald.evidence FROM renewald_worker
+        once     78    lapse       ALTER TABLE renewald.purchase RENAME COLUMN lapse TO other
+        once     78    in_hand     ALTER TABLE renewald.shard RENAME COLUMN in_hand TO other
+        once     77    credential  REVOKE SELECT ON renewald.credential FROM renewald_worker
+        once     77    event       REVOKE INSERT ON renewald.event FROM renewald_worker
+        once     77    bucket      REVOKE UPDATE ON renewald.bucket FROM renewald_worker
+        export   77    credential  REVOKE SELECT ON renewald.credential FROM renewald_worker
+        plan     77    schedule    REVOKE SELECT ON renewald.schedule FROM renewald_worker
         """)
 
     /// Nobody waits for what does not come back by itself.
@@ -112,7 +119,10 @@ struct UnreadableRowTests {
                     stage.conninfo.replacingOccurrences(
                         of: "user=postgres", with: "user=\(role)"))
                 try await stage.script(row[3])
-                let command = row[0] == "status" ? ["status"] : [row[0], "ann"]
+                let isAboutAUser = ["check", "explain"].contains(row[0])
+                var command = [row[0]]
+                if isAboutAUser { command.append("ann") }
+                if row[0] == "export" { command.append("--all") }
                 let child = try stage.start(command)
                 let exit = try await child.exit(within: .seconds(20))
                 #expect(exit == .code(Int32(row[1]) ?? 0), "\(row) \(child.standardError)")
