@@ -27,8 +27,10 @@ extension GoogleObservation {
         case .byOrders: return isUnpaidByOrders(main, until: expires)
         case .notSaid:
             guard snapshot.state == .canceled else { return isInTrouble }
-            // In hold the end has fallen back: a later one that the developer ended was paid.
-            if facts.state == .hold, snapshot.cancellation == .developer { return false }
+            // In hold and in a pause the end stands still: a later one that the developer ended was
+            // paid.
+            let stoodStill = facts.state == .hold || facts.state == .paused
+            if stoodStill, snapshot.cancellation == .developer { return false }
             return isInTrouble ? !isFarBeyondGrace(expires) : isShortlyMoved(expires)
         }
     }
