@@ -48,7 +48,7 @@ package struct GoogleKeys: KeyGroup {
     package let pubsubURL = Key(
         "pubsub_url", .origin, default: "https://pubsub.googleapis.com", .live, "Cloud Pub/Sub.")
     package let api = Key(
-        "api", .choice, default: GoogleAPI.v2, .live,
+        "api", .choice, default: GoogleAPIVersion.v2, .live,
         """
         The version of the API to ask about purchases; v1 is purchases.subscriptions and
         purchases.products, which Google switches off on 2027-08-31.
@@ -83,7 +83,7 @@ package struct AmazonKeys: KeyGroup {
 }
 
 /// Which version of the Google Play Developer API is asked about purchases.
-package enum GoogleAPI: String, Hashable, Sendable, CaseIterable { case v2, v1 }
+package enum GoogleAPIVersion: String, Hashable, Sendable, CaseIterable { case v2, v1 }
 
 extension Key where Value == InputFile? {
     fileprivate static var authorities: Key {

@@ -71,7 +71,7 @@ package struct LogOutput: LogHandler {
                 continue
             }
             entry.add("RENEWALD_TOPIC", value.description)
-            if let id = CatalogMessage.id(of: value.description) { entry.add("MESSAGE_ID", id) }
+            if let id = CatalogEntry.id(of: value.description) { entry.add("MESSAGE_ID", id) }
         }
         return entry
     }

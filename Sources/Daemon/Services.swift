@@ -150,7 +150,9 @@ package struct Services: Sendable {
 
     private static let longestRead = Duration.seconds(60)
 
-    package func news(of channel: String) -> News { News(database, channel: channel) }
+    package func news(of channel: String) -> NotifyListener {
+        NotifyListener(database, channel: channel)
+    }
 
     /// An engine that works by the configuration. Of the stores only the given are asked, empty is
     /// all; the heartbeat shows whether the work advances, and a step of it may take the stall
@@ -203,7 +205,7 @@ package struct Services: Sendable {
             ledger: measured, stores: stores,
             observer: EngineReporter(telemetry: telemetry, lines: lines, log: log),
             hintStore: measured, refundStore: measured,
-            news: configuration.engine.notify ? NewsOfDue(news: news(of: News.due)) : nil,
+            news: configuration.engine.notify ? NewsOfDue(news: news(of: NotifyListener.due)) : nil,
             workerName: workerName)
     }
 }
@@ -214,7 +216,7 @@ extension Settings {
 
 /// Hears at once what `submit` and other workers have made due.
 private struct NewsOfDue: DueNews {
-    let news: News
+    let news: NotifyListener
 
     func next() async throws(LedgerError) -> Int32? {
         while !Task.isCancelled {

@@ -185,7 +185,7 @@ extension AppQueue {
             let check = await pass.ask(claim)
             let answer = check.call.answer
             await take(.answered(answer, jitter: check.moment.jitter))
-            await context.blockIfThrottled(answer, of: lane.app)
+            await context.shareRetryAfter(answer, of: lane.app)
             // A check that a stop has cut short has not failed: it stays due.
             if !Task.isCancelled, check.isToBeDecided {
                 await committer.submit(pass.decide(check))

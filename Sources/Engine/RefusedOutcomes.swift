@@ -1,8 +1,8 @@
 import Renewal
 
-/// Outcomes that the database refuses while it takes others, as where a right lacks that only some of
-/// them need. They wait until somebody has mended it, and hold up nobody else. Their purchases stay in
-/// hand: no store is asked about them again meanwhile.
+/// Outcomes that the database refuses while it takes others, as where a right lacks that only some
+/// of them need. They wait until somebody has mended it, and hold up nobody else. Their purchases
+/// stay in hand: no store is asked about them again meanwhile.
 struct RefusedOutcomes {
     struct Entry {
         let outcome: Outcome

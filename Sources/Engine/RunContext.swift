@@ -98,7 +98,7 @@ extension RunContext {
     private static let passPatience = Duration.seconds(30)
 
     /// A store that asks for fewer calls speaks to all workers, not to this one alone.
-    func blockIfThrottled(_ answer: Answer, of app: AppKey) async {
+    func shareRetryAfter(_ answer: Answer, of app: AppKey) async {
         guard case .failure(.throttled(let retryAfter?)) = answer else { return }
         do {
             try await ledger.block(BucketID(of: app), for: retryAfter)

@@ -65,7 +65,7 @@ actor ShardKeeper {
             if await leases.doubt.wait(upTo: settings.poll) { renewedAt = nil }
         }
         context.heartbeat.rest(.leases)
-        await giveBack()
+        await releaseLeases()
     }
 
     private var mode: RunMode { context.mode }
@@ -164,7 +164,7 @@ actor ShardKeeper {
         log.debug("\(idle.count) shards given to other workers")
     }
 
-    private func giveBack() async {
+    private func releaseLeases() async {
         let lease = leases.drop(Set(leases.lease.epochs.keys))
         do {
             if !lease.epochs.isEmpty { try await ledger.release(lease) }

@@ -91,7 +91,7 @@ struct SuspectRunner {
     private func check(_ claim: Claim) async -> Outcome? {
         let pass = context.pass
         let check = await pass.ask(claim)
-        await context.blockIfThrottled(check.call.answer, of: claim.purchase.app)
+        await context.shareRetryAfter(check.call.answer, of: claim.purchase.app)
         guard !Task.isCancelled, check.isToBeDecided else {
             inFlight.remove(CollectionOfOne(claim))
             return nil

@@ -73,8 +73,8 @@ extension Judgement {
         return (granted ?? facts.paidThrough).map { min($0, moment.now) }
     }
 
-    /// A consumable gives no access that a reversed refund could give back. Where its store does not
-    /// date what it says, one that was taken back stays so: or its refund would be told again.
+    /// A consumable gives no access that a reversed refund could give back. Where its store does
+    /// not date what it says, one that was taken back stays so: or its refund would be told again.
     private var staysTakenBack: Bool {
         facts.kind == .consumable && known.kind == .consumable && known.state == .refunded
             && observation.status == .active && observation.statedAt == nil

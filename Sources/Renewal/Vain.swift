@@ -32,9 +32,9 @@ extension Claim {
         now - inVain(at: now).since > policy.maxStaleness
     }
 
-    /// When it is over at the latest. No store sells a period of more than a year: that is the limit
-    /// of what will not renew and was never seen with an end, as Amazon shows it. Nil for what
-    /// may last for ever.
+    /// When it is over at the latest. No store sells a period of more than a year: that is the
+    /// limit of what will not renew and was never seen with an end, as Amazon shows it. Nil for
+    /// what may last for ever.
     func latestEnd(by facts: Facts) -> Timestamp? {
         if let end = facts.expiresAt ?? facts.paidThrough { return end }
         guard facts.kind == .autoRenewable, facts.autoRenew == false else { return nil }

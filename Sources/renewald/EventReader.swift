@@ -34,7 +34,7 @@ struct EventReader {
     }
 
     /// Gives on what there is and what comes, until it is cancelled or fails for good.
-    mutating func follow(_ news: News) async throws {
+    mutating func follow(_ news: NotifyListener) async throws {
         var listensFrom = ContinuousClock.now
         while !Task.isCancelled {
             do {
@@ -59,7 +59,7 @@ struct EventReader {
     /// Waits for news.
     ///
     /// - Returns: false when there can be none.
-    private func isHeard(_ news: News) async -> Bool {
+    private func isHeard(_ news: NotifyListener) async -> Bool {
         do throws(LedgerError) {
             _ = try await news.next(timeout: Self.pause)
             return true

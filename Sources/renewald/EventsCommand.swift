@@ -31,7 +31,7 @@ struct EventsCommand: AsyncParsableCommand {
             }
             guard follow else { return try await reader.readOn() }
             if after == nil { reader.last = try await ledger.lastEventID() }
-            try await reader.follow(services.news(of: News.events))
+            try await reader.follow(services.news(of: NotifyListener.events))
         }
     }
 

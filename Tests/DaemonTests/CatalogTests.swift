@@ -11,7 +11,7 @@ import Testing
         .appending(path: "systemd/renewald.catalog")
 
     @Test func isInStepWithTheProgram() throws {
-        let expected = CatalogMessage.catalogFile()
+        let expected = CatalogEntry.catalogFile()
         if ProcessInfo.processInfo.environment["RENEWALD_WRITE_CATALOG"] != nil {
             try Data(expected.utf8).write(to: Self.path)
         }
@@ -19,12 +19,12 @@ import Testing
     }
 
     @Test func hasOneMessageForEachTopic() {
-        #expect(CatalogMessage.all.map(\.topic).sorted() == CatalogMessage.topics.sorted())
-        #expect(Set(CatalogMessage.topics).count == CatalogMessage.topics.count)
+        #expect(CatalogEntry.all.map(\.topic).sorted() == CatalogEntry.topics.sorted())
+        #expect(Set(CatalogEntry.topics).count == CatalogEntry.topics.count)
     }
 
     @Test func hasIdsOf128BitsNoneTwice() {
-        let ids = CatalogMessage.all.map(\.id)
+        let ids = CatalogEntry.all.map(\.id)
         #expect(Set(ids).count == ids.count)
         #expect(ids.filter { $0.count != 32 || !$0.allSatisfy(\.isHexDigit) } == [])
         #expect(ids.filter { $0 != $0.lowercased() } == [])
@@ -37,11 +37,11 @@ import Testing
         ("circuit_opened", PublishedIDs.circuitOpened),
     ])
     func keepsItsIds(_ topic: String, _ id: String) {
-        #expect(CatalogMessage.id(of: topic) == id)
+        #expect(CatalogEntry.id(of: topic) == id)
     }
 
     @Test func saysWhatHasHappenedAndWhatToDo() {
-        for message in CatalogMessage.all {
+        for message in CatalogEntry.all {
             #expect(!message.subject.isEmpty, "\(message.topic)")
             let parts = message.explanation.split(separator: "\n\n")
             #expect(parts.count == 2, "\(message.topic)")
@@ -54,7 +54,7 @@ import Testing
             "RENEWALD_STORE", "RENEWALD_APP", "RENEWALD_USER", "RENEWALD_PURCHASE",
             "RENEWALD_PRODUCT", "RENEWALD_ENTITLEMENT",
         ]
-        for message in CatalogMessage.all {
+        for message in CatalogEntry.all {
             var known = event
             if message.topic.hasPrefix("notice_") { known.remove("RENEWALD_ENTITLEMENT") }
             if message.topic.hasPrefix("problem_") {

@@ -55,7 +55,7 @@ import Testing
         #expect(fields["MESSAGE"] == "grant")
         #expect(fields["PRIORITY"] == "6")
         #expect(fields["SYSLOG_IDENTIFIER"] == "renewald")
-        #expect(fields["MESSAGE_ID"] == CatalogMessage.id(of: "grant_purchased"))
+        #expect(fields["MESSAGE_ID"] == CatalogEntry.id(of: "grant_purchased"))
         #expect(fields["RENEWALD_USER"] == "ann\nPRIORITY=0")
         #expect(fields["RENEWALD_STORE"] == "apple")
     }

@@ -285,6 +285,28 @@ import Testing
         expect(machine.on(.extraCall(1), at: at(.seconds(1))) == [.turnAway(1)])
     }
 
+    // MARK: Poison
+
+    /// What stays due and may not be asked about, as after an outcome that the database refuses, comes
+    /// with each read: its neighbours go on, and it keeps no session open.
+    @Test func whatStaysInHandIsNotStartedAndHoldsUpNobody() {
+        var machine = machine()
+        _ = machine.on(.tick, at: at(.zero))
+        let claims = (0..<3).map { _ in world.makeClaim() }
+        let (poison, others) = (claims[0], Array(claims[1...]))
+        expect(machine.on(.read(claims), at: at(.zero)).contains(.keep(claims)))
+        let started = settle(
+            &machine, machine.on(.kept(others, fresh: 2), at: at(.zero)), at: .zero)
+        #expect(Set(started) == Set(others))
+        for _ in started {
+            _ = machine.on(.answered(verdict, jitter: 0.5), at: at(.seconds(1)))
+            _ = machine.on(.settled, at: at(.seconds(1)))
+        }
+        expect(machine.on(.read([poison]), at: at(.seconds(2))).contains(.keep([poison])))
+        expect(machine.on(.kept([], fresh: 0), at: at(.seconds(2))).contains(.end))
+        #expect(!machine.isInSession)
+    }
+
     // MARK: The end
 
     @Test func aQueueWithNothingDueEnds() {

@@ -138,7 +138,7 @@ import Testing
     @Test func aCommitOfEventsWakesWhoListens() async throws {
         let stage = try await Stage()
         let listener = stage.session("listener")
-        try await listener.listen([News.events])
+        try await listener.listen([NotifyListener.events])
         let lease = try await stage.takeAll()
         let claims = try await stage.claims(of: ["ann"], lease)
         _ = try await stage.ledger.commit(

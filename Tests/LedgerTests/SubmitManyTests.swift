@@ -136,7 +136,7 @@ import Testing
     @Test func tellsTheDaemonOnceOfEachApp() async throws {
         let stage = try await Stage()
         let listener = stage.session("listener")
-        try await listener.listen([News.due])
+        try await listener.listen([NotifyListener.due])
         _ = try await many(
             "[\(one("\"ann\"", "1")), \(one("\"bob\"", "2")), \(one("1", "3", store: "apple"))]",
             stage)

@@ -200,7 +200,7 @@ import Testing
     @Test func tellsTheDaemonWhichAppHasSomethingDue() async throws {
         let stage = try await Stage()
         let listener = stage.session("listener")
-        try await listener.listen([News.due])
+        try await listener.listen([NotifyListener.due])
         try await stage.submit("ann", "token", app: "com.example.first")
         try await stage.submit("ann", "token", app: "com.example.second")
         let lanes = try await stage.ledger.allLanes().map { String($0.number) }

@@ -102,7 +102,7 @@ struct RefundAnswerTests {
     @Test(arguments: bodies)
     func tellsApple(answer: RefundAnswer, body: String) async throws {
         let world = Self.apple()
-        let sent = await (try AppleHintsTests.store(world)).answer(
+        let sent = await (try AppleNotificationHistoryTests.store(world)).answer(
             Self.reply(answer), at: AppleFixture.now)
         #expect(sent == .taken)
         let request = try #require(world.requests.last)
@@ -117,14 +117,15 @@ struct RefundAnswerTests {
         let world = Self.apple()
         let reply = Self.reply(Self.answer(), environment: .sandbox)
         #expect(
-            await (try AppleHintsTests.store(world)).answer(reply, at: AppleFixture.now) == .taken)
+            await (try AppleNotificationHistoryTests.store(world)).answer(
+                reply, at: AppleFixture.now) == .taken)
         #expect(world.requests.last?.url.hasPrefix("https://sandbox.example/") == true)
     }
 
     /// Nobody but the customer can consent.
     @Test func sendsAppleNothingWithoutConsent() async throws {
         let world = Self.apple()
-        let sent = await (try AppleHintsTests.store(world)).answer(
+        let sent = await (try AppleNotificationHistoryTests.store(world)).answer(
             Self.reply(Self.answer(isConsented: false)), at: AppleFixture.now)
         #expect(sent == .refused(reason: "the customer has not consented"))
         #expect(world.requests.isEmpty)
@@ -156,7 +157,7 @@ struct RefundAnswerTests {
     ])
     func hearsWhatAppleMakesOfIt(status: Int, body: String, sent: String) async throws {
         let world = Self.apple { HTTPResponse(status: status, body: Array(body.utf8)) }
-        let came = await (try AppleHintsTests.store(world)).answer(
+        let came = await (try AppleNotificationHistoryTests.store(world)).answer(
             Self.reply, at: AppleFixture.now)
         #expect(Self.sending(came) == sent)
         #expect(world.requests.count == (status == 401 ? 2 : 1))
@@ -174,7 +175,7 @@ struct RefundAnswerTests {
     @Test(arguments: troubles)
     func knowsWhatMayHaveBeenTaken(error: CurlError, sent: String) async throws {
         let apple = Self.apple { () throws(CurlError) in throw error }
-        let came = await (try AppleHintsTests.store(apple)).answer(
+        let came = await (try AppleNotificationHistoryTests.store(apple)).answer(
             Self.reply, at: AppleFixture.now)
         #expect(Self.sending(came) == sent)
         let google = GoogleFixture.world { _ throws(CurlError) in throw error }

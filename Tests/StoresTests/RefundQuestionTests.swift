@@ -37,9 +37,9 @@ struct RefundQuestionTests {
     private static func read(_ items: [String]) async throws -> HintPage {
         let world = FakeWorld(clock: now) { request async throws(CurlError) in
             request.url.contains("sandbox")
-                ? .json(#"{"hasMore":false}"#) : .json(AppleHintsTests.page(items))
+                ? .json(#"{"hasMore":false}"#) : .json(AppleNotificationHistoryTests.page(items))
         }
-        return try await AppleHintsTests.store(world).hints(after: nil, at: now)
+        return try await AppleNotificationHistoryTests.store(world).hints(after: nil, at: now)
     }
 
     @Test(arguments: [

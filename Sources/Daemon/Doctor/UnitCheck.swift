@@ -1,3 +1,4 @@
+import Renewal
 import Crypto
 import FoundationEssentials
 

@@ -87,7 +87,7 @@ package struct Import: Sendable {
             try file.go(input, to: FileLine.Place(byte: place.byte, line: place.line))
         }
         let rejects = try options.rejects.map { path throws(WriteFailure) in
-            try RejectedLines(path, from: place.rejected, of: input, header: file.header)
+            try RejectsFile(path, from: place.rejected, of: input, header: file.header)
         }
         var batch = ImportLines(place, rejects)
         var seen: Set<Int64> = []

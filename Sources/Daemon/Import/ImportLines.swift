@@ -8,7 +8,7 @@ struct ImportLines: Sendable {
     /// Before these lines; what was counted up to them.
     private(set) var place: ImportPlace
     private(set) var purchases = ImportBatch()
-    private let rejects: RejectedLines?
+    private let rejects: RejectsFile?
     private var lines: [Line] = []
     /// Of each purchase, its line.
     private var origins: [Int] = []
@@ -28,7 +28,7 @@ struct ImportLines: Sendable {
     private static let countLimit = 2000
     private static let byteLimit = 1 << 20
 
-    init(_ place: ImportPlace, _ rejects: RejectedLines?) {
+    init(_ place: ImportPlace, _ rejects: RejectsFile?) {
         self.place = place
         self.rejects = rejects
     }

@@ -97,7 +97,7 @@ final class JournalWriter: Sendable {
         entry.add("MESSAGE", "\(count) lines were dropped: the journal did not take them in time")
         entry.add("PRIORITY", "4")
         entry.add("SYSLOG_IDENTIFIER", "renewald")
-        if let id = CatalogMessage.id(of: DaemonTopic.journalLinesDropped.rawValue) {
+        if let id = CatalogEntry.id(of: DaemonTopic.journalLinesDropped.rawValue) {
             entry.add("MESSAGE_ID", id)
         }
         return entry

@@ -1,3 +1,5 @@
+import Renewal
+
 /// What encrypts and decrypts with one key. This target knows no cryptography: it is handed in.
 package struct SealingKey: Sendable {
     /// Tells the key, and nothing of it.
@@ -34,9 +36,7 @@ package struct KeyID: Hashable, Sendable, CustomStringConvertible {
 
     package init(bytes: [UInt8]) { self.bytes = bytes }
 
-    package var description: String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    package var description: String { bytes.hexDigits }
 }
 
 /// The keys of the configuration, and what is done with them.

@@ -10,7 +10,7 @@ struct World: Sendable {
     /// Google's access tokens.
     private(set) var bearers: [String: Bearer] = [:]
     var pubSub = PubSub()
-    var desk = RefundDesk()
+    var desk = RefundQuestions()
     var quotas = QuotaBook()
     /// Apple's test notifications by their tokens.
     private(set) var tests: [String: Instant] = [:]

@@ -67,7 +67,7 @@ struct AppleRequest: Sendable {
     }
 
     /// Get Notification History. The body stays the same from page to page.
-    static func notifications(_ window: AppleHintWindow) -> AppleRequest {
+    static func notifications(_ window: AppleHistoryWindow) -> AppleRequest {
         let body = NotificationBody(startDate: window.start, endDate: window.end)
         return AppleRequest(
             "Get Notification History", "v1/notifications/history",

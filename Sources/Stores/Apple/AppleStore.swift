@@ -67,7 +67,7 @@ package final class AppleStore: Sendable {
         after position: String?, at now: Timestamp
     ) async throws(StoreFailure) -> HintPage {
         guard let api else { throw Self.needsKey }
-        return try await AppleHints(
+        return try await AppleNotificationHistory(
             verifier: verifier, bundleID: bundleID, api: api, now: now
         ).pull(after: position)
     }

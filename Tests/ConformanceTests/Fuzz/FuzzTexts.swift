@@ -32,7 +32,7 @@ extension FuzzTargets {
                 guard VoidedPlace(place.text) == place, place.start(at: day) >= day - .days(30)
                 else { throw FuzzTarget.Broken(description: "a place to go on from that is not") }
             }
-            _ = AppleHintPosition(text: text).text
+            _ = AppleHistoryPosition(text: text).text
             _ = StoreHost(baseURL: text)
             _ = CompactJWS(text)?.payload
             _ = ApplePropertyList(input)

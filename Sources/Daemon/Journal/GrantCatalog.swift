@@ -1,6 +1,6 @@
-extension CatalogMessage {
+extension CatalogEntry {
     /// Access was given.
-    static let grants = messages(
+    static let grants = entries(
         """
         == grant_purchased bbf41c8be36a5a5610ca859ebe0a49d3
         @RENEWALD_USER@ has @RENEWALD_ENTITLEMENT@ now: bought

@@ -6,7 +6,7 @@ import Renewal
 ///
 /// The tables of these are the only source: `systemd/renewald.catalog` is made from them. An id is
 /// never changed and never used again.
-package struct CatalogMessage: Hashable, Sendable {
+package struct CatalogEntry: Hashable, Sendable {
     /// What a line is marked with in the code, such as `revoke_refunded`.
     package let topic: String
     /// 128 bits in hexadecimal (https://www.freedesktop.org/wiki/Software/systemd/catalog/).
@@ -16,7 +16,7 @@ package struct CatalogMessage: Hashable, Sendable {
     /// What it means; an empty line; what to do.
     package let explanation: String
 
-    package static let all: [CatalogMessage] =
+    package static let all: [CatalogEntry] =
         grants + revokes + notices + problems + engineConditions + daemonConditions
 
     /// Every topic that the code may use.
@@ -33,7 +33,7 @@ package struct CatalogMessage: Hashable, Sendable {
     static func id(of topic: String) -> String? { ids[topic] }
 
     /// Reads a table: `== topic id`, the subject in one line, the explanation.
-    static func messages(_ table: String) -> [CatalogMessage] {
+    static func entries(_ table: String) -> [CatalogEntry] {
         table.split(separator: "== ").map { entry in
             let lines = entry.split(separator: "\n", omittingEmptySubsequences: false)
             let words = lines[0].split(separator: " ")
@@ -41,7 +41,7 @@ package struct CatalogMessage: Hashable, Sendable {
                 preconditionFailure("a catalog entry is not complete: \(lines[0])")
             }
             let text = lines[2...].joined(separator: "\n")
-            return CatalogMessage(
+            return CatalogEntry(
                 topic: String(words[0]), id: String(words[1]), subject: String(lines[1]),
                 explanation: text.hasSuffix("\n") ? String(text.dropLast()) : text)
         }

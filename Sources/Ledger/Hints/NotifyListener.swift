@@ -4,7 +4,7 @@ package import Renewal
 /// Waits for `NOTIFY` on a connection of its own. Only a convenience: who waits must also look by
 /// himself from time to time. Behind a connection pooler, where LISTEN does not work, there is
 /// none.
-package final class News: Sendable {
+package final class NotifyListener: Sendable {
     /// Sent by `renewald.submit`, with the lane.
     package static let due = "renewald_due"
     /// Sent after each commit that wrote events.

@@ -1,6 +1,6 @@
-extension CatalogMessage {
+extension CatalogEntry {
     /// A purchase that could not be judged: access stays as it is.
-    static let problems = messages(
+    static let problems = entries(
         """
         == problem_unreachable ec3587779127add687acb5fa1cb47f13
         A purchase could not be checked: @RENEWALD_STORE@ gave no usable reply

@@ -1,6 +1,6 @@
-extension CatalogMessage {
+extension CatalogEntry {
     /// What the service meets.
-    static let daemonConditions = messages(
+    static let daemonConditions = entries(
         """
         == started 0c4c3c785c3dcf7604ffa169252b7e35
         renewald has started

@@ -39,7 +39,7 @@ struct Announcement: Sendable {
 }
 
 /// What is asked about refunds, and what is announced beside the lives.
-struct RefundDesk: Sendable {
+struct RefundQuestions: Sendable {
     static let askLimit = 3
 
     private(set) var reviews: [Review] = []

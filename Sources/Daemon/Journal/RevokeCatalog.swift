@@ -1,6 +1,6 @@
-extension CatalogMessage {
+extension CatalogEntry {
     /// Access was taken away.
-    static let revokes = messages(
+    static let revokes = entries(
         """
         == revoke_expired f8fb8a6abefdd1bccc83c8694c063e8e
         @RENEWALD_USER@ has lost @RENEWALD_ENTITLEMENT@: expired

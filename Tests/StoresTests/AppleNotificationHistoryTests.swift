@@ -9,7 +9,7 @@ import Testing
 @testable import Stores
 
 /// Apple's notification history as hints, and the look-up of orders.
-struct AppleHintsTests {
+struct AppleNotificationHistoryTests {
     private static let now = AppleFixture.now
 
     static let key = AppleAPIKey(
@@ -133,7 +133,7 @@ struct AppleHintsTests {
         var told: [[String]] = []
         var reads: [Int] = []
         for seconds in [Int64(0), 60, 120] {
-            let pull = try await AppleHints(
+            let pull = try await AppleNotificationHistory(
                 verifier: verifier, bundleID: "com.example.reader", api: api,
                 now: Self.now + .seconds(seconds)
             ).pull(after: position)
@@ -191,7 +191,7 @@ struct AppleHintsTests {
     @Test(arguments: [3600, -3600, 0])
     func readsByApplesClock(ahead: Int64) async throws {
         let apple = Mutex(Self.now)
-        let windows = Mutex<[AppleHintWindow]>([])
+        let windows = Mutex<[AppleHistoryWindow]>([])
         let world = FakeWorld(clock: Self.now) { request async throws(CurlError) in
             let now = apple.withLock(\.self)
             guard request.url.hasPrefix("https://apple.example"), let body = request.body,
@@ -201,7 +201,7 @@ struct AppleHintsTests {
             guard asked.startDate < end else {
                 return .json(#"{"errorCode":4000013}"#, status: 400).dated(now)
             }
-            windows.withLock { $0.append(AppleHintWindow(start: asked.startDate, end: end)) }
+            windows.withLock { $0.append(AppleHistoryWindow(start: asked.startDate, end: end)) }
             return .json(Self.page([])).dated(now)
         }
         let store = try store(world)

@@ -2,7 +2,7 @@ import Sockets
 
 /// The file of bad lines: as they stand, under the header of the file that they come from, so that
 /// it can be mended and imported.
-struct RejectedLines: Sendable {
+struct RejectsFile: Sendable {
     private let file: GrowingFile
     private let header: [UInt8]
 

@@ -1,6 +1,6 @@
-extension CatalogMessage {
+extension CatalogEntry {
     /// Something about a purchase that changes no access.
-    static let notices = messages(
+    static let notices = entries(
         """
         == notice_renewed daf6fd9baa9b3e7eda1786728665c06e
         A subscription of @RENEWALD_USER@ was renewed

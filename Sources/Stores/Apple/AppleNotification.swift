@@ -89,8 +89,7 @@ struct AppleNews: Sendable {
 
     /// A name for what has none of its own: the same text has the same.
     static func nameOfUnreadable(_ text: String) -> NewsID {
-        let digest = SHA256.hash(data: Array(text.utf8)).prefix(8)
-        return NewsID("~" + digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+        NewsID("~" + SHA256.hash(data: Array(text.utf8)).prefix(8).hexDigits)
     }
 
     /// By what it is known again when the last minutes are read once more; nil for what a forger

@@ -1,6 +1,6 @@
 extension Sequence<UInt8> {
     /// Two small hexadecimal digits a byte.
-    var hexDigits: String {
+    package var hexDigits: String {
         String(
             decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }

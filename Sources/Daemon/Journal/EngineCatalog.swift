@@ -1,6 +1,6 @@
-extension CatalogMessage {
+extension CatalogEntry {
     /// What the engine meets.
-    static let engineConditions = messages(
+    static let engineConditions = entries(
         """
         == circuit_opened ac4fd2ec1f1382d9cb303a743f210a9a
         @RENEWALD_STORE@ fails for @RENEWALD_APP@: single probes until it recovers

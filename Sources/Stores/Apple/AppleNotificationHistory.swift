@@ -2,7 +2,7 @@ import Curl
 import Renewal
 
 /// A stretch of the notification history that is being read, in milliseconds since 1970.
-struct AppleHintWindow: Codable, Hashable, Sendable {
+struct AppleHistoryWindow: Codable, Hashable, Sendable {
     var start: Int64
     var end: Int64
     /// Asks for the next page. The stretch stays the same meanwhile.
@@ -11,11 +11,11 @@ struct AppleHintWindow: Codable, Hashable, Sendable {
 
 /// Where the reading of the notification history stands, for each environment. Its text is opaque
 /// to whoever stores it.
-struct AppleHintPosition: Codable, Hashable, Sendable {
+struct AppleHistoryPosition: Codable, Hashable, Sendable {
     struct Place: Codable, Hashable, Sendable {
         /// All up to here has been read.
         var readUpTo: Int64
-        var window: AppleHintWindow?
+        var window: AppleHistoryWindow?
         /// What was read of the last minutes, which are read again.
         var seen: [String] = []
         /// What Apple's clock is ahead of the database's, in milliseconds, by its last answer.
@@ -27,7 +27,7 @@ struct AppleHintPosition: Codable, Hashable, Sendable {
 
     /// A text that cannot be read is a beginning: hints are no evidence that could be lost.
     init(text: String?) {
-        let read = text.flatMap { try? JSON.decode(AppleHintPosition.self, from: $0.utf8) }
+        let read = text.flatMap { try? JSON.decode(AppleHistoryPosition.self, from: $0.utf8) }
         production = read?.production
         sandbox = read?.sandbox
     }
@@ -54,7 +54,7 @@ struct AppleHintPosition: Codable, Hashable, Sendable {
 /// hints and no more: each makes one purchase due.
 ///
 /// <https://developer.apple.com/documentation/appstoreserverapi/get-notification-history>
-struct AppleHints: Sendable {
+struct AppleNotificationHistory: Sendable {
     let verifier: AppleVerifier
     let bundleID: AppID
     let api: AppleAPI
@@ -64,7 +64,7 @@ struct AppleHints: Sendable {
     ///
     /// - Throws: what production said, when no environment could be read.
     func pull(after text: String?) async throws(StoreFailure) -> HintPage {
-        var position = AppleHintPosition(text: text)
+        var position = AppleHistoryPosition(text: text)
         var page = HintPage(hints: [])
         var failure: StoreFailure?
         var hasRead = false
@@ -85,17 +85,17 @@ struct AppleHints: Sendable {
     }
 
     private struct Page {
-        let place: AppleHintPosition.Place
+        let place: AppleHistoryPosition.Place
         var news: [AppleNews] = []
     }
 
     private func page(
-        of environment: StoreEnvironment, at place: AppleHintPosition.Place?
+        of environment: StoreEnvironment, at place: AppleHistoryPosition.Place?
     ) async throws(StoreFailure) -> Page {
         let database = now.microsecondsSinceEpoch / 1000
         // By Apple's clock, which dates the news.
         let present = database + (place?.skew ?? 0)
-        var place = place ?? AppleHintPosition.Place(readUpTo: present)
+        var place = place ?? AppleHistoryPosition.Place(readUpTo: present)
         let window = place.window ?? window(after: place.readUpTo, environment, present)
         var calls = AppleCalls(api, at: now, isFirst: false)
         let response = try await calls.response(to: .notifications(window), from: environment)
@@ -129,10 +129,10 @@ struct AppleHints: Sendable {
 
     private func window(
         after mark: Int64, _ environment: StoreEnvironment, _ present: Int64
-    ) -> AppleHintWindow {
+    ) -> AppleHistoryWindow {
         let earliest = present - memoryOfApple(environment)
         let start = max(min(max(mark, earliest), present) - overlap, earliest)
-        return AppleHintWindow(start: start, end: min(start + day, present))
+        return AppleHistoryWindow(start: start, end: min(start + day, present))
     }
 
     /// What was seen before is known by what the payload says of itself, and its signature is not
@@ -176,11 +176,11 @@ struct AppleHints: Sendable {
     private let itemLimit = 1000
 }
 
-extension AppleHintPosition.Place {
+extension AppleHistoryPosition.Place {
     /// A token that comes again would go round in circles: the stretch ends there.
-    fileprivate mutating func advance(past window: AppleHintWindow, to token: String?) {
+    fileprivate mutating func advance(past window: AppleHistoryWindow, to token: String?) {
         if let token, token != window.token {
-            self.window = AppleHintWindow(start: window.start, end: window.end, token: token)
+            self.window = AppleHistoryWindow(start: window.start, end: window.end, token: token)
         } else {
             self.window = nil
             readUpTo = window.end
@@ -188,7 +188,7 @@ extension AppleHintPosition.Place {
     }
 }
 
-extension AppleHintPosition.Place {
+extension AppleHistoryPosition.Place {
     /// Takes the time from an answer. What is dated later than that was not read, whatever our own
     /// clock says; where an answer does not say it, the last hour is read again.
     fileprivate mutating func learn(_ told: Timestamp?, at now: Timestamp, hasRead: Bool) {
