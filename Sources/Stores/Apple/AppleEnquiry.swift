@@ -13,6 +13,8 @@ struct AppleEnquiry: Sendable {
     let now: Timestamp
     let options: Options
     var calls: AppleCalls
+    /// What bore the known name is a transaction of another name now.
+    private(set) var hasOtherName = false
 
     struct Options: Sendable {
         /// Whether the history of a new subscription is read for its offers.
@@ -94,6 +96,7 @@ struct AppleEnquiry: Sendable {
             return nil
         }
         guard transaction.isSubscription else { return .oneTime(transaction) }
+        hasOtherName = transaction.isFirst(named: facts.originalID)
         if let id = transaction.originalTransactionId,
             let own = try await statuses.own(named: [id])
         {
@@ -269,5 +272,13 @@ extension AppleTransaction {
             let end = expiresDate.flatMap({ Timestamp(millisecondsSinceEpoch: $0.value) })
         else { return false }
         return end > instant
+    }
+}
+
+extension AppleTransaction {
+    /// Whether it began a subscription of that original id, and Apple gives it another one now: it
+    /// may have been changed more than once since it was last looked at.
+    fileprivate func isFirst(named known: OrderID?) -> Bool {
+        known != nil && transactionId == known && originalTransactionId != known
     }
 }

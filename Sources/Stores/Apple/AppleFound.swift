@@ -114,12 +114,12 @@ extension AppleEnquiry {
 
     /// The original id of what Apple has given another one since it was last asked about.
     private func renamed(_ own: AppleTransaction) -> OrderID? {
-        guard let previous = own.previousOriginalTransactionId,
-            [subject.id, facts.originalID].contains(previous),
-            own.originalTransactionId != previous,
-            facts.originalID != own.originalTransactionId
+        guard let id = own.originalTransactionId, facts.originalID != id else { return nil }
+        if hasOtherName { return id }
+        guard let previous = own.previousOriginalTransactionId, id != previous,
+            [subject.id, facts.originalID].contains(previous)
         else { return nil }
-        return own.originalTransactionId
+        return id
     }
 }
 

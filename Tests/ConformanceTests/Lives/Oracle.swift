@@ -332,7 +332,12 @@ struct Oracle {
         try owe(.paymentPending, when: link.plain == .grace && before.state == .active)
         try owe(.paymentRecovered, when: isActive && before.state == .grace)
         try owe(.trialConverted, when: isActive && before.phase == .trial && isSameProduct)
-        try owe(.autoRenewOff, when: before.autoRenew == true && !link.renews && isActive)
+        // Turned off while it ends, by one of the two clocks, it has been turned off for nothing.
+        let ahead = max(truth.terms.ahead, .zero - truth.terms.ahead)
+        let isEnding = ahead > .zero && truth.now + ahead + .minutes(1) >= link.end
+        try owe(
+            .autoRenewOff,
+            when: before.autoRenew == true && !link.renews && isActive && !isEnding)
         try owe(.autoRenewOn, when: before.autoRenew == false && link.renews && isActive)
         let isSamePeriod = before.period == facts.period
         try owe(.extended, when: isActive && isSamePeriod)
