@@ -13,6 +13,7 @@ from inapppy import AppStoreValidator
 from inapppy.errors import InAppPyValidationError
 
 from apple_desk import AppleDesk
+from apple_documented import AppleDocumented
 from stage import DAY, now
 
 ENVIRONMENTS = {"production": Environment.PRODUCTION, "sandbox": Environment.SANDBOX}
@@ -59,6 +60,8 @@ class Apple:
         self.notifications()
         self.news()
         AppleDesk(self).run()
+        self.count.client = "Apple's pages"
+        AppleDocumented(self).run()
         self.count.client = "inapppy, receipts"
         self.receipts()
 
