@@ -67,6 +67,34 @@ struct NewsTests {
         }
     }
 
+    /// Its own receipt goes on as before; that of its base tells. The user's other add-on, whose
+    /// base runs, goes on.
+    @Test(arguments: [("refund", "P3D", "refunded"), ("cancel", "P32D", "cancelled")])
+    func anAmazonAddOnEndsWithItsBase(deed: String, wait: String, reason: String) async throws {
+        try await onStage(from: "2026-01-01T00:00:00Z") { stage in
+            let base = try await stage.buy("amazon")[0]
+            let other = try await stage.buy("amazon", product: "radio")[0]
+            let maps = try await stage.buy(
+                "amazon", product: "maps", terms: "\"bases\":[\(base.id)]")[0]
+            let jazz = try await stage.buy(
+                "amazon", product: "jazz", terms: "\"bases\":[\(other.id)]")[0]
+            for made in [base, other, maps, jazz] {
+                try await stage.submit(made, "amazon", for: "ben")
+            }
+            try await Self.once(stage)
+            #expect(
+                try await stage.entitlements(of: "ben") == ["jazz", "maps", "monthly", "radio"])
+            try await stage.pass("P1D")
+            try await stage.act(base, deed)
+            try await stage.pass(wait)
+            try await Self.once(stage)
+            #expect(try await stage.entitlements(of: "ben") == ["jazz", "radio"])
+            let ends = try await stage.story(of: "ben").filter { $0.hasPrefix("revoke") }
+            #expect(Set(ends) == ["revoke maps \(reason)", "revoke monthly \(reason)"])
+            #expect(ends.count == 2)
+        }
+    }
+
     /// Without a restart, and without a stop of the engine.
     @Test func aReloadReadsTheSourcesThatItBrings() async throws {
         try await onStage { stage in

@@ -53,11 +53,8 @@ extension AmazonStore {
             throw .unreachable(reason: "the base subscription is not shown")
         }
         let receipt = try JSON.decode(AmazonReceipt.self, from: body)
-        // A renewal date that is still named after the end is that of the term that was paid.
         var facts = Facts(product: purchase.facts.product)
-        facts.paidThrough = receipt.renewalDate.flatMap {
-            Timestamp(millisecondsSinceEpoch: $0)
-        }
+        facts.paidThrough = receipt.paidThroughAtLeast
         return try AmazonObservation(
             receipt, asked: token, from: environment, facts: facts, at: now,
             provenUpTo: heard.proven
@@ -66,6 +63,33 @@ extension AmazonStore {
 
     /// Subscriptions of one customer that an add-on may have been bought for.
     private static let most = 4
+}
+
+extension AmazonReceipt {
+    /// How long a base was paid for, as far as its receipt alone tells: a renewal date that is still
+    /// named after the end is that of the term that was paid, and the first term, where its customer
+    /// or a refund has ended it, was paid from the purchase on.
+    fileprivate var paidThroughAtLeast: Timestamp? {
+        if let renewalDate { return Timestamp(millisecondsSinceEpoch: renewalDate) }
+        guard cancelReason == 1, freeTrialEndDate == nil, let purchaseDate, let leastTerm else {
+            return nil
+        }
+        return Timestamp(millisecondsSinceEpoch: purchaseDate).map { $0 + leastTerm }
+    }
+
+    /// How short its term can be; nil for words that are not known.
+    private var leastTerm: Duration? {
+        let words = (term ?? "").lowercased().split(separator: " ")
+        guard words.count == 2, let count = Int(words[0]), (1...12).contains(count) else {
+            return nil
+        }
+        return switch words[1] {
+        case "week", "weeks": .days(7 * count)
+        case "month", "months": .days(28 * count)
+        case "year", "years": .days(365 * count)
+        default: nil
+        }
+    }
 }
 
 extension Observation {

@@ -10,6 +10,8 @@ struct AmazonReceipt: Decodable, Sendable {
     let productId: ProductID?
     /// The SKU of the term that was chosen.
     let termSku: ProductID?
+    /// Its length in words, such as `1 Month`.
+    let term: String?
     /// `CONSUMABLE`, `ENTITLED` or `SUBSCRIPTION`.
     let productType: String?
     let purchaseDate: Int64?
@@ -48,6 +50,8 @@ struct AmazonReceipt: Decodable, Sendable {
         receiptId = try members.value("receiptId")
         productId = try members.value("productId")
         termSku = try members.value("termSku")
+        let length: Tolerant<String>? = try members.value("term")
+        term = length?.value
         productType = try members.value("productType")
         purchaseDate = try members.date("purchaseDate")
         renewalDate = try members.date("renewalDate")

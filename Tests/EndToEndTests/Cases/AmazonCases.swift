@@ -31,6 +31,11 @@ extension LifeCase {
             day 10: refund
             > grant monthly purchased
             > revoke monthly refunded
+        what nobody fulfils is warned of, and Amazon takes it back
+            buy {"acknowledged":false}
+            > grant monthly purchased
+            > notice unacknowledged
+            > revoke monthly refunded
         a trial is paid for in the end
             buy {"trial":"P7D"}
             > grant monthly purchased

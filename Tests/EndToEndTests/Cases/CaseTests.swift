@@ -128,7 +128,7 @@ extension Stage {
         return Set(truth.entitled_products)
     }
 
-    fileprivate func entitlements(of user: String) async throws -> Set<String> {
+    func entitlements(of user: String) async throws -> Set<String> {
         let held = try await value(
             "SELECT string_agg(entitlement, ' ') FROM renewald.entitlements "
                 + "WHERE user_id = $1 AND renewald.has(user_id, entitlement)", [.text(user)])
