@@ -12,13 +12,18 @@ struct ServiceStores: EngineStores {
     var apps: [AppKey] { clients.apps }
     var hintSources: [HintSource] { clients.hintSources }
 
-    func ask(_ claim: Claim) async -> AnsweredCall {
-        await metrics.asking(claim.purchase.app) { await clients.ask(claim) }
+    func ask(_ claim: Claim, _ permit: CallPermit) async -> AnsweredCall {
+        await metrics.asking(claim.purchase.app) { await clients.ask(claim, permit) }
     }
 
-    func acknowledge(_ claim: Claim) async -> Bool { await clients.acknowledge(claim) }
-    func answer(_ reply: RefundReply, at now: Timestamp) async -> RefundSending {
-        await clients.answer(reply, at: now)
+    func acknowledge(_ claim: Claim, _ permit: CallPermit) async -> Bool {
+        await clients.acknowledge(claim, permit)
+    }
+
+    func answer(
+        _ reply: RefundReply, at now: Timestamp, _ permit: CallPermit
+    ) async -> RefundSending {
+        await clients.answer(reply, at: now, permit)
     }
 
     func evidence(of answered: AnsweredCall) -> Evidence? { keeper?.evidence(of: answered) }

@@ -164,9 +164,7 @@ package struct Services: Sendable {
         var settings = settings(following: configuration)
         settings.stores = stores
         settings.stallLimit = stallLimit
-        let engine = RenewalEngine(settings, engineServices(), log: log, heartbeat: heartbeat)
-        clients.beforeExtraCalls { [weak engine] app in await engine?.extraCall(app) }
-        return engine
+        return RenewalEngine(settings, engineServices(), log: log, heartbeat: heartbeat)
     }
 
     package func close() async {

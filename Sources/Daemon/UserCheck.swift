@@ -60,10 +60,7 @@ package struct UserCheck: Sendable {
         self.services = services
         self.isDryRun = isDryRun
         self.released = released
-        let calls = UrgentCalls(services.configuration.stores, services.ledger)
-        self.calls = calls
-        // Without its place a further call is made all the same: what was begun gets done.
-        services.clients.beforeExtraCalls { app in _ = try? await calls.wait(for: app) }
+        calls = UrgentCalls(services.configuration.stores, services.ledger)
     }
 
     /// - Returns: nothing for an unknown user.
@@ -123,8 +120,10 @@ package struct UserCheck: Sendable {
                 AnsweredCheck(of: claim, AnsweredCall(.failure(failure)), since: began), by: pass,
                 isReleasing: released != nil)
         }
+        // Without its place a further call is made all the same: what was begun gets done.
+        let permit = CallPermit { _ = try? await calls.wait(for: claim.purchase.app) }
         return CheckedPurchase(
-            await pass.ask(claim, since: began), by: pass, isReleasing: released != nil)
+            await pass.ask(claim, permit, since: began), by: pass, isReleasing: released != nil)
     }
 
     private func commit(

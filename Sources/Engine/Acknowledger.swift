@@ -36,7 +36,7 @@ final class Acknowledger: Sendable {
         teller.finish()
     }
 
-    func run() async {
+    func run(_ turns: any CallTurns) async {
         await withDiscardingTaskGroup { group in
             let slots = ConcurrencyLimit(limit: Self.atOnce)
             for await claim in claims {
@@ -45,19 +45,23 @@ final class Acknowledger: Sendable {
                     await freed.wait(upTo: .seconds(60))
                 }
                 group.addTask {
-                    await self.acknowledge(claim)
+                    await self.acknowledge(claim, turns)
                     slots.give(0)
                 }
             }
         }
     }
 
-    private func acknowledge(_ claim: Claim) async {
+    private func acknowledge(_ claim: Claim, _ turns: any CallTurns) async {
         let part = Heartbeat.Part.acknowledgement(claim.purchase.id)
-        controls.heartbeat.expect(part, within: controls.settings.stallLimit)
-        await Heartbeat.$part.withValue(part) {
-            if await !stores.acknowledge(claim) { say(claim) }
+        let limit = controls.settings.stallLimit
+        controls.heartbeat.expect(part, within: limit)
+        let permit = CallPermit { [self] in
+            await controls.heartbeat.pausing(part, within: limit) {
+                _ = await turns.turn(of: claim.purchase.app)
+            }
         }
+        if await !stores.acknowledge(claim, permit) { say(claim) }
         controls.heartbeat.rest(part)
     }
 

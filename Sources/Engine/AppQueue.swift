@@ -35,7 +35,8 @@ actor AppQueue {
     }
 
     /// One session: runs until nothing is due any more, until `stop`, or until one pass is done.
-    func run() async {
+    /// The permit is for the calls of each check beyond its first.
+    func run(_ permit: CallPermit) async {
         let (jobs, starter) = AsyncStream.makeStream(of: QueueJob.self)
         self.jobs = starter
         wakeUp.reset()
@@ -45,7 +46,7 @@ actor AppQueue {
         expectLook()
         await withDiscardingTaskGroup { group in
             group.addTask { await self.lookAfterMachine() }
-            for await job in jobs { group.addTask { await self.perform(job) } }
+            for await job in jobs { group.addTask { await self.perform(job, permit) } }
         }
         context.inFlight.remove(machine.takeBuffer())
         context.inFlight.endReading(lane.number)
@@ -161,9 +162,9 @@ extension AppQueue {
             unless: machine.inFlight <= machine.callers.count)
     }
 
-    private nonisolated func perform(_ job: QueueJob) async {
+    private nonisolated func perform(_ job: QueueJob, _ permit: CallPermit) async {
         switch job {
-        case .check(let claim): await check(claim)
+        case .check(let claim): await check(claim, permit)
         case .read(let limit):
             let (places, backfill) = await places(of: context.leases.openShards)
             await take(work.read(limit, from: places, behind: backfill))
@@ -178,11 +179,11 @@ extension AppQueue {
         return (shards.map(machine.place), backfill: shards.map(machine.backfillPlace))
     }
 
-    private nonisolated func check(_ first: Claim) async {
+    private nonisolated func check(_ first: Claim, _ permit: CallPermit) async {
         var next: Claim? = first
         while let claim = next {
             let pass = context.pass
-            let check = await pass.ask(claim)
+            let check = await pass.ask(claim, permit)
             let answer = check.call.answer
             await take(.answered(answer, jitter: check.moment.jitter))
             await context.shareRetryAfter(answer, of: lane.app)

@@ -35,14 +35,18 @@ package protocol EngineStores: Sendable {
     var apps: [AppKey] { get }
     /// Where news comes from.
     var hintSources: [HintSource] { get }
-    /// Asks the store of the claim's app. Never fails: a failure is an answer.
-    func ask(_ claim: Claim) async -> AnsweredCall
-    /// Tells the store that the purchase has arrived.
+    /// Asks the store of the claim's app. Never fails: a failure is an answer. The permit is for
+    /// the calls beyond the first.
+    func ask(_ claim: Claim, _ permit: CallPermit) async -> AnsweredCall
+    /// Tells the store that the purchase has arrived. The permit is for all calls.
     ///
     /// - Returns: whether it has heard, or does not wait for it.
-    func acknowledge(_ claim: Claim) async -> Bool
-    /// Answers a question about a refund. Never fails: a failure is in what came of it.
-    func answer(_ reply: RefundReply, at now: Timestamp) async -> RefundSending
+    func acknowledge(_ claim: Claim, _ permit: CallPermit) async -> Bool
+    /// Answers a question about a refund. Never fails: a failure is in what came of it. The permit
+    /// is for all calls.
+    func answer(
+        _ reply: RefundReply, at now: Timestamp, _ permit: CallPermit
+    ) async -> RefundSending
     /// Makes what is kept of a check that mattered; nil where nothing is kept.
     func evidence(of answered: AnsweredCall) -> Evidence?
 }

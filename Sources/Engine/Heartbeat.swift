@@ -29,9 +29,6 @@ package final class Heartbeat: Sendable {
         case refund(Int64)
     }
 
-    /// The part that the current task makes steps of, where one task makes them all.
-    @TaskLocal static var part: Part?
-
     private let deadlines = Mutex<[Part: ContinuousClock.Instant]>([:])
 
     package init() {}
@@ -46,11 +43,13 @@ package final class Heartbeat: Sendable {
         deadlines.withLock { $0[part] = nil }
     }
 
-    /// Waits for a turn to call. The current task's part is not stuck meanwhile, however long that
-    /// takes; its next step comes within the given time after that.
-    func pausing<Value>(within limit: Duration, _ wait: () async -> Value) async -> Value {
-        if let part = Self.part { rest(part) }
-        defer { if let part = Self.part { expect(part, within: limit) } }
+    /// Waits for a turn to call. The part is not stuck meanwhile, however long that takes; its next
+    /// step comes within the given time after that.
+    func pausing<Value>(
+        _ part: Part, within limit: Duration, _ wait: () async -> Value
+    ) async -> Value {
+        rest(part)
+        defer { expect(part, within: limit) }
         return await wait()
     }
 

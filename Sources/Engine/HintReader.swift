@@ -8,6 +8,8 @@ struct HintReader: Sendable {
     let context: RunContext
     let store: any HintStore
     let telling: HintTelling
+    /// For the calls of one reading.
+    let permit: @Sendable (HintSource) -> CallPermit
     /// Told when something of an app was made due.
     let woken: @Sendable (AppKey) -> Void
 
@@ -62,12 +64,13 @@ struct HintReader: Sendable {
     ) async throws(LedgerError) -> Pulled {
         var pulled = Pulled()
         var position = start.place.position
+        let permit = permit(source)
         for _ in 0..<Self.pageLimit {
             let now = start.now + (ContinuousClock.now - start.toldAt)
             let page: HintPage
             beat(source)
             do throws(StoreFailure) {
-                page = try await source.pull(position, now)
+                page = try await source.pull(position, now, permit)
             } catch {
                 pulled.failure = error
                 return pulled
@@ -86,7 +89,7 @@ struct HintReader: Sendable {
             if !page.receipts.isEmpty {
                 beat(source)
                 do throws(StoreFailure) {
-                    try await source.acknowledge(page.receipts, now)
+                    try await source.acknowledge(page.receipts, now, permit)
                 } catch {
                     // They come again, and are known then.
                     pulled.failure = error

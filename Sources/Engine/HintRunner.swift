@@ -19,7 +19,9 @@ final class HintRunner: Sendable {
 
     private let context: RunContext
     private let store: any HintStore
-    private let reader: HintReader
+    private let telling: HintTelling
+    private let turns: any CallTurns
+    private let woken: @Sendable (AppKey) -> Void
     private let state: Mutex<State>
     private let wakeUp = AsyncEvent()
 
@@ -30,12 +32,16 @@ final class HintRunner: Sendable {
     private static let forgetInterval = Duration.minutes(10)
 
     /// Nil where hints cannot be stored. `woken` is told when something of an app was made due.
-    init?(_ context: RunContext, woken: @escaping @Sendable (AppKey) -> Void = { _ in }) {
+    init?(
+        _ context: RunContext, _ turns: any CallTurns,
+        woken: @escaping @Sendable (AppKey) -> Void = { _ in }
+    ) {
         guard let store = context.services.hintStore else { return nil }
         self.context = context
         self.store = store
-        reader = HintReader(
-            context: context, store: store, telling: HintTelling(context.log), woken: woken)
+        telling = HintTelling(context.log)
+        self.turns = turns
+        self.woken = woken
         state = Mutex(State(watch: HintWatch(isOnePass: context.mode != .forever)))
         adapt(to: context.services.stores.hintSources)
         state.withLock { $0.changes = [] }
@@ -79,8 +85,7 @@ final class HintRunner: Sendable {
     }
 
     /// The reading waits for its turn to call, or goes on.
-    func waits(_ part: Heartbeat.Part?, _ waits: Bool) {
-        guard case .hints(let name)? = part else { return }
+    private func waits(_ name: SourceID, _ waits: Bool) {
         state.withLock { $0.watch.waits(name, waits) }
         wakeUp.signal()
     }
@@ -130,10 +135,24 @@ final class HintRunner: Sendable {
         return starts
     }
 
-    private func read(_ source: HintSource, _ start: HintWatch.Start) async {
-        let reading = await Heartbeat.$part.withValue(.hints(source.name)) {
-            await reader.read(source, start)
+    private var reader: HintReader {
+        HintReader(
+            context: context, store: store, telling: telling,
+            permit: { [self] in permit(for: $0) }, woken: woken)
+    }
+
+    private func permit(for source: HintSource) -> CallPermit {
+        let part = Heartbeat.Part.hints(source.name)
+        return CallPermit { [self] in
+            defer { waits(source.name, false) }
+            await context.heartbeat.pausing(part, within: context.settings.stallLimit) {
+                _ = await turns.turn(of: source.app) { waits(source.name, $0) }
+            }
         }
+    }
+
+    private func read(_ source: HintSource, _ start: HintWatch.Start) async {
+        let reading = await reader.read(source, start)
         context.heartbeat.rest(.hints(source.name))
         state.withLock { state in
             state.signs[source.name] = nil

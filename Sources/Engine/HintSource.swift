@@ -12,17 +12,20 @@ package struct HintSource: Sendable {
     /// The longest that one pull may take, the store's own waiting for news included.
     package let patience: Duration
     /// One page, from the given place on; nil is the source's own beginning. The time is the
-    /// database's.
-    package let pull: @Sendable (String?, Timestamp) async throws(StoreFailure) -> HintPage
+    /// database's; the permit is for the calls.
+    package let pull: Pull
     /// Gives a page's receipts back, once its due marks are stored.
-    package let acknowledge: @Sendable ([String], Timestamp) async throws(StoreFailure) -> Void
+    package let acknowledge: Acknowledge
+
+    package typealias Pull =
+        @Sendable (String?, Timestamp, CallPermit) async throws(StoreFailure) -> HintPage
+    package typealias Acknowledge =
+        @Sendable ([String], Timestamp, CallPermit) async throws(StoreFailure) -> Void
 
     package init(
         name: SourceID, app: AppKey, endpoint: EndpointID, interval: Duration,
         patience: Duration = .seconds(30),
-        pull: @escaping @Sendable (String?, Timestamp) async throws(StoreFailure) -> HintPage,
-        acknowledge: @escaping @Sendable ([String], Timestamp) async throws(StoreFailure) -> Void =
-            { _, _ in }
+        pull: @escaping Pull, acknowledge: @escaping Acknowledge = { _, _, _ in }
     ) {
         self.name = name
         self.app = app

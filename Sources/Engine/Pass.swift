@@ -12,11 +12,11 @@ package struct Pass: Sendable {
     }
 
     /// Asks the store of the claim's app. `began` is when the check began: what was awaited before
-    /// the call counts.
+    /// the call counts. The permit is for the calls beyond the first.
     package func ask(
-        _ claim: Claim, since began: ContinuousClock.Instant = .now
+        _ claim: Claim, _ permit: CallPermit, since began: ContinuousClock.Instant = .now
     ) async -> AnsweredCheck {
-        AnsweredCheck(of: claim, await stores.ask(claim), since: began)
+        AnsweredCheck(of: claim, await stores.ask(claim, permit), since: began)
     }
 
     /// Decides what the answer means. With `keepsEvidence` evidence is kept also of a check that

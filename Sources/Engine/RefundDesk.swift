@@ -19,8 +19,7 @@ final class RefundDesk: Sendable {
 
     private let context: RunContext
     private let store: any RefundStore
-    /// Waits for a place in an app's row of calls; false where there is none.
-    private let turn: @Sendable (AppKey) async -> Bool
+    private let turns: any CallTurns
     private let state = Mutex(State())
     private let wakeUp = AsyncEvent()
 
@@ -33,11 +32,11 @@ final class RefundDesk: Sendable {
     private static let failureRest = Duration.seconds(15)
 
     /// Nil where questions cannot be stored.
-    init?(_ context: RunContext, turn: @escaping @Sendable (AppKey) async -> Bool) {
+    init?(_ context: RunContext, _ turns: any CallTurns) {
         guard let store = context.services.refundStore else { return nil }
         self.context = context
         self.store = store
-        self.turn = turn
+        self.turns = turns
     }
 
     private var log: Logger { context.log }
@@ -124,7 +123,9 @@ final class RefundDesk: Sendable {
         at began: ContinuousClock.Instant
     ) async {
         for one in cases where !mustEnd {
-            guard await turn(app), await send(one, now: now + (ContinuousClock.now - began)) else {
+            guard await turns.turn(of: app),
+                await send(one, now: now + (ContinuousClock.now - began))
+            else {
                 state.withLock { $0.resting[app] = .now + Self.failureRest }
                 break
             }
@@ -143,7 +144,8 @@ final class RefundDesk: Sendable {
             let attempt = RefundAttempt(
                 of: one, answer: reply.answer, by: context.worker, limit: Self.sendingLimit)
             guard try await store.begin(attempt) else { return true }
-            let sending = await context.services.stores.answer(reply, at: now)
+            let sending = await context.services.stores.answer(
+                reply, at: now, turns.permit(for: one.app))
             let ending = one.ending(sending, jitter: .random(in: 0..<1))
             try await store.end(attempt, ending)
             log.tell(one, ending)

@@ -44,11 +44,11 @@ package final class RenewalEngine: Service {
         let acknowledger = Acknowledger(controls, services.stores, log: log)
         let committer = Committer(context, counters) { acknowledger.add($0) }
         let supervisor = Supervisor(context, committer)
-        let hints = HintRunner(context, woken: { supervisor.hear(of: $0) })
+        let hints = HintRunner(context, supervisor, woken: { supervisor.hear(of: $0) })
         self.supervisor.withLock { $0 = supervisor }
         self.context.withLock { $0 = context }
         self.hints.withLock { $0 = hints }
-        let refunds = RefundDesk(context) { await self.extraCall($0) }
+        let refunds = RefundDesk(context, supervisor)
         let told = AsyncEvent()
         let keeper = ShardKeeper(context, supervisor) { apps in
             hints?.pause(apps)
@@ -73,7 +73,7 @@ package final class RenewalEngine: Service {
                         await supervisor.stop()
                     }
                 }
-                group.addTask { await acknowledger.run() }
+                group.addTask { await acknowledger.run(supervisor) }
                 if mode == .forever {
                     group.addTask {
                         // Which apps are paused is known by then.
@@ -108,33 +108,6 @@ package final class RenewalEngine: Service {
             if let trouble = context.faults.any ?? trouble ?? committer.trouble { throw trouble }
         }
         return counters.current
-    }
-
-    /// Waits for a place in the row of calls of an app, for a call beyond the first of a check.
-    ///
-    /// - Returns: whether there is one. What was begun gets done: a check goes on without.
-    @discardableResult
-    package func extraCall(_ app: AppKey) async -> Bool {
-        guard let context = context.withLock({ $0 }) else { return false }
-        let hints = hints.withLock { $0 }
-        let part = Heartbeat.part
-        defer { hints?.waits(part, false) }
-        return await controls.heartbeat.pausing(within: controls.settings.stallLimit) {
-            await self.turn(of: app, in: context) { hints?.waits(part, $0) }
-        }
-    }
-
-    /// An app's queue that is at work has places for all. Who is given a place at once has not
-    /// waited: so of a thousand apps with news a few call at a time.
-    private func turn(
-        of app: AppKey, in context: RunContext, waits: (Bool) -> Void
-    ) async -> Bool {
-        if let queue = supervisor.withLock({ $0?.runner(of: app) }) {
-            waits(true)
-            if await queue.extraCall() { return true }
-            waits(false)
-        }
-        return await context.turn(of: app) { waits(true) }
     }
 
     /// Takes other settings while it runs, without interrupting a check: rates, limits and rules

@@ -88,7 +88,7 @@ final class Supervisor: Sendable {
     ///
     /// - Returns: how many are suspects still.
     func clear(_ shards: [TakenShard]) async -> Int {
-        let runner = SuspectRunner(context: context, committer: committer)
+        let runner = SuspectRunner(context: context, committer: committer, turns: self)
         var unasked = 0
         var isLater = false
         do {
@@ -121,7 +121,7 @@ final class Supervisor: Sendable {
 
     private var runners: [AppQueue] { state.withLock { Array($0.runners.values) } }
 
-    func runner(of app: AppKey) -> AppQueue? {
+    private func runner(of app: AppKey) -> AppQueue? {
         state.withLock { state in state.numbers[app].flatMap { state.runners[$0] } }
     }
 
@@ -146,7 +146,7 @@ final class Supervisor: Sendable {
         await withDiscardingTaskGroup { group in
             for await runner in sessions {
                 group.addTask {
-                    await runner.run()
+                    await runner.run(self.permit(for: runner.lane.app))
                     self.finish(runner)
                 }
             }
@@ -269,5 +269,36 @@ final class Supervisor: Sendable {
             return state.lanes[number] != nil
         }
         if isServed { start(number) }
+    }
+}
+
+/// Who gives places in the rows of calls of apps.
+protocol CallTurns: Sendable {
+    /// Waits for a place, for a call beyond the first of a check.
+    ///
+    /// - Parameters:
+    ///   - app: whose store is called.
+    ///   - waits: told whether it has to be waited for.
+    /// - Returns: whether there is one. What was begun gets done: it goes on without.
+    func turn(of app: AppKey, waits: (Bool) -> Void) async -> Bool
+}
+
+extension CallTurns {
+    func turn(of app: AppKey) async -> Bool { await turn(of: app, waits: { _ in }) }
+
+    /// For the calls of one piece of work.
+    func permit(for app: AppKey) -> CallPermit { CallPermit { _ = await turn(of: app) } }
+}
+
+extension Supervisor: CallTurns {
+    /// An app's queue that is at work has places for all. Who is given a place at once has not
+    /// waited: so of a thousand apps with news a few call at a time.
+    func turn(of app: AppKey, waits: (Bool) -> Void) async -> Bool {
+        if let queue = runner(of: app) {
+            waits(true)
+            if await queue.extraCall() { return true }
+            waits(false)
+        }
+        return await context.turn(of: app) { waits(true) }
     }
 }

@@ -7,6 +7,7 @@ import Renewal
 struct SuspectRunner {
     let context: RunContext
     let committer: Committer
+    let turns: any CallTurns
 
     private var ledger: any EngineLedger { context.ledger }
     private var inFlight: InFlight { context.inFlight }
@@ -90,7 +91,7 @@ struct SuspectRunner {
     /// Nil for one that stays due as it is.
     private func check(_ claim: Claim) async -> Outcome? {
         let pass = context.pass
-        let check = await pass.ask(claim)
+        let check = await pass.ask(claim, turns.permit(for: claim.purchase.app))
         await context.shareRetryAfter(check.call.answer, of: claim.purchase.app)
         guard !Task.isCancelled, check.isToBeDecided else {
             inFlight.remove(CollectionOfOne(claim))

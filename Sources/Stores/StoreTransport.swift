@@ -8,22 +8,25 @@ package struct StoreTransport: Sendable {
     /// The machine's clock: only for validity times inside signed requests and for the age of
     /// tokens (design rule 12).
     package var wallClock: @Sendable () -> Timestamp
-    /// Awaited before each call beyond the first of one check, so that the quota holds. A token
-    /// endpoint has no part in the quota.
-    package var beforeExtraCall: @Sendable () async -> Void
+    /// The work that calls are made for; nil where nobody counts or notes them. A token endpoint
+    /// has no part in the quota.
+    package var session: CallSession?
 
     package init(
         send: @escaping @Sendable (HTTPRequest) async throws(CurlError) -> HTTPResponse,
         wallClock: @escaping @Sendable () -> Timestamp,
-        beforeExtraCall: @escaping @Sendable () async -> Void = {}
+        session: CallSession? = nil
     ) {
         self.send = send
         self.wallClock = wallClock
-        self.beforeExtraCall = beforeExtraCall
+        self.session = session
     }
 }
 
 extension StoreTransport {
+    /// Awaited before each call beyond the first of one piece of work, so that the quota holds.
+    func beforeExtraCall() async { await session?.waitForFurtherCall() }
+
     /// Sends, and puts what went wrong into the words of the core. `name` is the vendor's name for
     /// the call; without one it is not noted as part of a check, as its body may be a secret.
     func response(
@@ -31,10 +34,10 @@ extension StoreTransport {
     ) async throws(StoreFailure) -> HTTPResponse {
         do throws(CurlError) {
             let response = try await send(request)
-            if let name { CallLog.note(name, response) }
+            if let name { session?.note(name, response) }
             return response
         } catch {
-            if let name { CallLog.note(name, nil) }
+            if let name { session?.note(name, nil) }
             throw StoreFailure(error)
         }
     }
@@ -56,10 +59,10 @@ extension StoreTransport {
         request.isSentOnce = true
         do throws(CurlError) {
             let response = try await send(request)
-            CallLog.note(name, response)
+            session?.note(name, response)
             return .answered(response)
         } catch {
-            CallLog.note(name, nil)
+            session?.note(name, nil)
             switch error {
             case .unreachable(_, _, isUnsent: true), .refusedURL:
                 return .notSent(StoreFailure(error))

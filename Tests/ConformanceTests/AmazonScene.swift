@@ -27,8 +27,10 @@ struct AmazonScene: StoreScene {
             transport: wire.transport)
     }
 
-    func ask(_ purchase: Purchase, at now: Timestamp) async -> Answer {
-        await store.ask(purchase, at: now)
+    func ask(
+        _ purchase: Purchase, at now: Timestamp, in session: CallSession
+    ) async -> Answer {
+        await store.within(session).ask(purchase, at: now)
     }
 
     func prepare(_ cell: String, at day: Timestamp) throws {

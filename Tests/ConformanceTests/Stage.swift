@@ -12,7 +12,7 @@ protocol StoreScene: Sendable {
     func prepare(_ cell: String, at day: Timestamp) throws
     /// Puts these bytes on the wire, with status 200, whatever is asked.
     func prepare(body: [UInt8], at day: Timestamp)
-    func ask(_ purchase: Purchase, at now: Timestamp) async -> Answer
+    func ask(_ purchase: Purchase, at now: Timestamp, in session: CallSession) async -> Answer
 }
 
 /// What is on the wire, and how often it was asked.
@@ -199,8 +199,8 @@ struct Stage {
         }
         purchase.cluesHeardAt = (clues[id] ?? [:]).filter { $0.value <= now }
         purchase.clues = Set(purchase.cluesHeardAt.keys)
-        let (scene, asked) = (scene, purchase)
-        let hearing = await CallLog.noting { await scene.ask(asked, at: now) }
+        let session = CallSession()
+        let hearing = session.answered(await scene.ask(purchase, at: now, in: session))
         let answer = hearing.answer
         var claim = Claim(
             purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1,

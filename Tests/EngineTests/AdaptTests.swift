@@ -131,11 +131,10 @@ import Testing
     @Test func aCheckThatWaitsForItsTurnToCallIsNotStuck() async throws {
         let world = World()
         let heartbeat = Heartbeat()
-        let engine = Mutex<RenewalEngine?>(nil)
         let app = world.state.lanes[0].app
         world.add(1)
-        var services = world.services { claim in
-            await engine.withLock { $0 }?.extraCall(app)
+        var services = world.services { claim, permit in
+            await permit.wait()
             return inForce(claim)
         }
         services.spy {
@@ -150,9 +149,8 @@ import Testing
         var settings = quickSettings()
         settings.callsPerSecond[app] = 1
         settings.stopLimit = .milliseconds(10)
-        let made = RenewalEngine(settings, services, log: quiet, heartbeat: heartbeat)
-        engine.withLock { $0 = made }
-        try await made.run {
+        let engine = RenewalEngine(settings, services, log: quiet, heartbeat: heartbeat)
+        try await engine.run {
             await world.wait { $0.reservations == 2 }
             #expect(!later(heartbeat).contains(.checks(app)))
         }

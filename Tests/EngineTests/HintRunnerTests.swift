@@ -102,7 +102,8 @@ private func page(
             .forever, LiveSettings(quickSettings(), Heartbeat()),
             World().services { inForce($0) }, log: quiet)
         let reader = HintReader(
-            context: context, store: news, telling: HintTelling(news.log), woken: { _ in })
+            context: context, store: news, telling: HintTelling(news.log),
+            permit: { _ in .free }, woken: { _ in })
         var readings: [HintReading] = []
         for _ in 0..<times {
             var failures = 0
@@ -179,7 +180,7 @@ private func page(
                 HintSource(
                     name: "news", app: AppKey(store: .google, id: "com.example.1"),
                     endpoint: "google", interval: .seconds(1),
-                    pull: { _, _ throws(StoreFailure) in
+                    pull: { _, _, _ throws(StoreFailure) in
                         pulling.signal()
                         await gate.pass()
                         throw .unreachable(reason: "cancelled")
@@ -266,12 +267,10 @@ private func page(
         let heartbeat = Heartbeat()
         let part = Heartbeat.Part.hints("news")
         func isMissed() -> Bool { heartbeat.overdue(at: .now + .seconds(86_400)).contains(part) }
-        await Heartbeat.$part.withValue(part) {
-            heartbeat.expect(part, within: .seconds(60))
-            #expect(isMissed())
-            await heartbeat.pausing(within: .seconds(60)) { #expect(!isMissed()) }
-            #expect(isMissed())
-        }
+        heartbeat.expect(part, within: .seconds(60))
+        #expect(isMissed())
+        await heartbeat.pausing(part, within: .seconds(60)) { #expect(!isMissed()) }
+        #expect(isMissed())
     }
 
     /// One that never answers, and one that does.
@@ -316,7 +315,7 @@ private func page(
         HintSource(
             name: name, app: AppKey(store: .google, id: "com.example.1"),
             endpoint: "google", interval: .milliseconds(5), patience: .zero,
-            pull: { _, _ throws(StoreFailure) in
+            pull: { _, _, _ throws(StoreFailure) in
                 pulling.signal()
                 await gate.pass()
                 return HintPage(hints: [])

@@ -79,7 +79,7 @@ final class House: Sendable {
     ) -> EngineServices {
         let stores = FakeStores(
             configured: apps,
-            answer: { claim in
+            answer: { claim, _ in
                 self.asked.withLock { $0[claim.purchase.id, default: 0] += 1 }
                 return AnsweredCall(inForce(claim))
             })

@@ -38,7 +38,7 @@ import Testing
             return HintSource(
                 name: name, app: app, endpoint: EndpointID("\(app.store.rawValue) \(endpoint)"),
                 interval: .milliseconds(200),
-                pull: { position, _ throws(StoreFailure) in
+                pull: { position, _, _ throws(StoreFailure) in
                     let read = self.reads.withLock { reads in
                         reads[name, default: 0] += 1
                         return reads[name, default: 0]
@@ -57,7 +57,7 @@ import Testing
 
         func services(_ ledger: PostgresLedger) -> EngineServices {
             let stores = FakeStores(
-                configured: { self.apps }, answer: { AnsweredCall(inForce($0)) },
+                configured: { self.apps }, answer: { claim, _ in AnsweredCall(inForce(claim)) },
                 hintSources: sources)
             var services = EngineServices(
                 ledger: ledger, stores: stores, hintStore: ledger, workerName: "test")

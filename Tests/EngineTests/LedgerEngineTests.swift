@@ -48,7 +48,7 @@ import Testing
         let ledger = house.newLedger()
         var services = house.services(ledger)
         services.changeStores {
-            $0.answer = { claim in
+            $0.answer = { claim, _ in
                 guard claim.purchase.userID == "user 7" else {
                     return AnsweredCall(inForce(claim))
                 }

@@ -35,14 +35,14 @@ final class News: Sendable {
         HintSource(
             name: name, app: AppKey(store: .google, id: "com.example.1"), endpoint: "google",
             interval: interval,
-            pull: { position, _ throws(StoreFailure) in
+            pull: { position, _, _ throws(StoreFailure) in
                 self.note("pull \(position ?? "-")")
                 let page = self.state.withLock { state in
                     state.pages.isEmpty ? nil : state.pages.removeFirst()
                 }
                 return try (page ?? .success(HintPage(hints: []))).get()
             },
-            acknowledge: { receipts, _ throws(StoreFailure) in
+            acknowledge: { receipts, _, _ throws(StoreFailure) in
                 self.note("acknowledge \(receipts.joined(separator: ","))")
             })
     }

@@ -152,15 +152,22 @@ final class World: Sendable {
 
     /// What an engine works with in this world.
     func services(ask: @escaping @Sendable (Claim) async -> Answer) -> EngineServices {
+        services { claim, _ in await ask(claim) }
+    }
+
+    /// The same, for checks of several calls.
+    func services(
+        asking: @escaping @Sendable (Claim, CallPermit) async -> Answer
+    ) -> EngineServices {
         let stores = FakeStores(
             configured: { self.state.lanes.map(\.app) },
-            answer: { claim in
+            answer: { claim, permit in
                 self.change { state in
                     state.asked.append(claim)
                     state.inFlight[claim.lane, default: 0] += 1
                     state.mostInFlight = max(state.mostInFlight, state.totalInFlight)
                 }
-                let answer = await ask(claim)
+                let answer = await asking(claim, permit)
                 self.change { $0.inFlight[claim.lane, default: 0] -= 1 }
                 return AnsweredCall(answer)
             })

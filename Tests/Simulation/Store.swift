@@ -74,7 +74,9 @@ final class SimulatedStore: Sendable {
         guard let store = client.withLock(\.self) else {
             return (AnsweredCall(.failure(.notConfigured)), nil)
         }
-        let call = await CallLog.noting { await store.ask(claim.purchase, at: claim.claimedAt) }
+        let session = CallSession()
+        let answer = await store.within(session).ask(claim.purchase, at: claim.claimedAt)
+        let call = session.answered(answer)
         let shown = state.withLock { $0.shown[claim.purchase.token]?.madeAt }
         return (call, shown)
     }

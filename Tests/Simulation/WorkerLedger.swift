@@ -196,7 +196,7 @@ struct WorkerStores: EngineStores {
         return [
             HintSource(
                 name: "news", app: SimulatedStore.app, endpoint: "news", interval: plan.poll,
-                pull: { [worker, store] position, _ throws(StoreFailure) in
+                pull: { [worker, store] position, _, _ throws(StoreFailure) in
                     guard await worker.pass() else { throw .unreachable(reason: "killed") }
                     let page = store.news.page(after: position)
                     guard await worker.pass() else { throw .unreachable(reason: "killed") }
@@ -205,7 +205,7 @@ struct WorkerStores: EngineStores {
         ]
     }
 
-    func ask(_ claim: Claim) async -> AnsweredCall {
+    func ask(_ claim: Claim, _ permit: CallPermit) async -> AnsweredCall {
         guard await worker.pass() else {
             return AnsweredCall(.failure(.unreachable(reason: "killed")))
         }
@@ -220,9 +220,11 @@ struct WorkerStores: EngineStores {
         return call
     }
 
-    func acknowledge(_ claim: Claim) async -> Bool { true }
+    func acknowledge(_ claim: Claim, _ permit: CallPermit) async -> Bool { true }
 
-    func answer(_ reply: RefundReply, at now: Timestamp) async -> RefundSending { .taken }
+    func answer(
+        _ reply: RefundReply, at now: Timestamp, _ permit: CallPermit
+    ) async -> RefundSending { .taken }
 
     func evidence(of answered: AnsweredCall) -> Evidence? { nil }
 }

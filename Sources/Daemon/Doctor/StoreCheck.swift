@@ -26,7 +26,8 @@ struct StoreCheck {
         let transport = clock.listening(
             to: StoreTransport(
                 send: { request throws(CurlError) in try await client.send(request) },
-                wallClock: WallClock.now, beforeExtraCall: { await wait(app.key) }))
+                wallClock: WallClock.now,
+                session: CallSession(CallPermit { await wait(app.key) })))
         do throws(ConfigurationFault) {
             try await app.ofStore.ask(with: self, transport, tell)
         } catch {

@@ -10,7 +10,7 @@ struct AmazonStoreApp: StoreApp {
         _ factory: StoreClientFactory, _ transport: StoreTransport
     ) throws(ConfigurationFault) -> StoreClient {
         let store = try factory.amazonStore(app, transport)
-        return StoreClient(ask: { await store.ask($0, at: $1) })
+        return StoreClient(ask: { await store.within($2).ask($0, at: $1) })
     }
 
     func news(in terms: inout ForecastTerms) -> MissingNews? { nil }

@@ -14,15 +14,15 @@ struct AppleStoreApp: StoreApp {
         _ factory: StoreClientFactory, _ transport: StoreTransport
     ) throws(ConfigurationFault) -> StoreClient {
         let store = try factory.appleStore(app, transport)
-        var client = StoreClient(ask: { await store.ask($0, at: $1) })
-        client.answer = { await store.answer($0, at: $1) }
+        var client = StoreClient(ask: { await store.within($2).ask($0, at: $1) })
+        client.answer = { await store.within($2).answer($0, at: $1) }
         if app.apiKey != nil {
             client.hintSources.append(
                 HintSource(
                     name: "apple \(app.id) notifications", app: key,
                     endpoint: "apple notifications", interval: Self.historyInterval
-                ) { position, now throws(StoreFailure) in
-                    try await store.hints(after: position, at: now)
+                ) { position, now, permit throws(StoreFailure) in
+                    try await store.within(CallSession(permit)).hints(after: position, at: now)
                 })
             client.lookUp = { order, now throws(StoreFailure) in
                 try await store.lookUp(orderID: order, at: now).flatMap {

@@ -13,8 +13,8 @@ struct GoogleStoreApp: StoreApp {
     ) throws(ConfigurationFault) -> StoreClient {
         let credentials = try factory.credentials(of: app)
         let store = try factory.googleStore(app, credentials, transport)
-        var client = StoreClient(ask: { await store.ask($0, at: $1) })
-        client.answer = { await store.answer($0, at: $1) }
+        var client = StoreClient(ask: { await store.within($2).ask($0, at: $1) })
+        client.answer = { await store.within($2).answer($0, at: $1) }
         client.lookUp = { id, now throws(StoreFailure) in
             let order = try await store.lookUp(orderID: id, at: now)
             return [order?.token.map { OrderID($0.text) }, order?.baseID].compactMap { $0 }
@@ -23,17 +23,17 @@ struct GoogleStoreApp: StoreApp {
             HintSource(
                 name: "google \(app.id) voided", app: key, endpoint: "google voided",
                 interval: Self.voidedInterval
-            ) { position, now throws(StoreFailure) in
-                try await store.voidedHints(after: position, at: now)
+            ) { position, now, permit throws(StoreFailure) in
+                try await store.within(CallSession(permit)).voidedHints(after: position, at: now)
             })
         if let subscription = app.pubsubSubscription {
             let pubsub = try factory.googlePubSub(subscription, app, credentials, transport)
             client.hintSources.append(notifications(from: pubsub))
         }
         if factory.settings.google.acknowledges {
-            client.acknowledge = { purchase, now in
+            client.acknowledge = { purchase, now, session in
                 do throws(StoreFailure) {
-                    try await store.acknowledge(purchase, at: now)
+                    try await store.within(session).acknowledge(purchase, at: now)
                     return true
                 } catch {
                     // Refused for good: nothing is waited for any more.
@@ -63,11 +63,11 @@ struct GoogleStoreApp: StoreApp {
         HintSource(
             name: "google \(app.id) notifications", app: key, endpoint: "google notifications",
             interval: Self.notificationInterval,
-            pull: { _, now throws(StoreFailure) in
-                try await pubsub.pull(isWaiting: false, at: now)
+            pull: { _, now, permit throws(StoreFailure) in
+                try await pubsub.within(CallSession(permit)).pull(isWaiting: false, at: now)
             },
-            acknowledge: { receipts, now throws(StoreFailure) in
-                try await pubsub.acknowledge(receipts, at: now)
+            acknowledge: { receipts, now, permit throws(StoreFailure) in
+                try await pubsub.within(CallSession(permit)).acknowledge(receipts, at: now)
             })
     }
 

@@ -23,16 +23,14 @@ struct StoreClientFactory {
         self.environment = environment
     }
 
-    func client(
-        _ app: App, beforeExtraCall: @escaping @Sendable () async -> Void
-    ) throws(ConfigurationFault) -> StoreClient {
+    func client(_ app: App) throws(ConfigurationFault) -> StoreClient {
         let (client, metrics, key) = (self.client, self.metrics, app.key)
         let transport = StoreTransport(
             send: { request throws(CurlError) in
                 metrics.called(key)
                 return try await client.send(request)
             },
-            wallClock: WallClock.now, beforeExtraCall: beforeExtraCall)
+            wallClock: WallClock.now)
         return try app.ofStore.client(self, transport)
     }
 

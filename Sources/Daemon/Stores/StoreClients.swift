@@ -12,7 +12,6 @@ package final class StoreClients: Sendable {
     private let clients: Mutex<[AppKey: StoreClient]>
     /// Most requests that are served at once.
     package let capacity: Int
-    private let queue = Mutex(CallQueue(wait: { _ in }))
 
     /// Reads every credential.
     ///
@@ -56,8 +55,7 @@ package final class StoreClients: Sendable {
                 continue
             }
             do throws(ConfigurationFault) {
-                clients[app.key] = try factory.client(
-                    app, beforeExtraCall: { [weak self] in await self?.waitForExtraCall(app.key) })
+                clients[app.key] = try factory.client(app)
             } catch {
                 faults.append(error)
             }
@@ -74,11 +72,11 @@ package final class StoreClients: Sendable {
             HintSource(
                 name: source.name, app: source.app, endpoint: source.endpoint,
                 interval: source.interval, patience: source.patience,
-                pull: { [self] position, now throws(StoreFailure) in
-                    try await current(source).pull(position, now)
+                pull: { [self] position, now, permit throws(StoreFailure) in
+                    try await current(source).pull(position, now, permit)
                 },
-                acknowledge: { [self] receipts, now throws(StoreFailure) in
-                    try await current(source).acknowledge(receipts, now)
+                acknowledge: { [self] receipts, now, permit throws(StoreFailure) in
+                    try await current(source).acknowledge(receipts, now, permit)
                 })
         }
     }
@@ -88,30 +86,33 @@ package final class StoreClients: Sendable {
     }
 
     /// Asks the store of the purchase's app. Never fails: a failure is an answer.
-    package func ask(_ claim: Claim) async -> AnsweredCall {
+    package func ask(_ claim: Claim, _ permit: CallPermit) async -> AnsweredCall {
         let app = claim.purchase.app
         guard let ask = client(of: app)?.ask else {
             return AnsweredCall(.failure(.notConfigured))
         }
-        return await CallLog.noting { await ask(claim.purchase, claim.claimedAt) }
+        let session = CallSession(permit)
+        return session.answered(await ask(claim.purchase, claim.claimedAt, session))
     }
 
     /// Tells the store of the purchase's app that it has arrived, where an operator wants that.
     ///
     /// - Returns: whether the store has heard it, or does not wait for it any more.
-    package func acknowledge(_ claim: Claim) async -> Bool {
+    package func acknowledge(_ claim: Claim, _ permit: CallPermit) async -> Bool {
         guard let acknowledge = client(of: claim.purchase.app)?.acknowledge else { return true }
-        return await acknowledge(claim.purchase, claim.claimedAt)
+        return await acknowledge(claim.purchase, claim.claimedAt, CallSession(permit))
     }
 
     /// Answers a store's question about a refund. What the store is asked it is asked once; whether
     /// an answer may be sent again is for the caller to decide.
-    package func answer(_ reply: RefundReply, at now: Timestamp) async -> RefundSending {
+    package func answer(
+        _ reply: RefundReply, at now: Timestamp, _ permit: CallPermit
+    ) async -> RefundSending {
         guard let client = client(of: reply.app) else { return .notSent(.notConfigured) }
         guard let answer = client.answer else {
             return .refused(reason: "this store asks nothing about refunds")
         }
-        return await answer(reply, now)
+        return await answer(reply, now, CallSession(permit))
     }
 
     /// What looks an order up; nil where the store has no such call, or nothing to ask it with.
@@ -126,32 +127,18 @@ package final class StoreClients: Sendable {
         }
     }
 
-    /// What is awaited before each call beyond the first of a check.
-    package func beforeExtraCalls(_ wait: @escaping @Sendable (AppKey) async -> Void) {
-        queue.withLock { $0 = CallQueue(wait: wait) }
-    }
-
     package func close() async { await client.close() }
-
-    private func waitForExtraCall(_ app: AppKey) async {
-        await queue.withLock(\.self).wait(app)
-    }
-}
-
-/// A closure of its own in a mutex would be wrapped once more with each look at it.
-private struct CallQueue: Sendable {
-    let wait: @Sendable (AppKey) async -> Void
 }
 
 /// What can be done at the store of one app.
 struct StoreClient: Sendable {
-    let ask: @Sendable (Purchase, Timestamp) async -> Answer
+    let ask: @Sendable (Purchase, Timestamp, CallSession) async -> Answer
     var hintSources: [HintSource] = []
     /// Nil where the store waits for nothing, or nobody wants to tell it.
-    var acknowledge: (@Sendable (Purchase, Timestamp) async -> Bool)?
+    var acknowledge: (@Sendable (Purchase, Timestamp, CallSession) async -> Bool)?
     var lookUp: LookUpOrder?
     /// Nil where the store asks nothing about refunds.
-    var answer: (@Sendable (RefundReply, Timestamp) async -> RefundSending)?
+    var answer: (@Sendable (RefundReply, Timestamp, CallSession) async -> RefundSending)?
 }
 
 /// Takes an order id; gives ids by which the ledger may know its purchase, none when the store does

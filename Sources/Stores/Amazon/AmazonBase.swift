@@ -66,9 +66,9 @@ extension AmazonStore {
 }
 
 extension AmazonReceipt {
-    /// How long a base was paid for, as far as its receipt alone tells: a renewal date that is still
-    /// named after the end is that of the term that was paid, and the first term, where its customer
-    /// or a refund has ended it, was paid from the purchase on.
+    /// How long a base was paid for, as far as its receipt alone tells: a renewal date that is
+    /// still named after the end is that of the term that was paid, and the first term, where its
+    /// customer or a refund has ended it, was paid from the purchase on.
     fileprivate var paidThroughAtLeast: Timestamp? {
         if let renewalDate { return Timestamp(millisecondsSinceEpoch: renewalDate) }
         guard cancelReason == 1, freeTrialEndDate == nil, let purchaseDate, let leastTerm else {

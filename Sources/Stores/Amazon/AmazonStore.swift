@@ -2,11 +2,11 @@ import Curl
 package import Renewal
 
 /// Asks the Amazon Appstore about purchases of one app.
-package final class AmazonStore: Sendable {
+package struct AmazonStore: Sendable {
     let credentials: AmazonCredentials
     let production: StoreHost
     private let sandbox: StoreHost?
-    let transport: StoreTransport
+    private(set) var transport: StoreTransport
 
     /// Without a sandbox, testers' receipts are not asked about.
     package init(
@@ -17,6 +17,13 @@ package final class AmazonStore: Sendable {
         self.production = production
         self.sandbox = sandbox
         self.transport = transport
+    }
+
+    /// The same, for one piece of work.
+    package func within(_ session: CallSession) -> AmazonStore {
+        var store = self
+        store.transport.session = session
+        return store
     }
 
     /// Asks about one purchase. Every failure is an answer. `now` is the database's time.

@@ -5,7 +5,7 @@ import Renewal
 struct AppleAPI: Sendable {
     let hosts: [StoreEnvironment: StoreHost]
     let tokens: AppleTokens
-    let transport: StoreTransport
+    var transport: StoreTransport
 }
 
 /// The calls of one check, of which all but the first have to wait for their share of the quota.

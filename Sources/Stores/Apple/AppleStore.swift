@@ -2,13 +2,13 @@ import Curl
 package import Renewal
 
 /// Asks the App Store about purchases of one app.
-package final class AppleStore: Sendable {
+package struct AppleStore: Sendable {
     private let bundleID: AppID
     private let verifier: AppleVerifier
     /// Nil without a key: only receipts can be asked about then.
-    let api: AppleAPI?
+    private(set) var api: AppleAPI?
     /// Nil without a shared secret.
-    let verifyReceipt: AppleVerifyReceipt?
+    private(set) var verifyReceipt: AppleVerifyReceipt?
     private let readsOffers: Bool
 
     /// - Parameters:
@@ -45,6 +45,14 @@ package final class AppleStore: Sendable {
                 bundleID: credentials.bundleID, secret: secret, endpoints: receipts,
                 transport: transport)
         }
+    }
+
+    /// The same, for one piece of work.
+    package func within(_ session: CallSession) -> AppleStore {
+        var store = self
+        store.api?.transport.session = session
+        store.verifyReceipt?.transport.session = session
+        return store
     }
 
     /// Asks about one purchase. Every failure is an answer. `now` is the database's time.

@@ -24,7 +24,7 @@ struct AppleVerifyReceipt: Sendable {
     let bundleID: AppID
     let secret: Secret
     let endpoints: [StoreEnvironment: AppleReceiptEndpoint]
-    let transport: StoreTransport
+    var transport: StoreTransport
 
     /// - Parameters:
     ///   - file: what was stored.

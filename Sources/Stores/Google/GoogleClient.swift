@@ -5,7 +5,7 @@ import Renewal
 struct GoogleClient: Sendable {
     let host: StoreHost
     let tokens: GoogleTokens
-    let transport: StoreTransport
+    var transport: StoreTransport
 
     /// One call, two when the access token has lost its power. `now` is what a point in time in
     /// `Retry-After` is measured from. Never gives back `.staleToken`.

@@ -8,10 +8,10 @@ package import Renewal
 /// policy says never.
 ///
 /// <https://developer.android.com/google/play/billing/rtdn-reference>
-package final class GooglePubSub: Sendable {
+package struct GooglePubSub: Sendable {
     private let packageName: AppID
     let path: String
-    let client: GoogleClient
+    private(set) var client: GoogleClient
 
     /// - Parameters:
     ///   - credentials: the service account must be a subscriber. Its access token has a scope of
@@ -37,6 +37,13 @@ package final class GooglePubSub: Sendable {
             account, scope: GoogleTokenRequest.pubsubScope,
             certificateAuthorityFile: credentials.certificateAuthorityFile, transport: transport)
         client = GoogleClient(host: host, tokens: tokens, transport: transport)
+    }
+
+    /// The same, for one piece of work.
+    package func within(_ session: CallSession) -> GooglePubSub {
+        var source = self
+        source.client.transport.session = session
+        return source
     }
 
     private static func path(of subscription: String, project: String?) -> String? {

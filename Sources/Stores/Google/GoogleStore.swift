@@ -2,9 +2,9 @@ import Curl
 package import Renewal
 
 /// Asks Google Play about purchases of one app.
-package final class GoogleStore: Sendable {
+package struct GoogleStore: Sendable {
     let paths: GooglePaths
-    let client: GoogleClient
+    private(set) var client: GoogleClient
     private let api: GoogleAPI
     private let kindOf: @Sendable (ProductID) -> ProductKind?
 
@@ -32,6 +32,13 @@ package final class GoogleStore: Sendable {
         client = GoogleClient(host: host, tokens: tokens, transport: transport)
         self.api = api
         self.kindOf = kindOf
+    }
+
+    /// The same, for one piece of work.
+    package func within(_ session: CallSession) -> GoogleStore {
+        var store = self
+        store.client.transport.session = session
+        return store
     }
 
     /// Asks about one purchase. Every failure is an answer. `now` is the database's time.

@@ -302,9 +302,12 @@ extension LifeRun {
             doubted.remove(number)
             // What only a hint shows, and what waits for a successor, may be told later.
             let isAway = !truth[number].grants
+            // With auto-renew off Amazon shows no end: that it was renewed is seen later.
+            let showsEnd = life.realm != .amazon || truth[number].renews
             unheard[number]?.removeAll {
                 $0.what != .told(.refundOfPastPeriod) && $0.what != .lost(.productChanged)
                     && !(isAway && $0.what == .told(.priceIncreasePending))
+                    && !(!showsEnd && $0.what == .told(.renewed))
             }
         case .trouble: try oracle.judgeTrouble()
         case .behind: try oracle.judgeBehind()

@@ -90,8 +90,11 @@ struct Oracle {
         // What is taken back at a time that has not come, by our clock, is turned off till then.
         if isTooFresh { left.append(.told(.autoRenewOff)) }
         if isUnseenGrace { left += [.told(.extended), .told(.paymentPending)] }
-        // Up and down again between two looks: another period of the same product.
-        if wasUpgradedUnseen { left.append(.told(.renewed)) }
+        // Up and down again between two looks: another period of the same product, which is paid.
+        if wasUpgradedUnseen {
+            left.append(.told(.renewed))
+            if before.phase == .trial { left.append(.told(.trialConverted)) }
+        }
         // The store did not know it from the beginning.
         if facts.state == .invalid, !before.wasGranted { left.append(.told(.rejected)) }
         // Of trouble that came and went between two looks nothing is left but the payment.

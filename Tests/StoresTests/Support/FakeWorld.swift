@@ -32,7 +32,8 @@ final class FakeWorld: Sendable {
                 return response.dated(state.withLock(\.clock))
             },
             wallClock: { [self] in state.withLock { $0.clock } },
-            beforeExtraCall: { [self] in state.withLock { $0.extraCalls += 1 } })
+            session: CallSession(
+                CallPermit { [self] in state.withLock { $0.extraCalls += 1 } }))
     }
 
     var requests: [HTTPRequest] { state.withLock { $0.requests } }

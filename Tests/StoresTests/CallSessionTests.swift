@@ -4,8 +4,13 @@ import Testing
 
 @testable import Stores
 
-@Suite struct CallLogTests {
-    private static func asked(_ transport: StoreTransport, _ names: [String?]) async -> Answer {
+@Suite struct CallSessionTests {
+    private static func asked(
+        _ transport: StoreTransport, _ names: [String?]
+    ) async -> AnsweredCall {
+        let session = CallSession()
+        var transport = transport
+        transport.session = session
         for name in names {
             let request = HTTPRequest(
                 method: .get, url: "https://store.test/", headers: [], body: nil,
@@ -13,16 +18,14 @@ import Testing
                 allowsPlainHTTP: false)
             _ = try? await transport.response(to: request, calling: name)
         }
-        return .doubt(.gone)
+        return session.answered(.doubt(.gone))
     }
 
     @Test func namesTheCallsOfACheckInTheirOrder() async {
         let world = FakeWorld(clock: Timestamp(microsecondsSinceEpoch: 0)) {
             _ throws(CurlError) in .json("{}", status: 410)
         }
-        let answered = await CallLog.noting {
-            await Self.asked(world.transport, ["one", "two"])
-        }
+        let answered = await Self.asked(world.transport, ["one", "two"])
         #expect(answered.answer == .doubt(.gone))
         #expect(
             answered.calls == [
@@ -35,7 +38,7 @@ import Testing
         let world = FakeWorld(clock: Timestamp(microsecondsSinceEpoch: 0)) {
             _ throws(CurlError) in throw .unreachable(reason: "time-out")
         }
-        let answered = await CallLog.noting { await Self.asked(world.transport, ["one"]) }
+        let answered = await Self.asked(world.transport, ["one"])
         #expect(answered.calls == [StoreCall("one", status: nil, body: [])])
     }
 
@@ -43,7 +46,7 @@ import Testing
         let world = FakeWorld(clock: Timestamp(microsecondsSinceEpoch: 0)) {
             _ throws(CurlError) in .json(#"{"access_token": "secret"}"#)
         }
-        let answered = await CallLog.noting { await Self.asked(world.transport, [nil]) }
+        let answered = await Self.asked(world.transport, [nil])
         #expect(answered.calls.isEmpty)
     }
 
@@ -55,9 +58,7 @@ import Testing
         await withTaskGroup(of: (Int, AnsweredCall).self) { tasks in
             for number in 0..<50 {
                 tasks.addTask {
-                    let answered = await CallLog.noting {
-                        await Self.asked(transport, ["\(number)", "\(number)"])
-                    }
+                    let answered = await Self.asked(transport, ["\(number)", "\(number)"])
                     return (number, answered)
                 }
             }
