@@ -24,6 +24,8 @@ MUTANTS ?=
 STAMPED := $(if $(filter release,$(CONFIGURATION)),scripts/stamp)
 # Our layers import only what Package.swift gives them.
 CHECKED := --explicit-target-dependency-import-check error
+# Tests see what is internal, also where they are built for release.
+TESTABLE := $(if $(filter release,$(CONFIGURATION)),-Xswiftc -enable-testing)
 SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
@@ -70,9 +72,9 @@ soak: deps-build ## Lets fleets live two years each on a virtual clock (MINUTES=
 		--seconds $$(($(MINUTES) * 60)) --seed $(SEED) --fleet $(FLEET)
 
 lives: deps-test ## Lets random lives of purchases run against the truth (SOAK=1000000 steps)
-	$(SWIFT) build --build-tests $(CHECKED)
-	SOAK=$(SOAK) $(SWIFT) test --skip-build --disable-xctest --no-parallel \
-		--filter ConformanceTests.LivesTests
+	$(SWIFT) build -c $(CONFIGURATION) --build-tests $(TESTABLE) $(CHECKED)
+	SOAK=$(SOAK) $(SWIFT) test -c $(CONFIGURATION) $(TESTABLE) --skip-build --disable-xctest \
+		--no-parallel --filter ConformanceTests.LivesTests
 
 crash: deps-test ## Kills programs and servers at random instants (N=1000 times), and counts what is lost
 	$(SWIFT) build --build-tests $(CHECKED)
