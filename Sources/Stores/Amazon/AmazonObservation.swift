@@ -141,9 +141,12 @@ struct AmazonObservation: Sendable {
         return receipt.isIntroductory ? .introductory : .regular
     }
 
-    /// A trial goes on until a paid term follows it: its renewal is shown some time after its end.
+    /// A trial goes on until a paid term follows it: its renewal is shown some time after its end,
+    /// and with auto-renew off neither is.
     private var isInTrial: Bool {
-        guard let trialEnd else { return false }
+        guard let trialEnd else {
+            return facts.phase == .trial && renewal == nil && cancelled == nil
+        }
         if trialEnd > now { return true }
         return facts.phase == .trial && (isInGrace || renewal.map { $0 <= trialEnd } ?? true)
     }

@@ -307,7 +307,7 @@ extension LifeRun {
             unheard[number]?.removeAll {
                 $0.what != .told(.refundOfPastPeriod) && $0.what != .lost(.productChanged)
                     && !(isAway && $0.what == .told(.priceIncreasePending))
-                    && !(!showsEnd && $0.what == .told(.renewed))
+                    && !(!showsEnd && [.told(.renewed), .told(.trialConverted)].contains($0.what))
             }
         case .trouble: try oracle.judgeTrouble()
         case .behind: try oracle.judgeBehind()

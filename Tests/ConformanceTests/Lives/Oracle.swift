@@ -334,7 +334,9 @@ struct Oracle {
             .renewed, when: isActive && before.state == .active && isSameProduct && showsEnd)
         try owe(.paymentPending, when: link.plain == .grace && before.state == .active)
         try owe(.paymentRecovered, when: isActive && before.state == .grace)
-        try owe(.trialConverted, when: isActive && before.phase == .trial && isSameProduct)
+        try owe(
+            .trialConverted,
+            when: isActive && before.phase == .trial && isSameProduct && showsEnd)
         // Turned off while it ends, by one of the two clocks, it has been turned off for nothing.
         let ahead = max(truth.terms.ahead, .zero - truth.terms.ahead)
         let isEnding = ahead > .zero && truth.now + ahead + .minutes(1) >= link.end
