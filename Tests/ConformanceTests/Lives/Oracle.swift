@@ -90,11 +90,8 @@ struct Oracle {
         // What is taken back at a time that has not come, by our clock, is turned off till then.
         if isTooFresh { left.append(.told(.autoRenewOff)) }
         if isUnseenGrace { left += [.told(.extended), .told(.paymentPending)] }
-        // Up and down again between two looks: another period of the same product, which is paid.
-        if wasUpgradedUnseen {
-            left.append(.told(.renewed))
-            if before.phase == .trial { left.append(.told(.trialConverted)) }
-        }
+        // Up and down again between two looks: another period of the same product.
+        if wasUpgradedUnseen { left.append(.told(.renewed)) }
         // The store did not know it from the beginning.
         if facts.state == .invalid, !before.wasGranted { left.append(.told(.rejected)) }
         // Of trouble that came and went between two looks nothing is left but the payment.
@@ -105,7 +102,8 @@ struct Oracle {
         if before.state == .grace { left.append(.told(.paymentRecovered)) }
         // The first payment after a trial, however late.
         let isBack = left.contains(.gained(.recovered)) || left.contains(.gained(.resubscribed))
-        if before.phase == .trial, isBack {
+        let isOther = wasUpgradedUnseen || before.product != facts.product
+        if before.phase == .trial, isBack || isOther {
             left.append(.told(.trialConverted))
         }
         if before.product != facts.product { left.append(.told(.renewed)) }
