@@ -305,6 +305,8 @@ extension Committer {
         }
         let pause = min(RefusedOutcomes.pause, settings.lease)
         state.withLock { $0.refused.add(entries, pause: pause) }
+        // Whoever clears what a crash has left commits beside the loop, which may be at rest.
+        wakeUp.signal()
     }
 
     /// Commits what the database takes of a batch that it has refused. One of them, any, shows

@@ -236,6 +236,24 @@ import Testing
         #expect(Set(world.state.committed.map(\.claim)) == Set(claims))
     }
 
+    /// Also what is committed beside the loop, while that is at rest.
+    @Test func whatSuspectsCameToIsTriedAgain() async {
+        let world = World()
+        var settings = quickSettings()
+        settings.lease = .milliseconds(300)
+        let claims = world.add(3)
+        world.change { $0.refused = [claims[1].purchase.id] }
+        await committing(world, settings, reliableFor: .seconds(3600)) { committer, inFlight in
+            _ = inFlight.add(claims)
+            await committer.commit(claims.map(outcome), as: .suspects)
+            #expect(world.state.committed.count == 2)
+            #expect(inFlight.count == 1)
+            world.change { $0.refused = [] }
+            await world.wait { $0.committed.count == 3 }
+            #expect(inFlight.isEmpty)
+        }
+    }
+
     /// At a stop they are left to be checked again.
     @Test func aStopDoesNotWaitForWhatIsRefused() async {
         let world = World()

@@ -31,6 +31,8 @@ extension CatalogEntry {
         The database refuses part of the work
         A privilege is missing, or a table, column or function is not as this version needs it.
         The line says which. Checks that need it wait; the others continue, and nothing is lost.
+        What is refused of some purchases alone waits in memory and is tried again every few
+        seconds.
 
         Grant the role renewald_worker to the user, or run "renewald migrate", or undo what was
         changed by hand. The work resumes by itself within seconds.
@@ -41,8 +43,8 @@ extension CatalogEntry {
         No action needed.
         == commit_waits a6619a2e26246b270aa3c08cef21901d
         Commits fail and are retried
-        Answers of stores wait to be committed. They are kept as long as the leases hold, then
-        the stores are asked again; nothing is lost.
+        Answers of stores wait to be committed. They are kept for ten leases while the leases can
+        be kept, then the stores are asked again; nothing is lost.
 
         Check PostgreSQL: is it up, is there room on its disk, is it a standby now?
         == commit_goes_on 25465fcf622ec5d12d1162c60af70397
@@ -147,7 +149,8 @@ extension CatalogEntry {
         No action needed.
         == refund_waits 1309838152974577dbc132595f30813b
         @RENEWALD_STORE@ has not taken an answer about a refund in @RENEWALD_APP@ yet
-        The answer is sent again until the deadline of the request.
+        The answer is sent again until the deadline of the request. Where the line says that its
+        row cannot be read nothing is sent until the row is fixed.
 
         If it lasts, see renewald.refund_requests and run "renewald doctor".
         == refund_refused 420afa2d5b7991a4904467d3477d1c44

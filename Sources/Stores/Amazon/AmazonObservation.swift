@@ -229,7 +229,7 @@ extension AmazonReceipt {
         }
     }
 
-    fileprivate var isTest: Bool { testTransaction == true || betaProduct == true }
+    var isTest: Bool { testTransaction == true || betaProduct == true }
 
     fileprivate var isIntroductory: Bool { hasIntroductory(["inprogress"]) }
     fileprivate var hasUsedIntroductory: Bool { hasIntroductory(["inprogress", "completed"]) }
