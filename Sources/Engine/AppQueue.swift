@@ -50,6 +50,7 @@ actor AppQueue {
         }
         context.inFlight.remove(machine.takeBuffer())
         context.inFlight.endReading(lane.number)
+        await returnUnusedCalls()
     }
 
     /// No further check is started; those in hand are finished.
@@ -91,6 +92,13 @@ actor AppQueue {
             await wakeUp.wait(upTo: next - .now)
             wakesAt = nil
         }
+        await returnUnusedCalls()
+    }
+
+    /// After a stop: nobody starts a call any more.
+    private func returnUnusedCalls() async {
+        guard let unused = machine.takeUnusedCalls(at: .now) else { return }
+        await work.returnCalls(unused.stretch, reservedUntil: unused.until)
     }
 }
 
@@ -120,21 +128,14 @@ extension AppQueue {
                     } else {
                         jobs?.yield(.check(claim))
                     }
-                case .takeSlots(let count): events.append(.slots(takeSlots(atMost: count)))
+                case .takeSlots(let count):
+                    events.append(.slots(slots.take(count, lane.number, orCall: wakeUp.signal)))
                 default: act(action)
                 }
             }
         }
         if let wakesAt, machine.wakesAt(after: .now) < wakesAt { wakeUp.signal() }
         return first
-    }
-
-    private func takeSlots(atMost count: Int) -> Int {
-        var taken = 0
-        while taken < count, slots.take(lane.number, orCall: { [wakeUp] in wakeUp.signal() }) {
-            taken += 1
-        }
-        return taken
     }
 
     private func act(_ action: QueueMachine.Action) {
@@ -175,8 +176,7 @@ extension AppQueue {
     }
 
     private func places(of shards: [Int16]) -> ([Place], backfill: [Place]) {
-        let shards = machine.order(shards.shuffled())
-        return (shards.map(machine.place), backfill: shards.map(machine.backfillPlace))
+        machine.places(of: shards.shuffled())
     }
 
     private nonisolated func check(_ first: Claim, _ permit: CallPermit) async {

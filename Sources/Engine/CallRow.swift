@@ -62,7 +62,7 @@ package struct CallRow: Sendable {
                     return .refused(for: wait)
                 }
                 try? await Task.sleep(for: max(wait, QueueMachine.leastWait))
-            case .granted(let wait):
+            case .granted(let wait, _):
                 row.reserve(1, in: wait, sent: reply.sent, answered: reply.answered)
                 if let opensAt = row.opensAt(.now) { try? await Task.sleep(until: opensAt) }
                 if row.take(at: .now) { return .granted }

@@ -75,6 +75,15 @@ final class ConcurrencyLimit: Sendable {
         }
     }
 
+    /// Takes slots, so many at most, and gives how many there were.
+    func take(
+        _ count: Int, _ lane: Int32, orCall whenFree: @escaping @Sendable () -> Void
+    ) -> Int {
+        var taken = 0
+        while taken < count, take(lane, orCall: whenFree) { taken += 1 }
+        return taken
+    }
+
     func give(_ lane: Int32) {
         let starved = state.withLock { state in
             state.move(lane, by: -1)

@@ -45,6 +45,8 @@ package protocol EngineLedger: Sendable {
     /// Reserves stretches of the rows of calls that all workers share, in one transaction; of each
     /// bucket one. An answer for each, in their order.
     func reserveCalls(_ requests: [CallRequest]) async throws(LedgerError) -> [Reservation]
+    /// Gives back what is left of a stretch, for the next to reserve.
+    func returnCalls(_ unused: UnusedCalls) async throws(LedgerError)
     /// Lets no worker call for a while.
     func block(_ bucket: BucketID, for duration: Duration) async throws(LedgerError)
 }

@@ -131,6 +131,8 @@ struct QueueMachine {
 
     // The rate.
     var permits: RateReservation?
+    /// When the stretch that was reserved last ends, by the database's clock.
+    var reservedUntil: Timestamp?
     var isReserving = false
     var reserveAt: Instant
     /// Checks that wait for a call beyond their first. They go before any further check, so that
@@ -168,6 +170,14 @@ struct QueueMachine {
         return buffer
     }
 
+    /// What a stop leaves of the calls that were reserved, for others.
+    mutating func takeUnusedCalls(at now: Instant) -> (stretch: Duration, until: Timestamp)? {
+        guard isStopping, let until = reservedUntil.take(),
+            let stretch = permits?.giveUp(at: now), stretch > .zero
+        else { return nil }
+        return (stretch, until)
+    }
+
     /// From where on a shard is read.
     func place(of shard: Int16) -> Place { places[shard] ?? .start(of: shard) }
 
@@ -199,6 +209,7 @@ extension QueueMachine {
         case .limits(let limits):
             if limits.interval != self.limits.interval {
                 permits = limits.interval.map { RateReservation(interval: $0) }
+                reservedUntil = nil
                 reserveAt = now
             }
             self.limits = limits
@@ -225,8 +236,9 @@ extension QueueMachine {
         case .reserved(let reservation, let calls, let sent, let answered):
             isReserving = false
             switch reservation {
-            case .granted(let wait):
+            case .granted(let wait, let until):
                 permits?.reserve(calls, in: wait, sent: sent, answered: answered)
+                reservedUntil = until
             case .askAgain(let wait):
                 reserveAt = now + wait.clamped(Self.leastWait, limits.poll)
             case .paused:

@@ -19,6 +19,12 @@ extension QueueMachine {
         return shards.indices.sorted { (due[$0], $0) < (due[$1], $1) }.map { shards[$0] }
     }
 
+    /// Where each of these shards is read from, in that order.
+    func places(of shards: [Int16]) -> ([Place], backfill: [Place]) {
+        let shards = order(shards)
+        return (shards.map(place), backfill: shards.map(backfillPlace))
+    }
+
     /// The next read begins with the oldest again.
     mutating func beginAgain() {
         places = [:]

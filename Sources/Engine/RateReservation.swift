@@ -94,6 +94,15 @@ package struct RateReservation {
         nextAt += interval * lost
     }
 
+    /// Gives up all places that are left.
+    ///
+    /// - Returns: how long a stretch they are, at the end of the one that was reserved.
+    mutating func giveUp(at now: ContinuousClock.Instant) -> Duration {
+        loseUnused(at: now)
+        defer { left = 0 }
+        return interval * left
+    }
+
     /// How many calls to reserve at once: a tenth of a second's worth, as many as are wanted within
     /// one second's worth at most.
     static func slice(wanted: Int, interval: Duration) -> Int {

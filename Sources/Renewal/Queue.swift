@@ -82,10 +82,24 @@ package struct CallRequest: Hashable, Sendable {
     }
 }
 
+/// The end of a reserved stretch, which nobody needs any more.
+package struct UnusedCalls: Hashable, Sendable {
+    package let bucket: BucketID
+    package let stretch: Duration
+    /// When the stretch ends that it is a part of: it goes back only while no other follows.
+    package let reservedUntil: Timestamp
+
+    package init(_ stretch: Duration, of bucket: BucketID, reservedUntil: Timestamp) {
+        self.bucket = bucket
+        self.stretch = stretch
+        self.reservedUntil = reservedUntil
+    }
+}
+
 /// What came of asking for places in the row of calls that all workers share.
 package enum Reservation: Hashable, Sendable {
-    /// The first place comes after so long.
-    case granted(in: Duration)
+    /// The first place comes after so long; the stretch ends then, by the database's clock.
+    case granted(in: Duration, until: Timestamp)
     /// There is none yet.
     case askAgain(in: Duration)
     /// A person lets nobody ask the store.

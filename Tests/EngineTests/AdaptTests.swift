@@ -55,7 +55,7 @@ import Testing
             $0.atReserve = { _, stretch in
                 stretches.withLock { $0.append(stretch) }
                 world.change { $0.reservations += 1 }
-                return .granted(in: .zero)
+                return .granted(in: .zero, until: .someTime)
             }
         }
         let app = world.state.lanes[0].app
@@ -143,7 +143,7 @@ import Testing
                     state.reservations += 1
                     return state.reservations
                 }
-                return .granted(in: reservations == 1 ? .zero : .seconds(3600))
+                return .granted(in: reservations == 1 ? .zero : .seconds(3600), until: .someTime)
             }
         }
         var settings = quickSettings()

@@ -23,6 +23,41 @@ import Testing
         #expect(world.state.reserved >= .milliseconds(300))
     }
 
+    enum AtReturn: CaseIterable { case taken, refused, hangs }
+
+    @Test(arguments: AtReturn.allCases)
+    func aStopLeavesItsCallsToOthers(_ atReturn: AtReturn) async throws {
+        let world = World()
+        world.add(300)
+        let asked = Mutex<[UnusedCalls]>([])
+        var services = world.services { inForce($0) }
+        services.spy {
+            $0.atReserve = { _, stretch in
+                world.change { $0.reservations += 1 }
+                return .granted(in: .seconds(3600), until: .someTime)
+            }
+            $0.atReturn = { unused throws(LedgerError) in
+                asked.withLock { $0.append(unused) }
+                switch atReturn {
+                case .taken: break
+                case .refused: throw .unavailable(reason: "away")
+                // Until the stop has waited long enough.
+                case .hangs: await AsyncEvent().wait(upTo: .seconds(86_400))
+                }
+            }
+        }
+        var settings = paced(world, perSecond: 10)
+        settings.stopLimit = .milliseconds(atReturn == .hangs ? 10 : 60_000)
+        try await running(world, settings, services: services, ask: { inForce($0) }) {
+            await world.wait { $0.reservations > 0 }
+        }
+        let whole = UnusedCalls(
+            .milliseconds(100) * QueueMachine.firstWindow,
+            of: BucketID(of: world.state.lanes[0].app), reservedUntil: .someTime)
+        #expect(asked.withLock(\.self) == [whole])
+        #expect(world.state.hasLeft)
+    }
+
     @Test func allThatWaitForACallReserveTogether() async throws {
         let world = World()
         world.add(40)
@@ -41,7 +76,7 @@ import Testing
                 await AsyncEvent().wait(upTo: .milliseconds(40))
                 world.change { $0.reserved += stretch }
                 row.withLock { $0.underWay -= 1 }
-                return .granted(in: .zero)
+                return .granted(in: .zero, until: .someTime)
             }
         }
         let engine = RenewalEngine(paced(world, perSecond: 100), services, log: quiet)
@@ -130,7 +165,7 @@ import Testing
                     $0.reserved += stretch
                     $0.reservedFrom.append(.now + .milliseconds(150))
                 }
-                return .granted(in: .milliseconds(150))
+                return .granted(in: .milliseconds(150), until: .someTime)
             }
         }
         try await running(
@@ -150,7 +185,7 @@ import Testing
         services.spy {
             $0.atReserve = { _, stretch in
                 world.change { $0.reserved += stretch }
-                return .granted(in: .seconds(3600))
+                return .granted(in: .seconds(3600), until: .someTime)
             }
         }
         var settings = paced(world, perSecond: 50)

@@ -166,7 +166,9 @@ import Testing
         var (machine, _) = filled(20, interval: .milliseconds(100))
         let calls = QueueMachine.firstWindow
         _ = machine.on(
-            .reserved(.granted(in: .zero), calls: calls, sent: at(.zero), answered: at(.zero)),
+            .reserved(
+                .granted(in: .zero, until: .someTime), calls: calls, sent: at(.zero),
+                answered: at(.zero)),
             at: at(.zero))
         _ = machine.on(.slots(0), at: at(.zero))
         #expect(machine.wakesAt(after: at(.zero)) == at(.seconds(1)))
@@ -245,7 +247,8 @@ import Testing
         // The first place comes after a second, then one after the other.
         actions = machine.on(
             .reserved(
-                .granted(in: .seconds(1)), calls: calls, sent: at(.zero), answered: at(.zero)),
+                .granted(in: .seconds(1), until: .someTime), calls: calls, sent: at(.zero),
+                answered: at(.zero)),
             at: at(.zero))
         expect(settle(&machine, actions, at: .zero).isEmpty)
         #expect(machine.wakesAt(after: at(.zero)) == at(.seconds(1)))
@@ -254,6 +257,29 @@ import Testing
         let next = Duration.seconds(1) + .milliseconds(100)
         actions = machine.on(.tick, at: at(next))
         expect(settle(&machine, actions, at: next).count == 1)
+    }
+
+    @Test func aStopGivesBackTheCallsThatNobodyMakes() {
+        var (machine, actions) = filled(20, interval: .milliseconds(100))
+        actions += machine.on(
+            .reserved(
+                .granted(in: .zero, until: .someTime), calls: 8, sent: at(.zero),
+                answered: at(.zero)),
+            at: at(.zero))
+        #expect(settle(&machine, actions, at: .zero).count == 1)
+        expect(machine.takeUnusedCalls(at: at(.zero)) == nil, "they are needed")
+        // The second is lost: its time has come, and it was not made.
+        _ = machine.on(.stop, at: at(.milliseconds(150)))
+        let unused = machine.takeUnusedCalls(at: at(.milliseconds(150)))
+        #expect(unused?.stretch == .milliseconds(600) && unused?.until == .someTime)
+        expect(machine.takeUnusedCalls(at: at(.milliseconds(150))) == nil, "once")
+        // One that was on its way.
+        _ = machine.on(
+            .reserved(
+                .granted(in: .seconds(1), until: .someTime), calls: 5, sent: at(.seconds(1)),
+                answered: at(.seconds(1))),
+            at: at(.seconds(1)))
+        expect(machine.takeUnusedCalls(at: at(.seconds(1)))?.stretch == .milliseconds(500))
     }
 
     @Test func aFullRowIsAskedForAgainLater() {
@@ -272,7 +298,9 @@ import Testing
         let waits = machine.on(.extraCall(7), at: at(.zero))
         #expect(!waits.contains(.admit(7)))
         _ = machine.on(
-            .reserved(.granted(in: .zero), calls: 8, sent: at(.zero), answered: at(.zero)),
+            .reserved(
+                .granted(in: .zero, until: .someTime), calls: 8, sent: at(.zero),
+                answered: at(.zero)),
             at: at(.zero))
         #expect(machine.callers.isEmpty, "the first place is the caller's")
         #expect(machine.inFlight == 0)
@@ -367,8 +395,4 @@ import Testing
         let actions = machine.on(.tick, at: at(.seconds(5)))
         #expect(actions.contains { if case .read = $0 { true } else { false } })
     }
-}
-
-extension QueueMachine.Action {
-    fileprivate var isReservation: Bool { if case .reserve = self { true } else { false } }
 }

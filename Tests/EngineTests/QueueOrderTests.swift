@@ -37,7 +37,9 @@ import Testing
         for hours in [0, 2] {
             let now = at(.hours(hours) + .minutes(1))
             _ = machine.on(
-                .reserved(.granted(in: .zero), calls: 1, sent: now, answered: now), at: now)
+                .reserved(
+                    .granted(in: .zero, until: .someTime), calls: 1, sent: now, answered: now),
+                at: now)
             for case .start(let claim) in machine.on(.slots(1), at: now) { started.append(claim) }
         }
         #expect(started.map(\.purchase.id) == claims.map(\.purchase.id))

@@ -12,6 +12,7 @@ struct SpyLedger: EngineLedger {
     /// One transaction, before each of its requests.
     var atReservations: (@Sendable ([CallRequest]) async throws(LedgerError) -> Void)?
     var atReserve: (@Sendable (BucketID, Duration) async throws(LedgerError) -> Reservation)?
+    var atReturn: (@Sendable (UnusedCalls) async throws(LedgerError) -> Void)?
     var atCommit: Commit?
 
     init(_ base: any EngineLedger) { self.base = base }
@@ -81,6 +82,11 @@ struct SpyLedger: EngineLedger {
         var reservations: [Reservation] = []
         for one in requests { reservations.append(try await atReserve(one.bucket, one.stretch)) }
         return reservations
+    }
+
+    func returnCalls(_ unused: UnusedCalls) async throws(LedgerError) {
+        try await atReturn?(unused)
+        try await base.returnCalls(unused)
     }
 
     func block(_ bucket: BucketID, for duration: Duration) async throws(LedgerError) {

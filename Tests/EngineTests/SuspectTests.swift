@@ -41,7 +41,7 @@ import Testing
         services.spy {
             $0.atReserve = { bucket, _ in
                 bucket == BucketID(of: resting) && !isOver.load(ordering: .relaxed)
-                    ? .askAgain(in: .hours(1)) : .granted(in: .zero)
+                    ? .askAgain(in: .hours(1)) : .granted(in: .zero, until: .someTime)
             }
         }
         try await running(
@@ -90,7 +90,8 @@ import Testing
         var services = world.services { inForce($0) }
         services.spy {
             $0.atReserve = { bucket, _ in
-                bucket == BucketID(of: resting) ? .askAgain(in: .hours(1)) : .granted(in: .zero)
+                bucket == BucketID(of: resting)
+                    ? .askAgain(in: .hours(1)) : .granted(in: .zero, until: .someTime)
             }
         }
         let engine = RenewalEngine(paced(world, perSecond: 1000), services, log: quiet)

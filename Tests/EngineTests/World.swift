@@ -316,8 +316,10 @@ extension World: EngineLedger {
             for request in requests { state.reserved += request.stretch }
             state.reservations += requests.count
         }
-        return requests.map { _ in .granted(in: .zero) }
+        return requests.map { _ in .granted(in: .zero, until: .someTime) }
     }
+
+    func returnCalls(_ unused: UnusedCalls) async throws(LedgerError) {}
 
     func block(_ bucket: BucketID, for duration: Duration) async throws(LedgerError) {
         change { $0.blocks.append(duration) }
@@ -366,34 +368,4 @@ final class Gate: Sendable {
             state.withLock { $0.waits.removeValue(forKey: number) }?.resume()
         }
     }
-}
-
-/// Quick looks, long leases: what a test waits for comes at once.
-func quickSettings(inFlight: Int = 8) -> EngineSettings {
-    EngineSettings(
-        inFlight: inFlight, poll: .milliseconds(5), lease: .seconds(600), batchLimit: 500,
-        batchAge: .milliseconds(1), stopLimit: .seconds(20))
-}
-
-let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
-func inForce(_ claim: Claim) -> Answer {
-    let end = claim.claimedAt + .days(30)
-    return .verdict(
-        Observation(
-            environment: .production, status: .active,
-            items: [Item(names: [claim.purchase.facts.product], expiresAt: end)], period: "1",
-            paidThrough: end, expiresAt: end, willRenew: true))
-}
-
-let outage = Answer.failure(.unreachable(reason: "time-out"))
-
-/// Runs the engine for as long as `body` needs, then stops it in order.
-func running(
-    _ world: World, _ settings: EngineSettings, services: EngineServices? = nil,
-    ask: @escaping @Sendable (Claim) async -> Answer,
-    _ body: @escaping @Sendable () async throws -> Void
-) async throws {
-    let engine = RenewalEngine(settings, services ?? world.services(ask: ask), log: quiet)
-    try await engine.run(while: body)
 }

@@ -21,8 +21,8 @@ extension ModelState {
     mutating func reserve(
         _ bucket: BucketID, _ stretch: Duration, _ horizon: Duration
     ) -> Reservation {
-        if breakage.hasNoRow { return .granted(in: .zero) }
         let now = self.now
+        if breakage.hasNoRow { return .granted(in: .zero, until: now) }
         let known = buckets[bucket, default: ModelBucket()]
         let furthest = max(known.blockedUntil ?? now, now) + max(.minutes(2), stretch * 100)
         let freeAt = known.freeAt.flatMap { $0 <= furthest ? $0 : nil } ?? now
@@ -30,7 +30,13 @@ extension ModelState {
         let begins = max(freeAt, blocked, now)
         guard begins - horizon <= now else { return .askAgain(in: begins - horizon - now) }
         buckets[bucket, default: ModelBucket()].freeAt = begins + stretch
-        return .granted(in: begins - now)
+        return .granted(in: begins - now, until: begins + stretch)
+    }
+
+    /// As `return_calls.sql`.
+    mutating func giveBack(_ unused: UnusedCalls) {
+        guard buckets[unused.bucket]?.freeAt == unused.reservedUntil else { return }
+        buckets[unused.bucket]?.freeAt = unused.reservedUntil - unused.stretch
     }
 
     mutating func block(_ bucket: BucketID, _ duration: Duration) {

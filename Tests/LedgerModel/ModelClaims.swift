@@ -233,6 +233,10 @@ extension ModelLedger: EngineLedger {
         }
     }
 
+    package func returnCalls(_ unused: UnusedCalls) async throws(LedgerError) {
+        state.withLock { $0.giveBack(unused) }
+    }
+
     package func block(_ bucket: BucketID, for duration: Duration) async throws(LedgerError) {
         state.withLock { $0.block(bucket, duration) }
     }

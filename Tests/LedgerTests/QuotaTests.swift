@@ -23,7 +23,7 @@ import Testing
                     .int64s([horizon.microseconds]), .bools([isUrgent])))[0]
             let wait = try row.int64("wait_microseconds")
             #expect(wait >= 0)
-            return try row.bool("granted") ? now + wait : nil
+            return try row.optionalInstant("reserved_until").map { _ in now + wait }
         }
     }
 
@@ -38,7 +38,7 @@ import Testing
         let reservation = try await stage.ledger.reserveCalls([
             CallRequest(Self.interval * count, of: bucket, within: .seconds(100_000))
         ])[0]
-        guard case .granted(let wait) = reservation else {
+        guard case .granted(let wait, _) = reservation else {
             Issue.record("nothing was granted")
             return .zero
         }
@@ -88,7 +88,7 @@ import Testing
                             })
                         var wait: [BucketID: Duration] = [:]
                         for (bucket, reply) in zip(asked, replies) {
-                            guard case .granted(let time) = reply else { continue }
+                            guard case .granted(let time, _) = reply else { continue }
                             wait[bucket] = time
                         }
                         waits.append(wait)
@@ -104,6 +104,33 @@ import Testing
         // Twenty stretches of ten seconds, one after the other.
         let row = waits.compactMap { $0["app 8"] }.sorted()
         #expect(row.count == 20 && row[19] > .seconds(19 * 10 - 60))
+    }
+
+    /// A worker that stops leaves the places that it has not used.
+    @Test func theEndOfAStretchComesBackUnlessAnotherFollows() async throws {
+        let stage = try await Stage()
+        func reserve(_ count: Int) async throws -> (wait: Duration, until: Timestamp) {
+            let reservation = try await stage.ledger.reserveCalls([
+                CallRequest(Self.interval * count, of: "bucket", within: .seconds(100_000))
+            ])[0]
+            guard case .granted(let wait, let until) = reservation else {
+                throw CancellationError()
+            }
+            return (wait, until)
+        }
+        let first = try await reserve(100_000)
+        let unused = UnusedCalls(.seconds(900), of: "bucket", reservedUntil: first.until)
+        try await stage.ledger.returnCalls(unused)
+        // Twice is once.
+        try await stage.ledger.returnCalls(unused)
+        let second = try await reserve(10)
+        #expect(second.until == first.until - .seconds(900) + Self.interval * 10)
+        #expect((.seconds(90)...(.seconds(100))).contains(second.wait))
+
+        let third = try await reserve(10)
+        try await stage.ledger.returnCalls(
+            UnusedCalls(Self.interval * 9, of: "bucket", reservedUntil: second.until))
+        #expect(try await reserve(10).until == third.until + Self.interval * 10)
     }
 
     @Test func aBlockHoldsEveryReservationBack() async throws {

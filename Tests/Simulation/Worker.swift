@@ -90,6 +90,7 @@ final class Tally: Sendable {
         case doubt = "doubts"
         case superseded = "chains"
         case throttled = "429 heard"
+        case quotaReturned = "quota given back"
         case grant = "grants"
         case revoke = "revokes"
         case notice = "notices"

@@ -146,6 +146,13 @@ struct WorkerLedger: EngineLedger, HintStore {
         return reservations
     }
 
+    func returnCalls(_ unused: UnusedCalls) async throws(LedgerError) {
+        try await enter()
+        tally.count(.quotaReturned)
+        try await base.returnCalls(unused)
+        try await leave()
+    }
+
     func block(_ bucket: BucketID, for duration: Duration) async throws(LedgerError) {
         try await enter()
         tally.count(.throttled)

@@ -103,6 +103,10 @@ struct MeasuredLedger: EngineLedger, HintStore, RefundStore {
         }
     }
 
+    func returnCalls(_ unused: UnusedCalls) async throws(LedgerError) {
+        try await ledger.returnCalls(unused)
+    }
+
     func block(_ bucket: BucketID, for duration: Duration) async throws(LedgerError) {
         try await ledger.block(bucket, for: duration)
     }

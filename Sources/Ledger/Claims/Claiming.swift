@@ -175,9 +175,21 @@ extension PostgresLedger {
             }[1].rows
             return try rows.map { row throws(PostgresError) in
                 let wait = Duration.microseconds(try row.int64("wait_microseconds"))
-                if try row.bool("granted") { return .granted(in: wait) }
+                if let end = try row.optionalInstant("reserved_until") {
+                    return .granted(in: wait, until: end)
+                }
                 return try row.bool("paused") ? .paused : .askAgain(in: wait)
             }
+        }
+    }
+
+    /// Gives back the end of a stretch. Nothing happens where another stretch follows it.
+    package func returnCalls(_ unused: UnusedCalls) async throws(LedgerError) {
+        try await attempt {
+            _ = try await self.reads.query(
+                SQL.returnCalls(
+                    .text(unused.bucket), .instant(unused.reservedUntil),
+                    .int64(unused.stretch.microseconds)))
         }
     }
 

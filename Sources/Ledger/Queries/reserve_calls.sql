@@ -5,8 +5,8 @@
 -- clock was set back: the row begins anew.
 -- A paused row gives nothing. Rows are locked in the order of their names: two workers never wait for one another.
 -- $1 text[] (buckets, each once); $2 int8[] (the stretch of each, microseconds); $3 int8[] (its horizon,
--- microseconds); $4 bool[] (somebody waits for it). One row a bucket, in their order: granted bool;
--- wait_microseconds int8, until it begins, or until to ask again; paused bool.
+-- microseconds); $4 bool[] (somebody waits for it). One row a bucket, in their order: wait_microseconds
+-- int8, until it begins, or until to ask again; reserved_until timestamptz, null where nothing is granted; paused bool.
 WITH wanted AS MATERIALIZED (
     SELECT
         given.n, given.bucket, given.stretch * interval '1 microsecond' AS stretch,
@@ -59,9 +59,9 @@ WITH wanted AS MATERIALIZED (
     RETURNING 1
 )
 SELECT
-    granted_from <= now() AS granted,
     (extract(epoch FROM CASE WHEN granted_from <= now() THEN begins_at ELSE granted_from END - now())
         * 1000000)::int8 AS wait_microseconds,
+    CASE WHEN granted_from <= now() THEN begins_at + stretch END AS reserved_until,
     is_paused AS paused,
     (SELECT count(*) FROM reserved) AS reserved
 FROM offer
