@@ -48,6 +48,35 @@ struct UpgradeTests {
         }
     }
 
+    /// A worker that was upgraded before the schema works on, and goes on while the schema follows.
+    @Test func aWorkerRunsOnTheSchemaBeforeItsOwn() async throws {
+        try await onStage { stage in
+            // The last migration adds comments alone.
+            let newest = try await stage.value("SELECT max(version) FROM renewald.migration")
+            try await stage.script(
+                """
+                DELETE FROM renewald.migration WHERE version = \(newest);
+                COMMENT ON COLUMN renewald.events.id IS NULL
+                """)
+            let daemon = try stage.daemon()
+            try await stage.grant(a: "google", to: "ann")
+            let doctor = try await stage.renewald("doctor")
+            #expect(doctor.standardOutput.contains("this program is made for \(newest)"))
+
+            let migrated = try await stage.renewald("migrate")
+            #expect(migrated.exit == .code(0), "\(migrated.standardError)")
+            #expect(migrated.standardOutput.contains("is now version \(newest)"))
+            let comments = """
+                SELECT count(*) FROM pg_description
+                WHERE objoid = 'renewald.events'::regclass AND objsubid = 1
+                """
+            #expect(try await stage.value(comments) == "1")
+            try await stage.grant(a: "amazon", to: "bob")
+            daemon.send(SIGTERM)
+            #expect(try await daemon.exit() == .code(0))
+        }
+    }
+
     /// Everything whose store is there is asked about at once.
     private func theFirstPassTellsOnlyWhatIsNew(
         _ stage: Stage, _ new: Set<String>
@@ -194,6 +223,14 @@ private final class Backend: Sendable {
 }
 
 extension Stage {
+    fileprivate func grant(a store: String, to user: String) async throws {
+        try await submit(try await buy(store, count: 1), store) { _ in user }
+        try await wait {
+            try await value(
+                "SELECT count(*) FROM renewald.events WHERE user_id = $1", [.text(user)]) == "1"
+        }
+    }
+
     /// The first migration, which 0.1 has shipped.
     private static var firstMigration: String {
         get throws {

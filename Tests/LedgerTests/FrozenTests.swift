@@ -42,6 +42,8 @@ import Testing
             "edf06bf669590c3ff81a94ce099ac5a65b05df2c567537b0835d1967017bbe20",
         "v0017_encrypt_at_rest.sql":
             "52fe03f3d6aba0882c74931e26f52f3cc004f8273a318a44640c1b104e249f81",
+        "v0018_explain_the_contract.sql":
+            "8b582a3e547d03c81435caa511117bfdea0d371b72465bcb1386dbb894a94fd8",
     ]
 
     private static let folder = URL(filePath: #filePath)

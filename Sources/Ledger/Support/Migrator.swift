@@ -33,6 +33,7 @@ package struct Migrator: Sendable {
         Step(script: PackageResources.v0015_move_fleets_in_sql, serves: 1),
         Step(script: PackageResources.v0016_compare_beliefs_sql, serves: 1),
         Step(script: PackageResources.v0017_encrypt_at_rest_sql, serves: 1),
+        Step(script: PackageResources.v0018_explain_the_contract_sql, serves: 1),
     ]
 
     /// For each version from 1 on, whom it serves.
