@@ -120,8 +120,8 @@ let package = Package(
 
         // One test target for each room.
         .target(
-            name: "TestSupport", dependencies: ["Postgres", "Renewal"], path: "Tests/TestSupport",
-            swiftSettings: house),
+            name: "TestSupport", dependencies: ["Ledger", "Postgres", "Renewal"],
+            path: "Tests/TestSupport", swiftSettings: house),
         .target(
             name: "StoreFixtures", dependencies: [crypto, x509, asn1],
             path: "Tests/StoreFixtures", swiftSettings: house),

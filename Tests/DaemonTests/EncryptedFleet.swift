@@ -12,8 +12,7 @@ struct EncryptedFleet {
     let beside: PostgresConnection
 
     init() async throws {
-        conninfo = try await ScratchCluster.shared().newDatabase()
-        _ = try await Services.migrate(conninfo)
+        conninfo = try await ScratchCluster.shared().newMigratedDatabase()
         let settings = PostgresSettings(conninfo: conninfo, statementTimeout: .seconds(60))
         ledger = PostgresLedger(settings)
         beside = PostgresConnection(settings)

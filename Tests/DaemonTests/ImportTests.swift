@@ -17,11 +17,10 @@ import Testing
         let folder: URL
 
         init() async throws {
-            let conninfo = try await ScratchCluster.shared().newDatabase()
+            let conninfo = try await ScratchCluster.shared().newMigratedDatabase()
             let settings = PostgresSettings(conninfo: conninfo, statementTimeout: .seconds(60))
             beside = PostgresConnection(settings)
             ledger = PostgresLedger(settings)
-            _ = try await Migrator(beside).migrate()
             folder = FileManager.default.temporaryDirectory.appending(
                 path: "import-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

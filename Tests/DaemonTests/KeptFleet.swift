@@ -14,8 +14,7 @@ struct KeptFleet {
     init(
         users: [String: [String]], _ hear: (Claim) -> Observation = Self.inForce
     ) async throws {
-        conninfo = try await ScratchCluster.shared().newDatabase()
-        _ = try await Services.migrate(conninfo)
+        conninfo = try await ScratchCluster.shared().newMigratedDatabase()
         let settings = PostgresSettings(conninfo: conninfo, statementTimeout: .seconds(60))
         ledger = PostgresLedger(settings)
         beside = PostgresConnection(settings)

@@ -59,18 +59,19 @@ final class Stage: Sendable {
         if start != nil { try Self.moveDatabase(in: made, ahead: databaseAhead) }
         if let given {
             (cluster, conninfo) = (nil, given)
+        } else if start == nil {
+            let shared = try await ScratchCluster.shared()
+            (cluster, conninfo) = (shared, try await shared.newMigratedDatabase())
         } else {
-            let own =
-                start == nil
-                ? try await ScratchCluster.shared()
-                : try await ScratchCluster(
-                    .init(environment: Self.clock(in: made, ahead: databaseAhead)))
+            let own = try await ScratchCluster(
+                .init(environment: Self.clock(in: made, ahead: databaseAhead)))
             (cluster, conninfo) = (own, try await own.newDatabase())
         }
         database = PostgresConnection(
             PostgresSettings(conninfo: conninfo, statementTimeout: .seconds(60)))
         client = try CurlClient(configuration: CurlConfiguration())
         try configure()
+        guard given != nil || start != nil else { return }
         let migrated = try await renewald("migrate")
         guard migrated.exit == .code(0) else { throw StageFailure(migrated.standardError) }
     }

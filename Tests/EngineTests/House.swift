@@ -19,9 +19,8 @@ final class House: Sendable {
 
     init(role: String? = nil) async throws {
         self.role = role
-        conninfo = try await ScratchCluster.shared().newDatabase()
+        conninfo = try await ScratchCluster.shared().newMigratedDatabase()
         beside = PostgresConnection(Self.settings(conninfo))
-        _ = try await Migrator(beside).migrate()
     }
 
     private static func settings(_ conninfo: String) -> PostgresSettings {

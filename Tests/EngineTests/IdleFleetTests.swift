@@ -68,10 +68,9 @@ import Testing
 
     /// Without a word by `NOTIFY`; in its turn the app would be seen after thirty polls.
     @Test func aPollFindsWhatWasSubmittedForAnyOfAThousandApps() async throws {
-        let conninfo = try await ScratchCluster.shared().newDatabase()
+        let conninfo = try await ScratchCluster.shared().newMigratedDatabase()
         let settings = PostgresSettings(conninfo: conninfo, statementTimeout: .seconds(60))
         let beside = PostgresConnection(settings)
-        _ = try await Migrator(beside).migrate()
         let fleet = Fleet(1000)
         let ledger = PostgresLedger(settings, notifies: false)
         var engineSettings = quickSettings()
@@ -107,11 +106,8 @@ import Testing
     }
 
     @Test func aPollOfTwoHundredAppsCostsAFewTransactions() async throws {
-        let conninfo = try await ScratchCluster.shared().newDatabase()
+        let conninfo = try await ScratchCluster.shared().newMigratedDatabase()
         let settings = PostgresSettings(conninfo: conninfo, statementTimeout: .seconds(60))
-        let beside = PostgresConnection(settings)
-        _ = try await Migrator(beside).migrate()
-        await beside.close()
         let watcher = PostgresConnection(settings)
         let transactions = PostgresStatement(
             """

@@ -18,9 +18,12 @@ struct Stage: Sendable {
         upTo version: Int = Migrator.version,
         filling: ((PostgresConnection) async throws -> Void)? = nil
     ) async throws {
-        conninfo = try await ScratchCluster.shared().newDatabase()
+        let cluster = try await ScratchCluster.shared()
+        let isUsual = filling == nil && version == Migrator.version
+        conninfo = try await isUsual ? cluster.newMigratedDatabase() : cluster.newDatabase()
         beside = Self.session(conninfo, name: "beside")
         ledger = Self.ledger(conninfo)
+        guard !isUsual else { return }
         try await filling?(beside)
         _ = try await Migrator(beside).migrate(upTo: version)
     }

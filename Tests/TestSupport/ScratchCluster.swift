@@ -46,6 +46,8 @@ package final class ScratchCluster: Sendable {
     /// Held open as long as this process lives; its end tells the guardian to clean up.
     private let lifeline: Int32
     private let databases = Mutex(0)
+    /// What is made once, by its name.
+    private let made = Mutex<[String: Task<Void, any Error>]>([:])
 
     private static let theOne = Mutex<Task<ScratchCluster, any Error>?>(nil)
 
@@ -61,16 +63,45 @@ package final class ScratchCluster: Sendable {
 
     /// Makes and starts a server of its own, for tests that stop it.
     package convenience init(_ options: Options = Options()) async throws {
-        try await self.init(options) { folder in
-            let wal = options.smallDisk?.initialArguments(in: folder) ?? []
-            return (
-                "initdb",
-                [
-                    "--pgdata=\(folder)/data", "--username=postgres", "--auth=trust",
-                    "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions",
-                ] + wal
-            )
+        guard let disk = options.smallDisk else {
+            let source = try await Self.blankFolder()
+            try await self.init(options) { folder in
+                ("/bin/cp", ["--archive", "\(source)/data", "\(folder)/data"])
+            }
+            return
         }
+        try await self.init(options) { folder in
+            ("initdb", Self.initialArguments(folder) + disk.initialArguments(in: folder))
+        }
+    }
+
+    private static let theBlankFolder = Mutex<Task<String, any Error>?>(nil)
+
+    /// A folder with the data of a server that has never run, as `initdb` makes it: made once, and
+    /// copied for each server.
+    private static func blankFolder() async throws -> String {
+        let task = theBlankFolder.withLock { task in
+            let running =
+                task
+                ?? Task {
+                    let binaries = try findBinaries()
+                    // Removed when this process ends.
+                    let (folder, _) = try makeFolder(binaries)
+                    try await runTool(
+                        "\(binaries)/initdb", initialArguments(folder), environment: [:])
+                    return folder
+                }
+            task = running
+            return running
+        }
+        return try await task.value
+    }
+
+    private static func initialArguments(_ folder: String) -> [String] {
+        [
+            "--pgdata=\(folder)/data", "--username=postgres", "--auth=trust", "--encoding=UTF8",
+            "--locale=C", "--no-sync", "--no-instructions",
+        ]
     }
 
     /// Makes and starts a standby of a running server, which it follows as `standby`.
@@ -95,15 +126,8 @@ package final class ScratchCluster: Sendable {
     ) async throws {
         self.options = options
         binaries = try Self.findBinaries()
-        var template = Array("/tmp/rw-XXXXXX".utf8CString)
-        guard let folder = mkdtemp(&template).map({ String(cString: $0) }) else {
-            throw Failure(step: "mkdtemp", output: String(errno))
-        }
-        socketDirectory = folder
-        if let account = Self.account {
-            chown(folder, account.uid, account.gid)
-        }
-        lifeline = try Self.startGuardian(folder: folder, binaries: binaries)
+        let (folder, lifeline) = try Self.makeFolder(binaries)
+        (socketDirectory, self.lifeline) = (folder, lifeline)
         if let disk = options.smallDisk {
             try disk.mount(in: folder, for: Self.account)
         }
@@ -116,30 +140,60 @@ package final class ScratchCluster: Sendable {
         close(lifeline)
     }
 
+    /// Makes a folder for a server. It is removed when the lifeline is closed, or this process ends.
+    private static func makeFolder(
+        _ binaries: String
+    ) throws -> (folder: String, lifeline: Int32) {
+        var template = Array("/tmp/rw-XXXXXX".utf8CString)
+        guard let folder = mkdtemp(&template).map({ String(cString: $0) }) else {
+            throw Failure(step: "mkdtemp", output: String(errno))
+        }
+        if let account { chown(folder, account.uid, account.gid) }
+        return (folder, try startGuardian(folder: folder, binaries: binaries))
+    }
+
     /// A connection string to a database of this server.
     package func conninfo(database: String = "postgres") -> String {
         let port = options.settings["port"] ?? "5432"
         return "host=\(socketDirectory) port=\(port) user=postgres dbname=\(database)"
     }
 
-    /// Makes a fresh, empty database.
+    /// Makes a fresh database, empty or a copy of another, in which nobody may be.
     ///
     /// - Returns: its connection string.
-    package func newDatabase() async throws -> String {
+    package func newDatabase(like template: String? = nil) async throws -> String {
         let number = databases.withLock { count in
             count += 1
             return count
         }
-        let place = options.smallDisk.map { $0.hasData ? " TABLESPACE small" : "" } ?? ""
+        try await makeDatabase("test\(number)", like: template)
+        return conninfo(database: "test\(number)")
+    }
+
+    func makeDatabase(_ name: String, like template: String? = nil) async throws {
         let connection = PostgresConnection(
             PostgresSettings(conninfo: conninfo(), statementTimeout: .seconds(60)))
-        if !place.isEmpty, number == 1 {
+        var place = ""
+        if options.smallDisk?.hasData == true {
+            place = " TABLESPACE small"
             let folder = SmallDisk.folder(in: socketDirectory)
-            try await connection.script("CREATE TABLESPACE small LOCATION '\(folder)'")
+            try await once(place) {
+                try await connection.script("CREATE TABLESPACE small LOCATION '\(folder)'")
+            }
         }
-        try await connection.script("CREATE DATABASE test\(number)\(place)")
+        let source = template.map { " TEMPLATE \($0)" } ?? ""
+        try await connection.script("CREATE DATABASE \(name)\(source)\(place)")
         await connection.close()
-        return conninfo(database: "test\(number)")
+    }
+
+    /// Makes what is made once for this server; who comes meanwhile waits for it.
+    func once(_ name: String, _ make: @escaping @Sendable () async throws -> Void) async throws {
+        let task = made.withLock { made in
+            let running = made[name] ?? Task { try await make() }
+            made[name] = running
+            return running
+        }
+        try await task.value
     }
 
     /// Starts the server again, and waits until it takes connections.
@@ -243,23 +297,33 @@ extension ScratchCluster {
         return ["setpriv"] + flags + ["--"] + command
     }
 
+    /// A program of the server's, or one with its path.
     private func runTool(
         _ name: String, _ arguments: [String], environment added: [String: String] = [:]
+    ) async throws {
+        let path = name.hasPrefix("/") ? name : "\(binaries)/\(name)"
+        do {
+            try await Self.runTool(path, arguments, environment: added)
+        } catch let failure as Failure {
+            throw Failure(step: failure.step, output: failure.output + String(log.suffix(2000)))
+        }
+    }
+
+    private static func runTool(
+        _ path: String, _ arguments: [String], environment added: [String: String]
     ) async throws {
         var environment = ProcessInfo.processInfo.environment
             .filter { !$0.key.hasPrefix("PG") }
         environment["LC_ALL"] = "C"
         // The server alone gets these, not the programs that switch the account.
         let assignments = added.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
-        let tool = ["\(binaries)/\(name)"] + arguments
-        let command = Self.asAccount(assignments.isEmpty ? tool : ["env"] + assignments + tool)
+        let tool = [path] + arguments
+        let command = asAccount(assignments.isEmpty ? tool : ["env"] + assignments + tool)
         let run = try await ChildProcess.run(
             command[0], Array(command.dropFirst()), environment: environment,
             workingFolder: "/", within: .seconds(120))
         guard run.exit == .code(0) else {
-            throw Failure(
-                step: name,
-                output: run.standardOutput + run.standardError + String(log.suffix(2000)))
+            throw Failure(step: path, output: run.standardOutput + run.standardError)
         }
     }
 
