@@ -111,6 +111,8 @@ struct ServiceTests {
             try await site.machine.succeed("systemctl", "start", "renewald")
             try await site.buy("google", count: 400)
             try await site.wait { try await site.events() >= 20 }
+            // Checks are in hand when it is frozen, however long that takes.
+            try await site.control("latency", #"{"milliseconds":20000}"#)
             let process = try await site.machine.property("MainPID")
             try await site.machine.write(Self.freezer, to: "/run/freezer")
             let freezer = try site.machine.start([
@@ -120,6 +122,7 @@ struct ServiceTests {
             ])
             defer { freezer.send(SIGKILL) }
             #expect(try await freezer.line { _ in true } == "frozen")
+            try await site.control("latency", #"{"milliseconds":100}"#)
             try await site.machine.waitForLine { $0.contains("no progress in") }
             try await site.machine.waitForLine { $0.contains("Watchdog timeout") }
             // It would keep the dead from being buried.
