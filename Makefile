@@ -3,6 +3,8 @@
 SWIFT ?= swift
 # debug or release, for `build` and `demo`. A release build takes minutes.
 CONFIGURATION ?= debug
+# More arguments for `swift build`, the same for all products, or they are compiled anew.
+BUILD_FLAGS ?=
 # More arguments for `swift test`, such as TEST_FLAGS='--filter LedgerTests'.
 TEST_FLAGS ?=
 # How many inputs `fuzz` makes.
@@ -22,8 +24,9 @@ MUTANTS ?=
 
 # What is built for release tells its commit.
 STAMPED := $(if $(filter release,$(CONFIGURATION)),scripts/stamp)
-# Our layers import only what Package.swift gives them.
-CHECKED := --explicit-target-dependency-import-check error
+# Our layers import only what Package.swift gives them. C, of which cryptography is most, is optimised
+# in every build: nobody steps through it, and tests and the simulator wait for it.
+CHECKED := --explicit-target-dependency-import-check error -Xcc -O2 $(BUILD_FLAGS)
 # Tests see what is internal, also where they are built for release.
 TESTABLE := $(if $(filter release,$(CONFIGURATION)),-Xswiftc -enable-testing)
 SOURCES := Sources Tests Package.swift
