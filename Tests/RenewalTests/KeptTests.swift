@@ -112,6 +112,19 @@ import Testing
         }
     }
 
+    /// Apple's history is read once: that the next answer says nothing of it is no news.
+    @Test func whatTheFirstAnswerAloneTellsIsNotKept() {
+        func kept(_ usedIntroductory: Bool?, willRenew: Bool = true) -> [UInt8] {
+            let end = Timestamp(microsecondsSinceEpoch: 1_800_000_000_000_000)
+            let heard = Observation(
+                environment: .production, status: .active, items: [], period: "1", paidThrough: end,
+                expiresAt: end, willRenew: willRenew, usedIntroductory: usedIntroductory)
+            return KeptObservation(heard).bytes
+        }
+        #expect(kept(false) == kept(nil))
+        #expect(kept(nil) != kept(nil, willRenew: false))
+    }
+
     private func claim(_ turn: RandomWorld.Turn, _ facts: Facts) -> Claim {
         let known = turn.claim.purchase
         let purchase = Purchase(

@@ -2,15 +2,15 @@
 
 extension Observation {
     /// What there is to be decided again: what a store says of how things are, without what it says
-    /// of something that happened once, of when to ask, and of how it came to be known. What is
-    /// heard again and says the same is the same.
+    /// of something that happened once, of when to ask, and of how it came to be known, and without
+    /// what its first answer alone tells and the facts remember. What is heard again and says the
+    /// same is the same.
     var standing: Observation {
         var standing = Observation(
             environment: environment, kind: kind, status: status, items: items,
             originalID: originalID, orderID: orderID, period: period, paidThrough: paidThrough,
             expiresAt: expiresAt, willRenew: willRenew, phase: phase, purchasedAt: purchasedAt,
-            signals: signals, predecessorToken: predecessorToken, group: group,
-            usedIntroductory: usedIntroductory)
+            signals: signals, predecessorToken: predecessorToken, group: group)
         standing.observed = observed
         standing.commitment = commitment
         standing.accountToken = accountToken
