@@ -64,12 +64,12 @@ final class Leases: Sendable {
         state.withLock { $0.reliableUntil = instant }
     }
 
-    func open(_ shards: Set<Int16>) {
+    func allowClaims(_ shards: Set<Int16>) {
         state.withLock { $0.closed.subtract(shards) }
     }
 
     /// - Returns: those that were open until now.
-    func close(_ shards: Set<Int16>) -> Set<Int16> {
+    func stopClaims(_ shards: Set<Int16>) -> Set<Int16> {
         state.withLock { state in
             defer { state.closed.formUnion(shards) }
             return shards.subtracting(state.closed)

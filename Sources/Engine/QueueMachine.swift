@@ -173,7 +173,7 @@ struct QueueMachine {
     /// What a stop leaves of the calls that were reserved, for others.
     mutating func takeUnusedCalls(at now: Instant) -> (stretch: Duration, until: Timestamp)? {
         guard isStopping, let until = reservedUntil.take(),
-            let stretch = permits?.giveUp(at: now), stretch > .zero
+            let stretch = permits?.takeUnused(at: now), stretch > .zero
         else { return nil }
         return (stretch, until)
     }

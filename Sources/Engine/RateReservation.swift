@@ -94,10 +94,10 @@ package struct RateReservation {
         nextAt += interval * lost
     }
 
-    /// Gives up all places that are left.
+    /// Takes all places that are left: nobody will use them here.
     ///
     /// - Returns: how long a stretch they are, at the end of the one that was reserved.
-    mutating func giveUp(at now: ContinuousClock.Instant) -> Duration {
+    mutating func takeUnused(at now: ContinuousClock.Instant) -> Duration {
         loseUnused(at: now)
         defer { left = 0 }
         return interval * left

@@ -50,14 +50,14 @@ package final class RenewalEngine: Service {
         self.hints.withLock { $0 = hints }
         let refunds = RefundDesk(context, supervisor)
         let told = AsyncEvent()
-        let keeper = ShardKeeper(context, supervisor) { apps in
+        let keeper = LeaseKeeper(context, supervisor) { apps in
             hints?.pause(apps)
             refunds?.pause(apps)
             told.signal()
         }
         if mode != .forever {
             let taken = try await keeper.join()
-            counters.leftToOthers(ShardKeeper.shardCount - context.leases.lease.epochs.count)
+            counters.leftToOthers(LeaseKeeper.shardCount - context.leases.lease.epochs.count)
             counters.leftUnasked(await supervisor.clear(taken))
         }
         let (stops, stopper) = AsyncStream.makeStream(of: Void.self)

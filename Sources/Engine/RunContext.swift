@@ -96,17 +96,6 @@ extension RunContext {
 
     private static let patience = Duration.seconds(5)
     private static let passPatience = Duration.seconds(30)
-
-    /// A store that asks for fewer calls speaks to all workers, not to this one alone.
-    func shareRetryAfter(_ answer: Answer, of app: AppKey) async {
-        guard case .failure(.throttled(let retryAfter?)) = answer else { return }
-        do {
-            try await ledger.block(BucketID(of: app), for: retryAfter)
-        } catch {
-            faults.met(error, by: .quota(app))
-            log.debug("\(app.title): other workers cannot be told to wait: \(error.sentence)")
-        }
-    }
 }
 
 /// Who waits for a place: one after the other of each app.

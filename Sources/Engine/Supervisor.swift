@@ -101,7 +101,7 @@ final class Supervisor: Sendable {
                     "cannot recheck what a crash left in flight yet: \(error.sentence)",
                     metadata: LogField.topic(.suspectsWait))
             }
-            leases.open(Set(shards.map(\.shard)))
+            leases.allowClaims(Set(shards.map(\.shard)))
             isLater = true
         }
         wake()

@@ -3,7 +3,7 @@ import Renewal
 
 /// Keeps this worker's share of the shards: takes free ones, renews, gives back what others shall
 /// have. After a crash it first clears the suspects of a shard, then opens it.
-actor ShardKeeper {
+actor LeaseKeeper {
     private let context: RunContext
     private let supervisor: Supervisor
     private let paused: @Sendable (Set<AppKey>) -> Void
@@ -148,7 +148,7 @@ actor ShardKeeper {
     /// and follow when they are idle.
     private func giveSurplusBack() async throws(LedgerError) {
         // Those that could not go yet may stay, should the other worker have gone instead.
-        leases.open(leaving)
+        leases.allowClaims(leaving)
         leaving = []
         let lease = leases.lease
         let surplus = lease.epochs.count - share
@@ -156,7 +156,7 @@ actor ShardKeeper {
         let candidates = lease.epochs.keys.sorted { left, right in
             (inFlight.count(ofShard: left), left) < (inFlight.count(ofShard: right), right)
         }.prefix(surplus)
-        leaving = leases.close(Set(candidates))
+        leaving = leases.stopClaims(Set(candidates))
         let idle = Set(candidates.filter { inFlight.count(ofShard: $0) == 0 })
         leaving.subtract(idle)
         guard !idle.isEmpty else { return }
