@@ -3,8 +3,8 @@
 extension Observation {
     /// What there is to be decided again: what a store says of how things are, without what it says
     /// of something that happened once, of when to ask, and of how it came to be known, and without
-    /// what its first answer alone tells and the facts remember. What is heard again and says the
-    /// same is the same.
+    /// whether an introductory offer was ever used, which the facts remember. What is heard again
+    /// and says the same is the same.
     var standing: Observation {
         var standing = Observation(
             environment: environment, kind: kind, status: status, items: items,
