@@ -33,7 +33,7 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build packaged test fuzz soak lives crash sanitize mutants demo demo-migration conformance bench bench-idle bench-first-day deb release pictures install lint format clean
+.PHONY: help deps build packaged build-tests test fuzz soak lives crash sanitize mutants demo demo-migration conformance bench bench-idle bench-first-day deb release pictures install lint format clean
 
 help: ## Lists what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,12 +60,13 @@ packaged: build ## Links renewald for tests with the Swift runtime in it, as in 
 	@cp .build/debug/renewald.product/Objects.LinkFileList .build/packaged/bin/renewald.product/
 
 # RENEWALD_BIN, such as .build/packaged/bin, is the folder of other programs to start.
-test: deps-test ## Runs the whole test suite, on a private PostgreSQL
+build-tests: deps-test
 	$(SWIFT) build --build-tests $(CHECKED)
+
+test: build-tests ## Runs the whole test suite, on a private PostgreSQL
 	@SWIFT="$(SWIFT)" scripts/test $(TEST_FLAGS)
 
-fuzz: deps-test ## Feeds every decoder with mutated answers (FUZZ=100000 of them)
-	$(SWIFT) build --build-tests $(CHECKED)
+fuzz: build-tests ## Feeds every decoder with mutated answers (FUZZ=100000 of them)
 	RENEWALD_FUZZ=$(FUZZ) $(SWIFT) test --skip-build --disable-xctest --no-parallel \
 		--filter ConformanceTests.FuzzTests
 

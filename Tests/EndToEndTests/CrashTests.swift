@@ -8,7 +8,7 @@ struct CrashTests {
     @Test func onePassTwiceAtTheSameTimeAsksEachOnce() async throws {
         try await onStage { stage in
             try stage.configure(rate: 100_000)
-            let made = try await stage.buy("google", count: 10_000)
+            let made = try await stage.buy("google", count: 4000)
             try await stage.submit(made, "google") { "u-\($0)" }
             let passes = try [stage.start(["once"]), stage.start(["once"])]
             for pass in passes {
@@ -16,11 +16,11 @@ struct CrashTests {
             }
             // What one of them had to leave to the other is found by a third pass, if anything.
             #expect(try await stage.renewald("once").exit == .code(0))
-            #expect(try await stage.value("SELECT count(*) FROM renewald.events") == "10000")
+            #expect(try await stage.value("SELECT count(*) FROM renewald.events") == "4000")
             #expect(
                 try await stage.value("SELECT count(DISTINCT purchase_id) FROM renewald.events")
-                    == "10000")
-            #expect(try await stage.questions() == 10_000)
+                    == "4000")
+            #expect(try await stage.questions() == 4000)
         }
     }
 
@@ -28,15 +28,15 @@ struct CrashTests {
         try await onStage { stage in
             try stage.configure("[engine]\nin_flight = 50\nlease = \"PT15S\"", rate: 100_000)
             try await stage.control("latency", #"{"milliseconds":5}"#)
-            let made = try await stage.buy("google", count: 6000)
+            let made = try await stage.buy("google", count: 3000)
             try await stage.submit(made, "google") { "u-\($0)" }
             var generator = SeededGenerator(seed: Seeds.fresh())
-            for round in 1...20 {
+            for round in 1...15 {
                 let daemon = try stage.daemon()
-                let aim = Int.random(in: 20...250, using: &generator)
+                let aim = Int.random(in: 10...200, using: &generator)
                 let before = try await stage.events()
                 try await stage.wait(within: .seconds(60)) {
-                    try await stage.events() >= min(before + aim, 6000)
+                    try await stage.events() >= min(before + aim, 3000)
                 }
                 daemon.send(SIGKILL)
                 #expect(try await daemon.exit() == .signal(9), "round \(round)")
@@ -50,7 +50,7 @@ struct CrashTests {
             }
             _ = try stage.daemon()
             do {
-                try await stage.wait(within: .seconds(90)) { try await stage.events() == 6000 }
+                try await stage.wait(within: .seconds(90)) { try await stage.events() == 3000 }
             } catch {
                 throw StageFailure(
                     try await stage.value(
@@ -66,9 +66,9 @@ struct CrashTests {
             let setAside = try await stage.value(
                 "SELECT count(*) FROM renewald.purchases WHERE problem LIKE 'set_aside%'")
             #expect(setAside == "0")
-            let overcalls = try await stage.questions() - 6000
+            let overcalls = try await stage.questions() - 3000
             // In flight, and answered but not yet committed.
-            #expect(overcalls <= 20 * (50 + 200), "only what was in hand at a kill is asked again")
+            #expect(overcalls <= 15 * (50 + 200), "only what was in hand at a kill is asked again")
         }
     }
 

@@ -2,8 +2,8 @@ import Foundation
 import Postgres
 import Synchronization
 
-/// A private PostgreSQL server in a temporary folder, reached through a Unix socket only. It is
-/// stopped and removed when the test process ends, also when it crashes.
+/// A private PostgreSQL server in a temporary folder, in memory where there is room, reached through a
+/// Unix socket only. It is stopped and removed when the test process ends, also when it crashes.
 package final class ScratchCluster: Sendable {
     /// How to stop the server, as `pg_ctl` calls it.
     package enum StopMode: String, Sendable {
@@ -86,7 +86,7 @@ package final class ScratchCluster: Sendable {
                 ?? Task {
                     let binaries = try findBinaries()
                     // Removed when this process ends.
-                    let (folder, _) = try makeFolder(binaries)
+                    let (folder, _) = try makeFolder(in: temporary(), binaries)
                     try await runTool(
                         "\(binaries)/initdb", initialArguments(folder), environment: [:])
                     return folder
@@ -126,7 +126,9 @@ package final class ScratchCluster: Sendable {
     ) async throws {
         self.options = options
         binaries = try Self.findBinaries()
-        let (folder, lifeline) = try Self.makeFolder(binaries)
+        // What survives a crash of the machine is on a disk.
+        let parent = options.fsync ? "/tmp" : Self.temporary()
+        let (folder, lifeline) = try Self.makeFolder(in: parent, binaries)
         (socketDirectory, self.lifeline) = (folder, lifeline)
         if let disk = options.smallDisk {
             try disk.mount(in: folder, for: Self.account)
@@ -142,14 +144,24 @@ package final class ScratchCluster: Sendable {
 
     /// Makes a folder for a server. It is removed when the lifeline is closed, or this process ends.
     private static func makeFolder(
-        _ binaries: String
+        in parent: String, _ binaries: String
     ) throws -> (folder: String, lifeline: Int32) {
-        var template = Array("/tmp/rw-XXXXXX".utf8CString)
+        var template = Array("\(parent)/rw-XXXXXX".utf8CString)
         guard let folder = mkdtemp(&template).map({ String(cString: $0) }) else {
             throw Failure(step: "mkdtemp", output: String(errno))
         }
         if let account { chown(folder, account.uid, account.gid) }
         return (folder, try startGuardian(folder: folder, binaries: binaries))
+    }
+
+    /// Where the files of hundreds of databases cost least: in memory, if it holds those of all test
+    /// processes that run side by side.
+    private static func temporary() -> String {
+        let memory = "/dev/shm"
+        var status = statvfs()
+        guard statvfs(memory, &status) == 0, access(memory, W_OK | X_OK) == 0 else { return "/tmp" }
+        let free = UInt64(status.f_bavail) * UInt64(status.f_frsize)
+        return free >= 12 << 30 ? memory : "/tmp"
     }
 
     /// A connection string to a database of this server.
