@@ -11,12 +11,18 @@ final class Loop {
     private var inFlight: [ObjectIdentifier: Transfer] = [:]
     private var idle: [Transfer] = []
     private var nextWatchAt = ContinuousClock.now
+    private var turnBeganAt = ContinuousClock.now
 
     /// The most easy handles that are kept for later: each holds some 40 KB.
     private static let idleLimit = 256
 
     /// How often deadlines are looked at, and how much later than libcurl.
     private static let watchInterval = Duration.milliseconds(200)
+
+    /// Each turn costs libcurl a look at every transfer. So in a crowd of them turns are no shorter
+    /// than this, and one serves what has come meanwhile.
+    private static let crowd = 16
+    private static let shortestTurn = Duration.milliseconds(1)
 
     /// Without transfers only a wake-up matters, and one is never lost.
     private static let longestWaitMilliseconds: Int32 = 60_000
@@ -51,6 +57,7 @@ final class Loop {
     func run() {
         var mail = inbox.take()
         while !mail.isClosing {
+            turnBeganAt = .now
             for start in mail.starts { begin(start) }
             for job in mail.cancels { cancel(job) }
             var running: Int32 = 0
@@ -175,6 +182,14 @@ final class Loop {
             inFlight.isEmpty
             ? Self.longestWaitMilliseconds : Int32(clamping: Self.watchInterval.milliseconds)
         note(curl_multi_poll(multi, nil, 0, longest, nil))
+        if inFlight.count >= Self.crowd { rest(until: turnBeganAt + Self.shortestTurn) }
+    }
+
+    private func rest(until end: ContinuousClock.Instant) {
+        let left = end - .now
+        guard left > .zero else { return }
+        var time = timespec(tv_sec: 0, tv_nsec: Int(left.components.attoseconds / 1_000_000_000))
+        nanosleep(&time, nil)
     }
 
     /// A multi handle fails as a whole only without memory or by a fault in its use. Its transfers

@@ -73,7 +73,7 @@ package struct Apply: Sendable {
             let commit = try await ledger.commit(step, under: nil, at: now)
             for trip in commit.trips { log.alert(trip) }
             events += commit.events
-            changed.formUnion(commit.committed.map(\.claim.purchase.id))
+            changed.formUnion(commit.committed.map(\.claim.purchaseID))
             report.held += commit.committed.count { outcome in
                 outcome.facts.access == .held && outcome.claim.purchase.facts.access != .held
             }

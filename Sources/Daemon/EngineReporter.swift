@@ -11,9 +11,8 @@ struct EngineReporter: EngineObserver {
     func committed(_ report: CommitReport) {
         lines.write(report, to: log)
         for trip in report.trips { log.alert(trip) }
-        for event in report.events {
-            telemetry.metrics.told(
-                event, lag: event.detectionLag(in: report, at: telemetry.clock))
+        for (event, lag) in zip(report.events, report.detectionLags(at: telemetry.clock)) {
+            telemetry.metrics.told(event, lag: lag)
         }
     }
 
@@ -29,12 +28,20 @@ struct EngineReporter: EngineObserver {
     }
 }
 
-extension Event {
-    /// How long the store knew before we did; nil where that cannot be said.
-    func detectionLag(in report: CommitReport, at clock: DatabaseClock) -> Duration? {
-        guard
-            let claim = report.committed.first(where: { $0.claim.purchase.id == purchaseID })?.claim
-        else { return nil }
-        return detectionLag(of: claim, at: clock.now ?? claim.claimedAt)
+extension CommitReport {
+    /// Of each event, in their order, how long the store knew before we did; nil where that cannot
+    /// be said.
+    func detectionLags(at clock: DatabaseClock) -> [Duration?] {
+        let ended = Set(events.filter(\.kind.isRevoke).map(\.purchaseID))
+        guard !ended.isEmpty else { return Array(repeating: nil, count: events.count) }
+        var claims: [Int64: Claim] = [:]
+        for claim in committed.lazy.map(\.claim) where ended.contains(claim.purchaseID) {
+            claims[claim.purchaseID] = claim
+        }
+        return events.map { event in
+            claims[event.purchaseID].flatMap { claim in
+                event.detectionLag(of: claim, at: clock.now ?? claim.claimedAt)
+            }
+        }
     }
 }

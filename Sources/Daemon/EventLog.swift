@@ -92,10 +92,9 @@ final class EventLog: Sendable {
     }
 
     func write(_ report: CommitReport, to log: Logger) {
-        for event in report.events {
+        for (event, lag) in zip(report.events, report.detectionLags(at: clock)) {
             if event.kind.name != "revoke", !admits("\(event.kind.name)s", log) { continue }
             let user = userNames.name(of: event.userID)
-            let lag = event.detectionLag(in: report, at: clock)
             log.info(
                 "\(event.sentence(naming: user))", metadata: event.fields(naming: user, lag: lag))
         }
@@ -152,7 +151,7 @@ extension Event {
     /// submitted. What is given is dated by its decision, and what was found at first sight is
     /// history.
     package func detectionLag(of claim: Claim, at now: Timestamp) -> Duration? {
-        guard case .revoke(let reason) = kind, claim.purchase.id == purchaseID else { return nil }
+        guard case .revoke(let reason) = kind, claim.purchaseID == purchaseID else { return nil }
         switch reason {
         case .invalid, .unverifiable, .manual, .transferred: return nil
         case .expired, .cancelled, .paymentFailed, .paymentPending, .refunded, .familyRemoved,

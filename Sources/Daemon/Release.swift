@@ -66,7 +66,7 @@ package struct Release: Sendable {
         let check = UserCheck(services, isDryRun: false, releasing: Set(rows.map(\.purchaseID)))
         let checked = try await check.run(user: user)
         let decided = Dictionary(
-            checked.purchases.filter(\.isDecided).map { ($0.claim.purchase.id, $0.facts) },
+            checked.purchases.filter(\.isDecided).map { ($0.claim.purchaseID, $0.facts) },
             uniquingKeysWith: { first, _ in first })
         var report = Report()
         for row in rows {
@@ -97,7 +97,7 @@ package struct Release: Sendable {
             let commit = try await services.ledger.commit(
                 claims.map { discardHold(of: $0, at: now, under: services.rules) }, under: nil,
                 at: now)
-            let done = Set(commit.committed.map(\.claim.purchase.id))
+            let done = Set(commit.committed.map(\.claim.purchaseID))
             for row in rows {
                 if done.contains(row.purchaseID) { report.dropped += 1 } else { report.left += 1 }
             }

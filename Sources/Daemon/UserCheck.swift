@@ -72,17 +72,17 @@ package struct UserCheck: Sendable {
                 ofUser: user, includingClaimed: true)
             checkedUser.unreadable = unreadable
             let claims = all.filter { claim in
-                done[claim.purchase.id] == nil && released?.contains(claim.purchase.id) ?? true
+                done[claim.purchaseID] == nil && released?.contains(claim.purchaseID) ?? true
             }
             for checked in try await commit(await ask(claims))
             where checked.isDecided || !checked.isToBeCommitted {
-                done[checked.claim.purchase.id] = checked
+                done[checked.claim.purchaseID] = checked
             }
             checkedUser.contested = claims.filter { done[$0.purchase.id] == nil }
             if checkedUser.contested.isEmpty || isDryRun { break }
         }
         checkedUser.purchases = done.values.sorted {
-            $0.claim.purchase.id < $1.claim.purchase.id
+            $0.claim.purchaseID < $1.claim.purchaseID
         }
         return checkedUser
     }
@@ -106,7 +106,7 @@ package struct UserCheck: Sendable {
         }
         var purchases: [CheckedPurchase] = []
         for one in checked { purchases.append(try one.get()) }
-        return purchases.sorted { $0.claim.purchase.id < $1.claim.purchase.id }
+        return purchases.sorted { $0.claim.purchaseID < $1.claim.purchaseID }
     }
 
     /// Waits for a place in the row of calls first: whoever waits at a terminal goes ahead.
@@ -140,14 +140,14 @@ package struct UserCheck: Sendable {
         // what it cannot read of them.
         let decided = Dictionary(
             uniqueKeysWithValues: (report.committed + report.refused).map {
-                ($0.claim.purchase.id, $0)
+                ($0.claim.purchaseID, $0)
             })
         return checked.map { one in
             var one = one
-            let outcome = decided[one.claim.purchase.id]
+            let outcome = decided[one.claim.purchaseID]
             one.isDecided = outcome != nil
             one.outcome = outcome ?? one.outcome
-            one.events = report.events.filter { $0.purchaseID == one.claim.purchase.id }
+            one.events = report.events.filter { $0.purchaseID == one.claim.purchaseID }
             return one
         }
     }

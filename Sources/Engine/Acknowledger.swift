@@ -53,7 +53,7 @@ final class Acknowledger: Sendable {
     }
 
     private func acknowledge(_ claim: Claim, _ turns: any CallTurns) async {
-        let part = Heartbeat.Part.acknowledgement(claim.purchase.id)
+        let part = Heartbeat.Part.acknowledgement(claim.purchaseID)
         let limit = controls.settings.stallLimit
         controls.heartbeat.expect(part, within: limit)
         let permit = CallPermit { [self] in
@@ -68,7 +68,7 @@ final class Acknowledger: Sendable {
     /// Tried again at the next check, for as long as the store waits for it.
     private func say(_ claim: Claim) {
         var fields = LogField.topic(.acknowledgementWaits, of: claim.purchase.app)
-        fields[LogField.purchase] = "\(claim.purchase.id)"
-        log.notice("purchase \(claim.purchase.id) could not be acknowledged yet", metadata: fields)
+        fields[LogField.purchase] = "\(claim.purchaseID)"
+        log.notice("purchase \(claim.purchaseID) could not be acknowledged yet", metadata: fields)
     }
 }

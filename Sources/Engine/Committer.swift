@@ -230,10 +230,10 @@ final class Committer: Sendable {
         for outcome in report.refused {
             let claim = outcome.claim
             var fields = LogField.topic(.outcomeRefused, of: claim.purchase.app)
-            fields[LogField.purchase] = "\(claim.purchase.id)"
+            fields[LogField.purchase] = "\(claim.purchaseID)"
             log.error(
                 """
-                the database refuses to store the outcome of purchase \(claim.purchase.id): \
+                the database refuses to store the outcome of purchase \(claim.purchaseID): \
                 \(outcome.schedule.problem?.sentence ?? "it gives no reason")
                 """,
                 metadata: fields)
@@ -286,11 +286,11 @@ extension Committer {
         var (kept, dropped): ([RefusedOutcomes.Entry], [RefusedOutcomes.Entry]) = ([], [])
         for entry in entries {
             if taken.contains(entry.outcome.claim) {
-                faults.ended(.outcome(entry.outcome.claim.purchase.id))
+                faults.ended(.outcome(entry.outcome.claim.purchaseID))
             } else if leases.areReliable, ContinuousClock.now - entry.since < limit {
                 kept.append(entry)
             } else {
-                faults.forget(.outcome(entry.outcome.claim.purchase.id))
+                faults.forget(.outcome(entry.outcome.claim.purchaseID))
                 dropped.append(entry)
             }
         }
@@ -301,7 +301,7 @@ extension Committer {
 
     private func keep(_ entries: [RefusedOutcomes.Entry]) {
         for entry in entries {
-            faults.met(entry.error, by: .outcome(entry.outcome.claim.purchase.id))
+            faults.met(entry.error, by: .outcome(entry.outcome.claim.purchaseID))
         }
         let pause = min(RefusedOutcomes.pause, settings.lease)
         state.withLock { $0.refused.add(entries, pause: pause) }

@@ -25,7 +25,7 @@ final class InFlight: Sendable {
     func add(_ claims: [Claim]) -> [Claim] {
         state.withLock { state in
             claims.filter { claim in
-                let id = claim.purchase.id
+                let id = claim.purchaseID
                 if state.settled[claim.lane]?.contains(id) == true { return false }
                 return state.ids[claim.shard, default: []].insert(id).inserted
             }
@@ -35,8 +35,8 @@ final class InFlight: Sendable {
     func remove(_ claims: some Sequence<Claim>) {
         state.withLock { state in
             for claim in claims {
-                state.settled[claim.lane]?.insert(claim.purchase.id)
-                state.ids[claim.shard]?.remove(claim.purchase.id)
+                state.settled[claim.lane]?.insert(claim.purchaseID)
+                state.ids[claim.shard]?.remove(claim.purchaseID)
                 if state.ids[claim.shard]?.isEmpty == true { state.ids[claim.shard] = nil }
             }
         }

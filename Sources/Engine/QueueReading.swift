@@ -118,7 +118,7 @@ extension QueueMachine {
 
     private mutating func kept(_ claims: [Claim], _ fresh: Int, at now: Instant) {
         // The buffer is emptied from its end: the oldest last, and first what is due.
-        let newest = claims.sorted { $0.dueAt > $1.dueAt }
+        let newest = claims.sorted(on: \.dueAt).reversed()
         let due = buffer.firstIndex { !$0.isBackfill } ?? buffer.endIndex
         buffer.insert(contentsOf: newest.filter { !$0.isBackfill }, at: due)
         buffer.insert(contentsOf: newest.filter(\.isBackfill), at: 0)
@@ -141,7 +141,7 @@ extension QueueMachine {
 
     private mutating func advance(beyond claim: Claim) {
         let place = claim.isBackfill ? backfillPlace(of: claim.shard) : place(of: claim.shard)
-        let id = claim.purchase.id
+        let id = claim.purchaseID
         guard (claim.dueAt, id) > (place.dueAt, place.id) else { return }
         let next = Place(shard: claim.shard, dueAt: claim.dueAt, id: id)
         if claim.isBackfill {

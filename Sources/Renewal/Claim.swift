@@ -2,6 +2,8 @@
 /// at the commit that nothing has moved meanwhile.
 package struct Claim: Hashable, Sendable {
     @Boxed package internal(set) var purchase: Purchase
+    /// The purchase's own, beside it: to read one is not to copy the other.
+    package let purchaseID: Int64
     package let shard: Int16
     /// The app's number: each app has its own queue, so that one cannot hold up another.
     package let lane: Int32
@@ -34,6 +36,7 @@ package struct Claim: Hashable, Sendable {
         claimedAt: Timestamp
     ) {
         self.purchase = purchase
+        purchaseID = purchase.id
         self.shard = shard
         self.lane = lane
         self.dueAt = dueAt

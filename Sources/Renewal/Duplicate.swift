@@ -24,7 +24,7 @@ extension Outcome {
     /// whatever it still looks like, it gives nothing. Nil where nothing would be given, or is
     /// given already.
     package func superseded(by successor: Int64) -> Outcome? {
-        guard mayComeLate, successor != claim.purchase.id, var change else { return nil }
+        guard mayComeLate, successor != claim.purchaseID, var change else { return nil }
         let known = claim.purchase.facts
         change.facts.state = .superseded
         change.facts.access = .none

@@ -40,6 +40,10 @@ package enum EventKind: Hashable, Sendable {
     case revoke(RevokeReason)
     case notice(NoticeReason)
 
+    package var isRevoke: Bool {
+        if case .revoke = self { true } else { false }
+    }
+
     package var name: String {
         switch self {
         case .grant: "grant"

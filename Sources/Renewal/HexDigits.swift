@@ -1,9 +1,13 @@
 extension Sequence<UInt8> {
     /// Two small hexadecimal digits a byte.
-    package var hexDigits: String {
-        String(
-            decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    @inlinable package var hexDigits: String {
+        var text: [UInt8] = []
+        text.reserveCapacity(2 * underestimatedCount)
+        for byte in self {
+            for digit in [byte >> 4, byte & 15] {
+                text.append(digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10))
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 }
-
-private let digits = Array("0123456789abcdef".utf8)

@@ -18,6 +18,8 @@ package struct Purchase: Hashable, Sendable {
     package var claimedAt: Timestamp?
     /// All other users who have handed it in, the latest first. Read with a claim only.
     package var claimants: [UserID] = []
+    /// Whether anybody but its owner has handed it in.
+    var isClaimed: Bool { claimant != nil || !claimants.isEmpty }
     /// What hints have named and no check has looked into yet.
     package var clues: Set<Clue> = []
     /// When each of these was first heard of, by the database's clock.

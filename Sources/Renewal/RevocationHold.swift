@@ -89,7 +89,7 @@ extension Schedule {
         of claim: Claim, heldSince since: Timestamp, at now: Timestamp
     ) {
         // So that what was held together is not asked about together.
-        let spread = 0.9 + 0.2 * Double(claim.purchase.id % 100) / 100
+        let spread = 0.9 + 0.2 * Double(claim.purchaseID % 100) / 100
         let soon = now + (now - since).clamped(.hours(1), .hours(24)) * spread
         let second = since + BreakerPolicy.secondAnswerAfter + .minutes(10) * spread
         nextCheckAt = min(nextCheckAt, soon, second > now ? second : soon)

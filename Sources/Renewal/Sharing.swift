@@ -8,7 +8,7 @@ extension Judgement {
     }
 
     private var rightfulUser: UserID? {
-        guard facts.state != .superseded else { return nil }
+        guard facts.state != .superseded, claim.purchase.isClaimed else { return nil }
         switch policy.shared {
         case .allow: return nil
         case .keep: return namedClaimant ?? buyer

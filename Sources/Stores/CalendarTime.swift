@@ -64,15 +64,25 @@ private struct DigitReader {
 
     /// Exactly `count` digits.
     mutating func number(_ count: Int) -> Int64? {
-        let digits = rest.prefix(count)
-        guard digits.count == count, digits.allSatisfy(isDigit) else { return nil }
-        rest = rest.dropFirst(count)
-        return digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+        var number: Int64 = 0
+        for _ in 0..<count {
+            guard let digit = digit() else { return nil }
+            number = number * 10 + digit
+        }
+        return number
+    }
+
+    private mutating func digit() -> Int64? {
+        guard let byte = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else {
+            return nil
+        }
+        rest.removeFirst()
+        return Int64(byte - UInt8(ascii: "0"))
     }
 
     mutating func skip(_ text: String) -> Bool {
         guard rest.starts(with: text.utf8) else { return false }
-        rest = rest.dropFirst(text.utf8.count)
+        rest.removeFirst(text.utf8.count)
         return true
     }
 
@@ -83,11 +93,14 @@ private struct DigitReader {
     /// Microseconds; zero where there is no fraction; nil where a point has no digits.
     mutating func fraction() -> Int64? {
         guard skip(".") else { return 0 }
-        let digits = rest.prefix(while: isDigit)
-        guard !digits.isEmpty else { return nil }
-        rest = rest.dropFirst(digits.count)
-        let padded = Array(digits.prefix(6)) + Array("000000".utf8)
-        return padded.prefix(6).reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+        guard let first = digit() else { return nil }
+        var worth: Int64 = 100_000
+        var microseconds = first * worth
+        while let digit = digit() {
+            worth /= 10
+            microseconds += digit * worth
+        }
+        return microseconds
     }
 
     mutating func offsetSeconds() -> Int64? {
@@ -106,16 +119,13 @@ private struct DigitReader {
     }
 
     mutating func month() -> Int64? {
-        let names = [
-            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-        ]
-        for (index, name) in names.enumerated() where skip(name) { return Int64(index + 1) }
+        for (index, name) in Self.months.enumerated() where skip(name) { return Int64(index + 1) }
         return nil
     }
 
-    private func isDigit(_ byte: UInt8) -> Bool {
-        byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
-    }
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
 }
 
 /// Which dates a store may sensibly send: a nonsense date is a malformed answer, not a fact.

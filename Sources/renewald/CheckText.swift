@@ -21,7 +21,7 @@ struct CheckText {
             lines += [row("problem", "\(one.problem)")]
         }
         for claim in checked.contested {
-            lines += ["", "purchase \(claim.purchase.id): \(claim.purchase.facts.product)"]
+            lines += ["", "purchase \(claim.purchaseID): \(claim.purchase.facts.product)"]
             lines += [row("rule", claim.contestedRule)]
         }
         if isDryRun { lines.append("Nothing was written (--dry-run).") }

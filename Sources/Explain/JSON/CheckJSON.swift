@@ -32,7 +32,7 @@ package struct CheckJSON: JSONObject {
         }
 
         package init(_ outcome: Outcome, of answered: AnsweredCall, _ events: [Event]) {
-            id = outcome.claim.purchase.id
+            id = outcome.claim.purchaseID
             check = Check(outcome: outcome, call: answered, events: events)
         }
 

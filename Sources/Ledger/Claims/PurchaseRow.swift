@@ -101,6 +101,8 @@ extension PostgresValue {
 /// `{"a","b"}`: an array within an array, which `unnest` would flatten, goes as its text.
 func arrayLiteral(_ texts: [String]) -> String {
     let quoted = texts.map { text in
+        let isPlain = text.utf8.allSatisfy { $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        if isPlain { return "\"" + text + "\"" }
         var quoted = "\""
         for character in text.unicodeScalars {
             if character == "\"" || character == "\\" { quoted.append("\\") }

@@ -34,7 +34,7 @@ extension PostgresLedger {
         var chains = Chains()
         for outcome in outcomes {
             guard let key = outcome.key(of: outcome.change?.olderLink) else { continue }
-            chains.named[key] = outcome.claim.purchase.id
+            chains.named[key] = outcome.claim.purchaseID
         }
         let outcomes = try await supersede(outcomes, &chains)
         let places = try await places(of: Set(outcomes.compactMap(\.takenOver)).sorted())
@@ -65,7 +65,7 @@ extension PostgresLedger {
         }
         successors.merge(chains.named) { known, _ in known }
         let keysOfIDs = Dictionary(
-            outcomes.map { ($0.claim.purchase.id, $0.ownKey) }, uniquingKeysWith: { $1 })
+            outcomes.map { ($0.claim.purchaseID, $0.ownKey) }, uniquingKeysWith: { $1 })
         return outcomes.map { outcome in
             guard outcome.mayComeLate,
                 let successor = Self.last(after: outcome, successors, keysOfIDs),
@@ -84,7 +84,7 @@ extension PostgresLedger {
     private static func last(
         after outcome: Outcome, _ successors: [Chains.Key: Int64], _ keys: [Int64: Chains.Key]
     ) -> Int64? {
-        var seen: Set<Int64> = [outcome.claim.purchase.id]
+        var seen: Set<Int64> = [outcome.claim.purchaseID]
         var last = successors[outcome.ownKey]
         while let id = last {
             guard seen.insert(id).inserted else { return nil }

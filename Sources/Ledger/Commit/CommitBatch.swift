@@ -96,7 +96,7 @@ struct CommitBatch {
 
     /// Notes that the purchase goes to another user, whose rows are in the given shard.
     mutating func hand(_ outcome: Outcome, to user: UserID, in shard: Int16) {
-        let id = outcome.claim.purchase.id
+        let id = outcome.claim.purchaseID
         handed.append((outcome, shard, user))
         homes[RowID(shard: shard, id: id)] = outcome.claim.row
     }
@@ -106,7 +106,7 @@ struct CommitBatch {
         _ settlement: Settlement, _ outcome: Outcome, _ book: UserPurchases, before: UserPurchases,
         in shard: Int16
     ) {
-        let decided = outcome.claim.purchase.id
+        let decided = outcome.claim.purchaseID
         accounts[book.userID] = (shard, book.version)
         for purchase in settlement.purchases {
             let row = RowID(shard: shard, id: purchase.id)
@@ -140,7 +140,7 @@ struct CommitBatch {
             if wasHeld { held[id] = [] }
             return
         }
-        guard purchase.id == outcome.claim.purchase.id, let losses = outcome.change?.heldLosses,
+        guard purchase.id == outcome.claim.purchaseID, let losses = outcome.change?.heldLosses,
             !losses.isEmpty
         else { return }
         held[id] = losses.sorted { $0.key < $1.key }.map { entitlement, reason in
@@ -159,7 +159,7 @@ struct CommitBatch {
             EvidenceRow(
                 shard: shard, purchaseID: purchase.id, userID: purchase.userID,
                 evidence: evidence,
-                rule: "purchase \(outcome.claim.purchase.id), a newer link of its chain, has "
+                rule: "purchase \(outcome.claim.purchaseID), a newer link of its chain, has "
                     + "taken over",
                 before: known, facts: purchase.facts, problem: nil, nextCheckAt: nil))
     }
@@ -208,7 +208,7 @@ extension UserPurchases {
 
 extension Claim {
     /// Where the rows of its purchase are.
-    var row: CommitBatch.RowID { CommitBatch.RowID(shard: shard, id: purchase.id) }
+    var row: CommitBatch.RowID { CommitBatch.RowID(shard: shard, id: purchaseID) }
 }
 
 extension PostgresRow {

@@ -62,7 +62,7 @@ extension CommitBatch {
         guard let evidence = outcome.evidence else { return nil }
         let (claim, schedule) = (outcome.claim, outcome.schedule)
         return EvidenceRow(
-            shard: claim.shard, purchaseID: claim.purchase.id, userID: outcome.owner,
+            shard: claim.shard, purchaseID: claim.purchaseID, userID: outcome.owner,
             evidence: evidence, rule: outcome.rule, before: claim.purchase.facts,
             facts: purchases[claim.row]?.purchase.facts ?? outcome.facts,
             problem: schedule.problem, nextCheckAt: schedule.shownNextCheckAt,

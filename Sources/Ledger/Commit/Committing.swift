@@ -20,9 +20,7 @@ extension PostgresLedger {
         _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp
     ) async throws(LedgerError) -> CommitReport {
         var report = CommitReport()
-        var pending = outcomes.sorted {
-            ($0.claim.shard, $0.claim.purchase.id) < ($1.claim.shard, $1.claim.purchase.id)
-        }
+        var pending = outcomes.sorted(on: \.claim.row)
         let policies = try await numbers(ofRulesOf: outcomes)
         var lost = LedgerError.unavailable(reason: "other sessions kept changing the batch")
         for round in 0..<Self.commitRounds {

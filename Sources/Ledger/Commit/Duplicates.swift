@@ -47,7 +47,7 @@ extension PostgresLedger {
         }
         var merged: [CommitBatch.RowID: Outcome] = [:]
         // The one that was submitted first is the first.
-        for outcome in outcomes.sorted(by: { $0.claim.purchase.id < $1.claim.purchase.id }) {
+        for outcome in outcomes.sorted(on: \.claim.purchaseID) {
             guard let key = outcome.wantedKey else { continue }
             let own = outcome.claim.row
             guard let first = owners[key] else {

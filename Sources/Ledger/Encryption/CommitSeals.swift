@@ -42,12 +42,12 @@ extension CommitBatch {
                 for (index, token) in tokens.enumerated() {
                     guard let token else { continue }
                     sealed[index] = try sealer.token(
-                        token, .name(purchase: named[index].claim.purchase.id))
+                        token, .name(purchase: named[index].claim.purchaseID))
                 }
             }
             return SQL.commitTokens([
                 "shard": .int16s(named.map(\.claim.shard)),
-                "id": .int64s(named.map(\.claim.purchase.id)),
+                "id": .int64s(named.map(\.claim.purchaseID)),
                 "token": .optionalTexts(sealer == nil ? tokens : tokens.map { _ in nil }),
                 "sealed": .optionalBytes(sealed),
             ])

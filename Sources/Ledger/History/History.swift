@@ -152,8 +152,8 @@ extension PostgresLedger {
                 purchases: own.map { claim, events in
                     PurchaseHistory(
                         claim: claim,
-                        evidence: Self.story(evidence[claim.purchase.id] ?? [], of: user),
-                        events: events, refunds: refunds[claim.purchase.id] ?? [])
+                        evidence: Self.story(evidence[claim.purchaseID] ?? [], of: user),
+                        events: events, refunds: refunds[claim.purchaseID] ?? [])
                 },
                 transferred: try await self.transferred(events, from: user),
                 claimed: handedIn.filter { $0.purchase.userID != user }, unreadable: unreadable)

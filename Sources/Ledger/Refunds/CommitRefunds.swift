@@ -23,7 +23,7 @@ extension CommitBatch {
 
     private static func columns(_ named: [Outcome]) -> KeyValuePairs<String, PostgresValue> {
         [
-            "lane": .int32s(named.map(\.claim.lane)), "id": .int64s(named.map(\.claim.purchase.id)),
+            "lane": .int32s(named.map(\.claim.lane)), "id": .int64s(named.map(\.claim.purchaseID)),
             "original_id": .texts(named.compactMap(\.facts.originalID)),
         ]
     }

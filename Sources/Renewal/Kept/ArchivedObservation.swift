@@ -67,7 +67,11 @@ extension Observation: ArchivedFields {
 
     /// What is of its moment: in one byte where there is nothing of it.
     private mutating func passWhatPasses(through archive: inout Archive) {
-        var isPlain = self == standing && predecessorToken == nil
+        var isPlain =
+            predecessorToken == nil && nextToken == nil && !isMigrated && statedAt == nil
+            && askAgainBy == nil && pastRefunds.isEmpty && !isRefundedInPart
+            && refundedParts.isEmpty && lossOfPart == nil && settledClues.isEmpty
+            && !awaitsAcknowledgement
         archive.pass(&isPlain)
         guard !isPlain else { return }
         pass(&predecessorToken, through: &archive)

@@ -14,7 +14,7 @@ extension GoogleObservation {
 
     /// While access is given, an earlier order is not believed at all; a word that ends it only
     /// with a later end, as what has been going on for longer is no news of today.
-    var age: Age {
+    var ageOfAnswer: Age {
         if isBeforeChange { return .behind }
         guard let known = facts.period, let main, let paid = main.paidOrder, known != paid,
             main.product == facts.product, GoogleOrderID(paid).isBefore(GoogleOrderID(known))

@@ -15,6 +15,8 @@ struct GoogleObservation: Sendable {
     /// What gives access while the state allows any.
     let inForce: [GoogleItem]
     let main: GoogleItem?
+    /// How the answer stands to what is known.
+    private(set) var age = Age.current
 
     /// - Parameters:
     ///   - snapshot: what the answer shows.
@@ -36,6 +38,7 @@ struct GoogleObservation: Sendable {
         main = GoogleItem.main(inForce.isEmpty ? items : inForce, preferring: facts.product)
         try requireExpiry()
         guard !isFromBeforePayment else { throw .mismatch(what: "time, before it was paid") }
+        age = ageOfAnswer
         guard age != .behind else { throw .mismatch(what: "period, an older one") }
     }
 
