@@ -26,6 +26,8 @@ struct EngineReporter: EngineObserver {
     func circuitMoved(of app: AppKey, to circuit: Circuit) {
         telemetry.circuitMoved(app, circuit.position)
     }
+
+    func paceMoved(of app: AppKey, to share: Double) { telemetry.metrics.paceMoved(app, share) }
 }
 
 extension CommitReport {

@@ -149,6 +149,7 @@ extension AppQueue {
         case .circuitClosed: context.log.circuitClosed(of: lane)
         case .circuitMoved:
             context.services.observer.circuitMoved(of: lane.app, to: machine.circuit)
+        case .paceMoved: context.services.observer.paceMoved(of: lane.app, to: machine.pace.share)
         case .end:
             jobs?.finish()
             jobs = nil

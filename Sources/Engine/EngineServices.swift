@@ -59,6 +59,8 @@ package protocol EngineObserver: Sendable {
     func told(_ notices: [RefundNotice])
     /// When the circuit of an app has moved.
     func circuitMoved(of app: AppKey, to circuit: Circuit)
+    /// When an app's queue makes more or fewer of its calls: of those that are configured, 0 to 1.
+    func paceMoved(of app: AppKey, to share: Double)
 }
 
 package struct SilentObserver: EngineObserver {
@@ -66,4 +68,5 @@ package struct SilentObserver: EngineObserver {
     package func committed(_ report: CommitReport) {}
     package func told(_ notices: [RefundNotice]) {}
     package func circuitMoved(of app: AppKey, to circuit: Circuit) {}
+    package func paceMoved(of app: AppKey, to share: Double) {}
 }

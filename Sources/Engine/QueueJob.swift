@@ -16,7 +16,7 @@ enum QueueJob: Sendable {
         case .keep(let claims): self = .keep(claims)
         case .reserve(let calls, let stretch): self = .reserve(calls: calls, stretch: stretch)
         case .takeSlots, .giveSlot, .start, .admit, .turnAway, .circuitOpened, .circuitClosed,
-            .circuitMoved, .end:
+            .circuitMoved, .paceMoved, .end:
             return nil
         }
     }

@@ -77,6 +77,7 @@ struct QueueMachine {
         case circuitOpened(StoreFailure)
         case circuitClosed
         case circuitMoved
+        case paceMoved
         /// The queue has nothing more to do.
         case end
     }
@@ -131,6 +132,10 @@ struct QueueMachine {
 
     // The rate.
     var permits: RateReservation?
+    /// What the store bears of the calls that are configured.
+    var pace = CallPace()
+    /// From one call to the next, as they are being reserved.
+    var reservedInterval: Duration?
     /// When the stretch that was reserved last ends, by the database's clock.
     var reservedUntil: Timestamp?
     var isReserving = false
@@ -207,14 +212,16 @@ extension QueueMachine {
         switch event {
         case .tick: return []
         case .limits(let limits):
+            let isSlowed = pace.share < 1
             if limits.interval != self.limits.interval {
                 permits = limits.interval.map { RateReservation(interval: $0) }
+                pace = CallPace()
                 reservedUntil = nil
                 reserveAt = now
             }
             self.limits = limits
             readAt = min(readAt, now)
-            return []
+            return isSlowed && pace.share == 1 ? [.paceMoved] : []
         case .commits(let commits):
             self.commits = commits
             return []
@@ -237,7 +244,8 @@ extension QueueMachine {
             isReserving = false
             switch reservation {
             case .granted(let wait, let until):
-                permits?.reserve(calls, in: wait, sent: sent, answered: answered)
+                permits?.reserve(
+                    calls, every: reservedInterval, in: wait, sent: sent, answered: answered)
                 reservedUntil = until
             case .askAgain(let wait):
                 reserveAt = now + wait.clamped(Self.leastWait, limits.poll)
@@ -272,10 +280,11 @@ extension QueueMachine {
     ) -> [Action] {
         inFlight -= 1
         var actions: [Action] = [.giveSlot]
-        let before = circuit.position
+        let (before, share) = (circuit.position, pace.share)
         switch answer {
         case .verdict, .contested, .doubt:
             circuit.succeeded()
+            pace.answered(at: now)
             window = min(window + 8, limits.inFlight)
         case .failure(let failure):
             circuit.failed(failure, at: time(now), jitter: jitter)
@@ -283,9 +292,13 @@ extension QueueMachine {
             if before == .closed, circuit.position == .open {
                 actions.append(.circuitOpened(failure))
             }
+            if before != .open, circuit.position == .open, case .throttled = failure {
+                pace.throttled(at: now)
+            }
         }
         if before != .closed, circuit.position == .closed { actions.append(.circuitClosed) }
         if circuit.position != before { actions.append(.circuitMoved) }
+        if pace.share != share { actions.append(.paceMoved) }
         return actions
     }
 
@@ -312,7 +325,7 @@ extension QueueMachine.Action {
         switch self {
         case .start, .admit, .turnAway: true
         case .read, .lookAtFronts, .keep, .takeSlots, .giveSlot, .reserve, .circuitOpened,
-            .circuitClosed, .circuitMoved, .end:
+            .circuitClosed, .circuitMoved, .paceMoved, .end:
             false
         }
     }

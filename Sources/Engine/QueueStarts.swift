@@ -58,8 +58,10 @@ extension QueueMachine {
             let row = permits
         else { return [] }
         isReserving = true
-        let calls = RateReservation.slice(wanted: wanted, interval: interval)
-        return [.reserve(calls: calls, stretch: row.stretch(calls))]
+        let paced = pace.interval(interval)
+        reservedInterval = paced
+        let calls = RateReservation.slice(wanted: wanted, interval: paced)
+        return [.reserve(calls: calls, stretch: row.stretch(calls, every: paced))]
     }
 }
 

@@ -11,7 +11,7 @@ package struct RateReservation {
     private var nextAt: ContinuousClock.Instant
     private var left = 0
     private var lateness = Duration.zero
-    private let interval: Duration
+    private var interval: Duration
     /// How long the row is left free after each stretch: for late calls, and for what is not known
     /// of the database's clock. Follows the time that a reservation takes.
     private(set) var margin = leastMargin
@@ -39,21 +39,25 @@ package struct RateReservation {
         return Double(calls) / ((interval * calls + leastMargin) / .seconds(1))
     }
 
-    /// How long a stretch to reserve for so many calls.
-    package func stretch(_ count: Int) -> Duration { interval * count + margin }
+    /// How long a stretch to reserve for so many calls, at the present interval or another one.
+    package func stretch(_ count: Int, every interval: Duration? = nil) -> Duration {
+        (interval ?? self.interval) * count + margin
+    }
 
     /// Enters a reservation that was made with the current margin.
     ///
     /// - Parameters:
     ///   - count: how many calls.
+    ///   - interval: from one to the next, as it was reserved; nil is as before.
     ///   - wait: until the first may start, as the database has said.
     ///   - sent: when it was asked.
     ///   - answered: when the answer was there. The wait was counted from a time in between: the
     ///     places begin at the later reading and end at the earlier one.
     package mutating func reserve(
-        _ count: Int, in wait: Duration, sent: ContinuousClock.Instant,
-        answered: ContinuousClock.Instant
+        _ count: Int, every interval: Duration? = nil, in wait: Duration,
+        sent: ContinuousClock.Instant, answered: ContinuousClock.Instant
     ) {
+        self.interval = interval ?? self.interval
         nextAt = answered + wait
         left = count
         let uncertainty = answered - sent

@@ -61,6 +61,10 @@ package final class DaemonMetrics: Sendable {
         figures.apps.withLock { $0[app]?.circuit = position }
     }
 
+    package func paceMoved(_ app: AppKey, _ share: Double) {
+        figures.apps.withLock { $0[app]?.pace = share }
+    }
+
     // MARK: Database
 
     /// Measures a commit and counts what it came to.

@@ -25,6 +25,7 @@ struct AppFigures {
     var inFlight = 0
     var answers: [AnswerClass: Int] = [:]
     var circuit = Circuit.Position.closed
+    var pace = 1.0
     /// Nil until the queue was read.
     var queue: (due: Int64, oldest: Duration)?
     /// Nil where nothing was imported.
@@ -34,7 +35,7 @@ struct AppFigures {
     var refunds: (open: Int64, nearestDeadline: Timestamp?)?
 
     static let families: Set<MetricFamily> = [
-        .checks, .storeCalls, .quota, .inFlight, .circuit, .due, .oldestDue,
+        .checks, .storeCalls, .quota, .inFlight, .circuit, .pace, .due, .oldestDue,
         .backfillImported, .backfillLeft, .breakerTripped, .heldRevocations, .refundRequests,
         .refundDeadline,
     ]
@@ -59,6 +60,7 @@ struct AppFigures {
         case .storeCalls: Double(calls)
         case .quota: quota
         case .inFlight: Double(inFlight)
+        case .pace: pace
         case .due: queue.map { Double($0.due) }
         case .oldestDue: queue.map { Double($0.oldest.nanoseconds) / 1e9 }
         case .backfillImported: backfill.map { Double($0.imported) }

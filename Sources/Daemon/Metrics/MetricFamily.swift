@@ -33,7 +33,8 @@ package struct MetricFamily: Hashable, Sendable {
 
     package static let all: [MetricFamily] = [
         buildInfo, startTime, checks, checkDuration, storeCalls, quota, inFlight, due, oldestDue,
-        queueReadTime, backfillImported, backfillLeft, circuit, commits, commitDuration, outcomes,
+        queueReadTime, backfillImported, backfillLeft, circuit, pace, commits, commitDuration,
+        outcomes,
         databaseErrors, leaseLosses, shards, events, detectionLag, breakerTripped, heldRevocations,
         hints, hintsSkipped, newsUnhandled, hintsReadTime, refundRequests, refundDeadline,
     ]
@@ -65,6 +66,9 @@ package struct MetricFamily: Hashable, Sendable {
         "Those of them that no store was asked about yet; counted up to 2.56 million.")
     static let circuit = gauge(
         "renewald_circuit_state", "1 for the state of the app's circuit, else 0.")
+    static let pace = gauge(
+        "renewald_pace_ratio",
+        "Share of the allowed calls that this worker makes; less than 1 after a 429.")
     static let commits = counter("renewald_commits", "Batches that were committed, or failed.")
     static let commitDuration = MetricFamily(
         name: "renewald_commit_duration_seconds", kind: .histogram(workSeconds),
