@@ -12,8 +12,9 @@ struct CallPace: Hashable {
     private var raisedAt: Instant?
 
     static let cut = 0.7
-    /// However small the store's quota is, a call now and then shows when it has grown.
-    static let leastShare = 0.01
+    /// However small the store's quota is, a call now and then shows when it has grown. And a call
+    /// of the background takes its place in the row no longer than somebody at a terminal may wait.
+    static let leastShare = 0.05
     /// While the store answers, the share grows by a sixtieth of itself a second: it is back where
     /// it was after some 20 seconds, however small the store's quota is.
     static let recovery = Duration.seconds(60)
