@@ -32,6 +32,9 @@ package struct Simulator: Sendable {
         /// Such as `apple=50/PT1S`: so many calls of each app in any such span are answered.
         package var quotas: [String] = []
 
+        /// A file that keeps the RSA keys from one start to the next; nil makes new ones.
+        package var rsaKeys: String?
+
         /// A purchase in each store, and files for `curl -K` to ask about them.
         package var isDemonstration = false
 
@@ -60,7 +63,8 @@ package struct Simulator: Sendable {
     ///
     /// - Throws: when a port is taken or the folder cannot be written.
     package static func start(_ options: Options) async throws -> Simulator {
-        let credentials = try Credentials(seed: options.seed)
+        let credentials = try Credentials(
+            seed: options.seed, rsa: try options.rsaKeys.map(RSAKeys.init(file:)) ?? RSAKeys())
         let machine = SimulatedClock.machineNow
         var clock = SimulatedClock(machine: machine, wholeSeconds: options.clockFile != nil)
         if let instant = options.clock { clock.set(instant, machine: machine) }

@@ -52,6 +52,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "Event loops.")
     var threads = 1
 
+    @Option(help: "A file that keeps RSA keys, which take long to make; it is made when missing.")
+    var rsaKeys: String?
+
     @Option(help: "How old a signed answer may be, in milliseconds.")
     var signingWindow: Int64 = 1000
 
@@ -87,6 +90,7 @@ struct ServeCommand: AsyncParsableCommand {
         options.isPlain = plain
         options.seed = seed
         options.app = app
+        options.rsaKeys = rsaKeys
         options.threads = max(1, threads)
         options.signingWindow = signingWindow
         let simulator = try await Simulator.start(options)

@@ -45,7 +45,7 @@ final class Stage: Sendable {
         chmod(made, 0o755)
         var environment = ProcessInfo.processInfo.environment
         environment["JOURNAL_STREAM"] = nil
-        var flags = ["serve", "--directory", "\(made)/stores"] + arguments
+        var flags = ["serve", "--directory", "\(made)/stores"] + SimulatorKeys.flags + arguments
         if logsAnswers { flags += ["--answers", "\(made)/answers"] }
         if let start {
             flags += ["--clock", start, "--clock-file", "\(made)/clock"]

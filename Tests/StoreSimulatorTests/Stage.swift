@@ -10,7 +10,7 @@ import Testing
 /// A responder without a server, and short ways to ask it.
 struct Stage {
     /// Keys are slow to make, so all tests share them.
-    static let credentials = Result { try Credentials(seed: 1) }
+    static let credentials = Result { try Credentials(seed: 1, rsa: RSAKeys()) }
 
     let responder: Responder
 

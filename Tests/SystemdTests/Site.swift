@@ -28,7 +28,8 @@ final class Site: Sendable {
                 atPath: "\(made)/\(name)", withIntermediateDirectories: true)
         }
         simulator = try ChildProcess(
-            Self.program("storesim"), ["serve", "--directory", "\(made)/share/stores"],
+            Self.program("storesim"),
+            ["serve", "--directory", "\(made)/share/stores"] + SimulatorKeys.flags,
             logFile: "\(made)/storesim.log")
         let line = try await simulator.line { $0.hasPrefix("storesim: listening on ") }
         origin = String(line.dropFirst("storesim: listening on ".count))

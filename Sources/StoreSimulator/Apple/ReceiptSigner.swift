@@ -15,21 +15,19 @@ struct ReceiptSigner: Sendable {
     private static let intermediateMarker: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 2, 1]
     private static let leafMarker: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 11, 1]
 
-    init() throws {
-        let authorityKeys = try (0..<2).map { _ in
-            Certificate.PrivateKey(try _RSA.Signing.PrivateKey(keySize: .bits2048))
-        }
+    init(_ keys: RSAKeys) throws {
         let root = try Authority(
             name: try DistinguishedName {
                 CommonName("Simulated Apple Root CA")
                 OrganizationName("storesim")
-            }, key: authorityKeys[0], algorithm: .sha256WithRSAEncryption)
+            }, key: Certificate.PrivateKey(keys.receiptRoot), algorithm: .sha256WithRSAEncryption)
         let intermediate = try root.intermediate(
             name: try DistinguishedName {
                 CommonName("Simulated Worldwide Developer Relations Receipt Authority")
                 OrganizationName("storesim")
-            }, key: authorityKeys[1], marker: Self.intermediateMarker)
-        key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+            }, key: Certificate.PrivateKey(keys.receiptIntermediate),
+            marker: Self.intermediateMarker)
+        key = keys.receiptLeaf
         let leaf = try intermediate.signer(
             name: try DistinguishedName {
                 CommonName("Simulated Mac App Store and iTunes Store Receipt Signing")

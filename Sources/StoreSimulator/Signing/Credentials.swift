@@ -4,8 +4,8 @@ import FoundationEssentials
 import SwiftASN1
 import X509
 
-/// The keys of a simulator and its clients. Keys and certificates are new at each start; the
-/// names that go with them follow the seed.
+/// The keys of a simulator and its clients. Certificates and all keys but those of `rsa` are new at
+/// each start; the names that go with them follow the seed.
 struct Credentials: Sendable {
     let issuerID: String
     let keyID: String
@@ -23,7 +23,7 @@ struct Credentials: Sendable {
     let serverKey: P256.Signing.PrivateKey
     let authorityPEM: String
 
-    init(seed: UInt64) throws {
+    init(seed: UInt64, rsa: RSAKeys) throws {
         var names = Seeded(seed: seed ^ 0x6372_6564)
         issuerID = names.uuid()
         keyID = names.appleKeyID()
@@ -31,9 +31,9 @@ struct Credentials: Sendable {
         googleKeyID = names.uuid().filter { $0 != "-" }
         appleSecret = names.appleSecret()
         appleKey = P256.Signing.PrivateKey()
-        googleKey = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+        googleKey = rsa.google
         signer = try AppleSigner()
-        receipts = try ReceiptSigner()
+        receipts = try ReceiptSigner(rsa)
         serverKey = P256.Signing.PrivateKey()
         let authority = try Authority(
             name: try DistinguishedName {
