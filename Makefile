@@ -24,11 +24,8 @@ MUTANTS ?=
 
 # What is built for release tells its commit.
 STAMPED := $(if $(filter release,$(CONFIGURATION)),scripts/stamp)
-# C, of which cryptography is most, is optimised in debug builds too: nobody steps through it, and tests
-# and the simulator wait for it. One step of it, as more takes longer to compile than it saves.
-OPTIMISED_C := $(if $(filter release,$(CONFIGURATION)),,-Xcc -O1)
 # Our layers import only what Package.swift gives them.
-CHECKED := --explicit-target-dependency-import-check error $(OPTIMISED_C) $(BUILD_FLAGS)
+CHECKED := --explicit-target-dependency-import-check error $(BUILD_FLAGS)
 # Tests see what is internal, also where they are built for release.
 TESTABLE := $(if $(filter release,$(CONFIGURATION)),-Xswiftc -enable-testing)
 SOURCES := Sources Tests Package.swift

@@ -15,6 +15,7 @@ extension QueueMachine {
     /// The shards in the order in which they are read: those first whose oldest claim that was not
     /// read yet has been due for longest. One of which nothing is known may have older ones.
     func order(_ shards: [Int16]) -> [Int16] {
+        if places.isEmpty, fronts.isEmpty { return shards }
         let due = shards.map { max(place(of: $0).dueAt, fronts[$0] ?? Place.start(of: $0).dueAt) }
         return shards.indices.sorted { (due[$0], $0) < (due[$1], $1) }.map { shards[$0] }
     }
