@@ -10,6 +10,9 @@ package final class MetricRegistry: MetricsFactory {
     private let series = Mutex<[String: [Labels: Series]]>([:])
     private let collected: @Sendable (MetricFamily) -> [MetricSample]
 
+    private static let kinds = Dictionary(
+        uniqueKeysWithValues: MetricFamily.all.map { ($0.name, $0.kind) })
+
     /// Series of one family that are kept, at most.
     static let seriesLimit = 2000
 
@@ -43,12 +46,12 @@ package final class MetricRegistry: MetricsFactory {
 
     private func series(_ name: String, _ dimensions: [(String, String)]) -> Series {
         let labels = Labels(dimensions)
-        guard let family = MetricFamily.all.first(where: { $0.name == name }) else {
+        guard let kind = Self.kinds[name] else {
             preconditionFailure("\(name) is not in MetricFamily.all")
         }
         return series.withLock { series in
             if let known = series[name]?[labels] { return known }
-            let made = Series(family.kind)
+            let made = Series(kind)
             if series[name, default: [:]].count < Self.seriesLimit {
                 series[name, default: [:]][labels] = made
             }
@@ -112,10 +115,14 @@ private struct Labels: Hashable {
 
     var braced: String { text.isEmpty ? "" : "{\(text)}" }
 
+    /// Each event looks its counter up by its labels, and hardly any of them has one of these.
     private static func escaped(_ value: String) -> String {
-        value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        guard value.utf8.contains(where: { Self.special.contains($0) }) else { return value }
+        return value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
             .replacing("\n", with: "\\n")
     }
+
+    private static let special = Array("\\\"\n".utf8)
 }
 
 extension MetricFamily {
