@@ -115,7 +115,7 @@ private struct Labels: Hashable {
 
     var braced: String { text.isEmpty ? "" : "{\(text)}" }
 
-    /// Each event looks its counter up by its labels, and hardly any of them has one of these.
+    /// Each event looks its counter up by its labels, and hardly any has such a character.
     private static func escaped(_ value: String) -> String {
         guard value.utf8.contains(where: { Self.special.contains($0) }) else { return value }
         return value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
