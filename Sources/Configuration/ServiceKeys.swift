@@ -27,6 +27,15 @@ package struct EngineKeys: KeyGroup {
     package let poll = Key(
         "poll", .duration(.milliseconds(50) ... .minutes(5)), default: .seconds(1), .live,
         "How often to look for due purchases. NOTIFY wakes the daemon earlier.")
+    package let sweepShare = Key(
+        "sweep_share", .number(0...1), default: 0.5, .live,
+        """
+        The most of an app's requests that go to purchases that are not due, those first whose
+        change would matter most. What is due goes first. 0 asks about nothing before it is due.
+        """)
+    package let maxUnasked = Key(
+        "max_unasked", .duration(.hours(1) ... .days(366)), default: .days(30), .live,
+        "The longest that a purchase that may still change waits for its next check.")
     package let notify = Key(
         "notify", .onOff, default: true, .restart,
         """

@@ -28,6 +28,10 @@ struct EngineReporter: EngineObserver {
     }
 
     func paceMoved(of app: AppKey, to share: Double) { telemetry.metrics.paceMoved(app, share) }
+
+    func swept(_ app: AppKey, _ count: Int, every interval: Duration) {
+        telemetry.metrics.swept(app, count, every: interval)
+    }
 }
 
 extension CommitReport {

@@ -60,10 +60,12 @@ package struct Plan: Sendable {
 
     private func terms(of app: App) -> ForecastTerms {
         let rate = configuration.stores.requestsPerSecond(app.key.store)
-        return ForecastTerms(
+        var terms = ForecastTerms(
             app.key.store, rules: configuration.rules, callsPerSecond: rate,
             usableCallsPerSecond: RateReservation.usable(of: rate),
             poll: configuration.engine.poll)
+        terms.sweepShare = configuration.engine.sweepShare
+        return terms
     }
 
     /// How many more each app gets.

@@ -179,6 +179,7 @@ package struct Services: Sendable {
             inFlight: min(engine.inFlight, clients.capacity), poll: engine.poll,
             lease: engine.lease, batchLimit: engine.batch, batchAge: engine.batchAge,
             stopLimit: engine.stopLimit)
+        settings.sweepShare = engine.sweepShare
         settings.rules = configuration.rules
         settings.refunds = configuration.refunds.rule
         for app in configuration.apps {
@@ -202,14 +203,16 @@ package struct Services: Sendable {
         return EngineServices(
             ledger: measured, stores: stores,
             observer: EngineReporter(telemetry: telemetry, lines: lines, log: log),
-            hintStore: measured, refundStore: measured,
+            hintStore: measured, sweepStore: measured, refundStore: measured,
             news: configuration.engine.notify ? NewsOfDue(news: news(of: NotifyListener.due)) : nil,
             workerName: workerName)
     }
 }
 
 extension Settings {
-    var rules: Rules { Rules(policy: policy, catalog: catalog) }
+    var rules: Rules {
+        Rules(policy: policy, catalog: catalog, longestWait: engine.maxUnasked)
+    }
 }
 
 /// Hears at once what `submit` and other workers have made due.

@@ -63,6 +63,12 @@ package protocol HintStore: Sendable {
     func forgetOldHints() async throws(LedgerError)
 }
 
+/// Where what is not due is made due, with calls that nothing due needs.
+package protocol SweepStore: Sendable {
+    /// Makes a step of a sweep, in one transaction.
+    func sweep(_ request: SweepRequest) async throws(LedgerError) -> SweepStep
+}
+
 /// Where the stores' questions about refunds are kept.
 package protocol RefundStore: Sendable {
     /// Says what `renewald.answer_refund` goes by.

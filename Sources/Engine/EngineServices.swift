@@ -7,6 +7,8 @@ package struct EngineServices: Sendable {
     package var observer: any EngineObserver
     /// Nil where no source of hints is read.
     package var hintStore: (any HintStore)?
+    /// Nil where nothing is asked about before it is due.
+    package var sweepStore: (any SweepStore)?
     /// Nil where no store is answered.
     package var refundStore: (any RefundStore)?
     /// Nil where the poll alone finds what is due.
@@ -17,12 +19,14 @@ package struct EngineServices: Sendable {
     package init(
         ledger: any EngineLedger, stores: any EngineStores,
         observer: any EngineObserver = SilentObserver(), hintStore: (any HintStore)? = nil,
-        refundStore: (any RefundStore)? = nil, news: (any DueNews)? = nil, workerName: String
+        sweepStore: (any SweepStore)? = nil, refundStore: (any RefundStore)? = nil,
+        news: (any DueNews)? = nil, workerName: String
     ) {
         self.ledger = ledger
         self.stores = stores
         self.observer = observer
         self.hintStore = hintStore
+        self.sweepStore = sweepStore
         self.refundStore = refundStore
         self.news = news
         self.workerName = workerName
@@ -61,6 +65,9 @@ package protocol EngineObserver: Sendable {
     func circuitMoved(of app: AppKey, to circuit: Circuit)
     /// When an app's queue makes more or fewer of its calls: of those that are configured, 0 to 1.
     func paceMoved(of app: AppKey, to share: Double)
+    /// After each step of an app's sweep that has made something due: how much, and how often the
+    /// sweep comes to ask about what changes most often.
+    func swept(_ app: AppKey, _ count: Int, every interval: Duration)
 }
 
 package struct SilentObserver: EngineObserver {
@@ -69,4 +76,5 @@ package struct SilentObserver: EngineObserver {
     package func told(_ notices: [RefundNotice]) {}
     package func circuitMoved(of app: AppKey, to circuit: Circuit) {}
     package func paceMoved(of app: AppKey, to share: Double) {}
+    package func swept(_ app: AppKey, _ count: Int, every interval: Duration) {}
 }

@@ -18,6 +18,8 @@ package struct EngineSettings: Sendable {
     package var stallLimit = usualStallLimit
     /// Calls per second of each app; an app without one is not paced.
     package var callsPerSecond: [AppKey: Double] = [:]
+    /// The most of an app's calls that go to what is not due, 0 to 1.
+    package var sweepShare = 0.0
     package var rules = Rules()
     /// How the stores' questions about refunds are answered.
     package var refunds = RefundRule()

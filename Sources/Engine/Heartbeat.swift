@@ -17,6 +17,8 @@ package final class Heartbeat: Sendable {
         case commits
         /// Clearing what a crash has left.
         case suspects
+        /// Asking about what is not due.
+        case sweep
         /// Looking which sources of hints are due, and telling what was read.
         case news
         /// Reading a source of hints, by its name.
@@ -72,6 +74,7 @@ extension Heartbeat.Part {
         case .leases: "the leases"
         case .commits: "the commits"
         case .suspects: "the checks that a crash left"
+        case .sweep: "the sweep of what is not due"
         case .news: "the search for news"
         case .hints(let source): "the news of \(source)"
         case .acknowledgement(let purchase): "the acknowledgement of purchase \(purchase)"

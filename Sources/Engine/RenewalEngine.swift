@@ -48,11 +48,12 @@ package final class RenewalEngine: Service {
         self.supervisor.withLock { $0 = supervisor }
         self.context.withLock { $0 = context }
         self.hints.withLock { $0 = hints }
-        let refunds = RefundDesk(context, supervisor)
+        let beside = SideWork(
+            hints: hints, refunds: RefundDesk(context, supervisor),
+            sweeper: Sweeper(context, supervisor))
         let told = AsyncEvent()
         let keeper = LeaseKeeper(context, supervisor) { apps in
-            hints?.pause(apps)
-            refunds?.pause(apps)
+            beside.pause(apps)
             told.signal()
         }
         if mode != .forever {
@@ -67,8 +68,7 @@ package final class RenewalEngine: Service {
                 group.addTask { await committer.run() }
                 group.addTask {
                     for await _ in stops {
-                        hints?.stop()
-                        refunds?.stop()
+                        beside.stop()
                         told.signal()
                         await supervisor.stop()
                     }
@@ -78,19 +78,15 @@ package final class RenewalEngine: Service {
                     group.addTask {
                         // Which apps are paused is known by then.
                         while await !told.wait(upTo: .hours(1)), !Task.isCancelled {}
-                        await withDiscardingTaskGroup { group in
-                            group.addTask { await hints?.run() }
-                            group.addTask { await refunds?.run() }
-                        }
+                        await beside.run()
                     }
                 } else {
-                    await hints?.run()
-                    group.addTask { await refunds?.run() }
+                    await beside.hints?.run()
+                    group.addTask { await beside.refunds?.run() }
                 }
                 await supervisor.run()
                 context.endTurns()
-                hints?.stop()
-                if mode == .forever { refunds?.stop() }
+                if mode == .forever { beside.stop() } else { beside.hints?.stop() }
                 await committer.close()
                 acknowledger.close(leavingTheRest: mode == .forever)
                 await keeper.stop()

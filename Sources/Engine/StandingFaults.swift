@@ -10,7 +10,7 @@ final class StandingFaults: Sendable {
         case apps, look, leases, suspects, commits
         case queue(Int32)
         case quota(AppKey)
-        case hints, refunds
+        case hints, refunds, sweep
         case hintPages(SourceID)
         /// What is to be stored of one purchase, while that of others is taken.
         case outcome(Int64)

@@ -119,6 +119,11 @@ final class Supervisor: Sendable {
         lookEvent.signal()
     }
 
+    /// The lanes that are served, in order.
+    var served: [Lane] {
+        state.withLock { state in state.lanes.values.sorted { $0.number < $1.number } }
+    }
+
     private var runners: [AppQueue] { state.withLock { Array($0.runners.values) } }
 
     private func runner(of app: AppKey) -> AppQueue? {

@@ -2,10 +2,16 @@
 package struct Rules: Hashable, Sendable {
     package var policy: Policy
     package var catalog: Catalog
+    /// The longest that a purchase that may still change waits for its next check.
+    package var longestWait: Duration
 
-    package init(policy: Policy = Policy(), catalog: Catalog = Catalog()) {
+    package init(
+        policy: Policy = Policy(), catalog: Catalog = Catalog(),
+        longestWait: Duration = .days(30)
+    ) {
         self.policy = policy
         self.catalog = catalog
+        self.longestWait = longestWait
     }
 }
 

@@ -29,6 +29,14 @@ extension Schedule {
     }
 }
 
+extension Schedule {
+    /// No purchase that may still change waits longer than that.
+    mutating func bound(_ longest: Duration, at moment: Moment) {
+        guard nextCheckAt != .never, nextCheckAt - moment.now > longest else { return }
+        nextCheckAt = moment.now + longest * (0.9 + 0.1 * moment.jitter)
+    }
+}
+
 /// When to ask again about a purchase whose state is known: a pure function (design section 5).
 ///
 /// The figures follow the stores' own rhythms: Apple renews within the last day before the expiry;

@@ -70,6 +70,37 @@ import Testing
         #expect(refund.worst >= refund.p99 && refund.worst <= .days(8))
     }
 
+    @Test func spareCallsMakeRefundsKnownSooner() throws {
+        let none = Self.forecast(.google, 100_000)
+        let half = Self.forecast(.google, 100_000) { $0.sweepShare = 0.5 }
+        let some = Self.forecast(.google, 100_000) { $0.sweepShare = 0.05 }
+        #expect(none.spare == nil)
+        // 20 calls a second for 100,000 purchases of weight 2, but for a few.
+        let walk = try #require(half.spare).interval
+        #expect(walk > .minutes(35) && walk < .minutes(43), "\(walk)")
+        let (late, sooner, soonest) = (
+            try #require(none.lags[.refund]), try #require(some.lags[.refund]),
+            try #require(half.lags[.refund])
+        )
+        #expect(late.worst > .days(6))
+        #expect(soonest.p99 < sooner.p99 && sooner.p99 < late.p99 / 2)
+        #expect(soonest.p99 < .hours(5))
+        // What is due is asked about all the same.
+        #expect(half.wanted == none.wanted && half.callsPerDay == none.callsPerDay)
+    }
+
+    @Test func aFleetThatNeedsAllCallsHasNoneToSpare() {
+        let crowd = Self.forecast(.google, 100_000_000) { $0.sweepShare = 0.5 }
+        #expect(crowd.quotaShare > 1 && crowd.spare == nil)
+        let nobody = Self.forecast(.google, 0) { $0.sweepShare = 0.5 }
+        #expect(nobody.spare == nil)
+        let slow = Forecast(
+            of: FleetOutline(subscriptions: 1),
+            under: ForecastTerms(
+                .google, callsPerSecond: 1e-300, usableCallsPerSecond: 1e-300, poll: .seconds(1)))
+        #expect(slow.spare == nil)
+    }
+
     @Test func newsMakesTroubleKnownSooner() throws {
         let silent = Self.forecast(.google, 100_000)
         let told = Self.forecast(.google, 100_000) { $0.newsOfAll = .seconds(10) }

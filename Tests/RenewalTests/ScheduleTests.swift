@@ -10,13 +10,15 @@ import Testing
 
     /// The time to the next check after an answer that changes nothing else.
     private func wait(
-        _ store: Store, _ heard: String, known: String, hours: Int, jitter: Double
+        _ store: Store, _ heard: String, known: String, hours: Int, jitter: Double,
+        longest: Duration = .days(30)
     ) throws -> Duration? {
         let day = 100
         let away = hours < 0 ? "-\(-hours)h" : "+\(hours)h"
         let end = "\(day)\(away)"
         var stage = try Stage(
-            Story(head: "a wait | \(known) \(end) \(store.rawValue)"), jitter: jitter)
+            Story(head: "a wait | \(known) \(end) \(store.rawValue)"), jitter: jitter,
+            longestWait: longest)
         let words = heard.replacing("END", with: end)
         let (outcome, _) = try stage.hear(words, at: "\(day)")
         guard outcome.schedule.nextCheckAt != .never else { return nil }
@@ -36,6 +38,26 @@ import Testing
                 if hours <= 0 { #expect(found <= .hours(7)) }
                 // Never later than half a minute after the end.
                 if hours > 0 { #expect(found <= .hours(hours) + .seconds(30)) }
+            }
+        }
+    }
+
+    @Test(arguments: Store.allCases, jitters)
+    func noWaitIsLongerThanMaxUnasked(_ store: Store, _ jitter: Double) throws {
+        for hours in Self.hoursToTheEnd.filter({ $0 % 5 == 0 }) {
+            for (heard, known) in [
+                ("active END", "active"), ("grace END", "grace"), ("ended END", "expired"),
+            ] {
+                let usual = try wait(store, heard, known: known, hours: hours, jitter: jitter)
+                let bound = try wait(
+                    store, heard, known: known, hours: hours, jitter: jitter, longest: .hours(5))
+                // What is never asked about again stays so.
+                guard let usual, let bound else {
+                    #expect(usual == nil && bound == nil)
+                    continue
+                }
+                #expect(usual <= .days(30) && bound <= .hours(5))
+                #expect(usual > .hours(5) ? bound >= .minutes(270) : bound == usual)
             }
         }
     }

@@ -20,9 +20,13 @@ struct Stage {
     /// The breaker has tripped.
     private let isTripped: Bool
 
-    init(_ story: Story, jitter: Double = 0.5, isTripped: Bool = false) throws {
+    init(
+        _ story: Story, jitter: Double = 0.5, isTripped: Bool = false,
+        longestWait: Duration = .days(30)
+    ) throws {
         self.isTripped = isTripped
-        rules = Rules(policy: try policy(story.policy), catalog: shop)
+        rules = Rules(
+            policy: try policy(story.policy), catalog: shop, longestWait: longestWait)
         self.jitter = jitter
         var purchases: [Purchase] = []
         var bobs: [Purchase] = []

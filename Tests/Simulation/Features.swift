@@ -12,6 +12,8 @@ enum Feature: String, CaseIterable, Sendable {
     case databaseOutages, lostCommits, clockSteps
     // Of the workers.
     case crashes, stalls, severalWorkers
+    // What is not due is asked about as well.
+    case sweeps
 }
 
 struct Features: Sendable {

@@ -137,7 +137,8 @@ package struct Fleet: Sendable {
         return EngineServices(
             ledger: ledger,
             stores: WorkerStores(store: store, worker: worker, judge: judge, plan: plan),
-            hintStore: ledger, workerName: "worker \(worker.number)")
+            hintStore: ledger, sweepStore: plan.features.has(.sweeps) ? ledger : nil,
+            workerName: "worker \(worker.number)")
     }
 
     // MARK: Everybody else

@@ -55,6 +55,7 @@ package struct Plan: Sendable {
             inFlight: 16, poll: poll, lease: lease, batchLimit: 20, batchAge: .milliseconds(50),
             stopLimit: .seconds(20))
         settings.callsPerSecond[SimulatedStore.app] = callsPerSecond
+        settings.sweepShare = 0.5
         settings.rules.policy.shared = policyOfShares
         settings.rules.catalog = Catalog([
             "plus_year": .init(kind: .autoRenewable, entitlements: ["plus"])

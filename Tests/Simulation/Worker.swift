@@ -97,6 +97,7 @@ final class Tally: Sendable {
         case check = "checks"
         case stale = "stale answers"
         case woken = "hints that woke"
+        case swept = "made due by a sweep"
     }
 
     private let counts = Mutex<[What: Int]>([:])

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 
 /// The ledger as one worker reaches it: away at times, slow, and with answers that get lost.
-struct WorkerLedger: EngineLedger, HintStore {
+struct WorkerLedger: EngineLedger, HintStore, SweepStore {
     let base: ModelLedger
     let worker: Worker
     let weather: Weather
@@ -176,6 +176,14 @@ struct WorkerLedger: EngineLedger, HintStore {
     }
 
     func forgetOldHints() async throws(LedgerError) {}
+
+    func sweep(_ request: SweepRequest) async throws(LedgerError) -> SweepStep {
+        try await enter()
+        let step = try await base.sweep(request)
+        if case .swept(let count, _, _) = step { tally.count(.swept, count) }
+        try await leave()
+        return step
+    }
 }
 
 /// A value that several parts of a worker draw from.

@@ -61,6 +61,15 @@ package final class DaemonMetrics: Sendable {
         figures.apps.withLock { $0[app]?.circuit = position }
     }
 
+    /// The sweep of an app has made purchases due; it comes to ask about what changes most often so
+    /// often.
+    package func swept(_ app: AppKey, _ count: Int, every interval: Duration) {
+        figures.apps.withLock { apps in
+            apps[app]?.swept += count
+            apps[app]?.sweepInterval = interval
+        }
+    }
+
     package func paceMoved(_ app: AppKey, _ share: Double) {
         figures.apps.withLock { $0[app]?.pace = share }
     }

@@ -26,6 +26,9 @@ struct AppFigures {
     var answers: [AnswerClass: Int] = [:]
     var circuit = Circuit.Position.closed
     var pace = 1.0
+    var swept = 0
+    /// Nil until it has swept.
+    var sweepInterval: Duration?
     /// Nil until the queue was read.
     var queue: (due: Int64, oldest: Duration)?
     /// Nil where nothing was imported.
@@ -35,8 +38,9 @@ struct AppFigures {
     var refunds: (open: Int64, nearestDeadline: Timestamp?)?
 
     static let families: Set<MetricFamily> = [
-        .checks, .storeCalls, .quota, .inFlight, .circuit, .pace, .due, .oldestDue,
-        .backfillImported, .backfillLeft, .breakerTripped, .heldRevocations, .refundRequests,
+        .checks, .storeCalls, .quota, .inFlight, .circuit, .pace, .swept, .sweepInterval, .due,
+        .oldestDue, .backfillImported, .backfillLeft, .breakerTripped, .heldRevocations,
+        .refundRequests,
         .refundDeadline,
     ]
 
@@ -61,6 +65,8 @@ struct AppFigures {
         case .quota: quota
         case .inFlight: Double(inFlight)
         case .pace: pace
+        case .swept: Double(swept)
+        case .sweepInterval: sweepInterval.map { Double($0.nanoseconds) / 1e9 }
         case .due: queue.map { Double($0.due) }
         case .oldestDue: queue.map { Double($0.oldest.nanoseconds) / 1e9 }
         case .backfillImported: backfill.map { Double($0.imported) }

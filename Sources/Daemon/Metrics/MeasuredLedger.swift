@@ -2,10 +2,10 @@ import Engine
 import Ledger
 import Renewal
 
-extension PostgresLedger: EngineLedger, HintStore, RefundStore {}
+extension PostgresLedger: EngineLedger, HintStore, SweepStore, RefundStore {}
 
 /// The ledger with a measure at each door.
-struct MeasuredLedger: EngineLedger, HintStore, RefundStore {
+struct MeasuredLedger: EngineLedger, HintStore, SweepStore, RefundStore {
     let ledger: PostgresLedger
     let telemetry: Telemetry
     /// Told of what cannot be read.
@@ -138,6 +138,10 @@ struct MeasuredLedger: EngineLedger, HintStore, RefundStore {
 
     func forgetOldHints() async throws(LedgerError) {
         try await ledger.forgetOldHints()
+    }
+
+    func sweep(_ request: SweepRequest) async throws(LedgerError) -> SweepStep {
+        try await counting("sweep") { () throws(LedgerError) in try await ledger.sweep(request) }
     }
 
     func follow(_ rule: RefundRule) async throws(LedgerError) {

@@ -33,9 +33,9 @@ package struct MetricFamily: Hashable, Sendable {
 
     package static let all: [MetricFamily] = [
         buildInfo, startTime, checks, checkDuration, storeCalls, quota, inFlight, due, oldestDue,
-        queueReadTime, backfillImported, backfillLeft, circuit, pace, commits, commitDuration,
-        outcomes,
-        databaseErrors, leaseLosses, shards, events, detectionLag, breakerTripped, heldRevocations,
+        queueReadTime, backfillImported, backfillLeft, circuit, pace, swept, sweepInterval,
+        commits, commitDuration, outcomes, databaseErrors, leaseLosses, shards, events,
+        detectionLag, breakerTripped, heldRevocations,
         hints, hintsSkipped, newsUnhandled, hintsReadTime, refundRequests, refundDeadline,
     ]
 
@@ -69,6 +69,11 @@ package struct MetricFamily: Hashable, Sendable {
     static let pace = gauge(
         "renewald_pace_ratio",
         "Share of the allowed calls that this worker makes; less than 1 after a 429.")
+    static let swept = counter(
+        "renewald_swept", "Purchases that this worker made due before their time.")
+    static let sweepInterval = gauge(
+        "renewald_sweep_interval_seconds",
+        "How often this worker's sweep comes to ask about what changes most often.")
     static let commits = counter("renewald_commits", "Batches that were committed, or failed.")
     static let commitDuration = MetricFamily(
         name: "renewald_commit_duration_seconds", kind: .histogram(workSeconds),

@@ -41,11 +41,8 @@ extension PostgresLedger {
     private func columns(
         of places: [Place], _ request: ClaimRequest, limit: Int
     ) -> [PostgresValue] {
-        [
-            .int16s(places.map(\.shard)),
-            .timestamps(places.map(\.dueAt.microsecondsSinceEpoch)),
-            .int64s(places.map(\.id)), .int32(request.lane.number),
-            .int32(Int32(request.perShard)), .int32(Int32(limit)),
+        Self.columns(of: places) + [
+            .int32(request.lane.number), .int32(Int32(request.perShard)), .int32(Int32(limit)),
         ]
     }
 

@@ -41,6 +41,8 @@ package struct Forecast: Hashable, Sendable {
     package internal(set) var quotaPerDay = 0.0
     /// How long it takes to ask about each purchase once, by the quota alone.
     package internal(set) var sweep = Duration.zero
+    /// What the calls come to that nothing due needs; nil where there are none.
+    package internal(set) var spare: ForecastSweep?
     /// How long what waits takes; nil where the quota has nothing left for it.
     package internal(set) var backfill: Duration? = .zero
     /// How long a call waits because too much is due.
@@ -84,7 +86,8 @@ package struct Forecast: Hashable, Sendable {
                 ? .whole(seconds: Double(waiting * terms.callsAtFirstSight) / left) : nil
         }
         delay = run.delay(at: terms.usableCallsPerSecond)
-        lags = run.lags(later: delay)
+        spare = ForecastSweep(of: settled, terms, beside: perSecond)
+        lags = run.lags(later: delay, spare)
     }
 }
 
@@ -111,6 +114,8 @@ struct ForecastRun {
     /// From one check to the next of what is in force.
     private struct Open {
         let length: Duration
+        /// How seldom the sweep asks meanwhile.
+        let sweep: SweepWeight?
         let hour: Int
         let weight: Double
     }
@@ -193,7 +198,9 @@ struct ForecastRun {
                     Seen(change: seen.change, lag: seen.lag, hour: hour, weight: weight))
             }
             if let until = check.openUntil, until != .never {
-                open.append(Open(length: until - check.at, hour: hour, weight: weight))
+                open.append(
+                    Open(
+                        length: until - check.at, sweep: check.weight, hour: hour, weight: weight))
             }
         }
         lives.append((count, weight))
@@ -238,7 +245,9 @@ struct ForecastRun {
 
     // MARK: Lag
 
-    func lags(later delay: Duration) -> [Forecast.Change: Forecast.Lag] {
+    func lags(
+        later delay: Duration, _ spare: ForecastSweep?
+    ) -> [Forecast.Change: Forecast.Lag] {
         let rate = terms.usableCallsPerSecond
         let isOverloaded = delay > .zero
         let waits = isOverloaded ? [] : waits(at: rate)
@@ -257,17 +266,20 @@ struct ForecastRun {
             let latest = Duration.whole(seconds: 30 + terms.poll.inSeconds + wait(0) + extra)
             lags[.expiry] = Forecast.Lag(p99: latest, worst: latest)
         }
-        lags[.refund] = refundLag(wait, extra)
+        lags[.refund] = refundLag(spare, wait, extra)
         return lags
     }
 
     /// A refund comes at any time: the longer nobody asks, the more of them come meanwhile.
-    private func refundLag(_ wait: (Int) -> Double, _ extra: Double) -> Forecast.Lag? {
+    private func refundLag(
+        _ spare: ForecastSweep?, _ wait: (Int) -> Double, _ extra: Double
+    ) -> Forecast.Lag? {
         var chance = ForecastChance(99)
         var samples = WeightedSamples()
         for open in open {
+            let turn = open.sweep.flatMap { spare?.turn(of: $0) } ?? open.length
             for part in 0..<4 {
-                let left = open.length.inSeconds * (Double(part) + chance.next()) / 4
+                let left = min(open.length, turn).inSeconds * (Double(part) + chance.next()) / 4
                 let poll = terms.poll.inSeconds * chance.next()
                 samples.add(
                     left + poll + wait(open.hour) + extra,

@@ -89,9 +89,19 @@ struct ForecastLife {
             var check = ForecastCheck(at: now, isWoken ? .news : part)
             ask(at: now)
             check.seen = seen(at: now)
-            if facts.access == .granted { check.openUntil = nextCheckAt }
+            if facts.access == .granted {
+                check.openUntil = nextCheckAt
+                check.weight = sweepWeight(at: now)
+            }
             tell(check)
         }
+    }
+
+    private func sweepWeight(at now: Timestamp) -> SweepWeight? {
+        guard facts.doubt == nil else { return nil }
+        return SweepWeight(
+            of: facts.state, givesAccess: true, kind: kind, renews: facts.autoRenew ?? true,
+            age: now - createdAt, over: .zero, isTold: terms.isTold)
     }
 
     /// When the next news comes: of a change that has been, or of the one to come.
@@ -162,6 +172,8 @@ struct ForecastCheck {
     /// When the next one is, where the purchase gives access: a refund in between is not known
     /// before.
     var openUntil: Timestamp?
+    /// How seldom the sweep asks about it meanwhile; nil where it does not.
+    var weight: SweepWeight?
 
     init(at: Timestamp, _ part: Forecast.Part) {
         self.at = at

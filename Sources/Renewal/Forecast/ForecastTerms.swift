@@ -6,6 +6,8 @@ package struct ForecastTerms: Hashable, Sendable {
     package var callsPerSecond: Double
     /// How many of them come to be made when more is due than that.
     package var usableCallsPerSecond: Double
+    /// The most of the calls that go to what is not due, 0 to 1.
+    package var sweepShare = 0.0
     /// How often idle queues are looked at.
     package var poll: Duration
     /// From one reading of news of refunds alone to the next; nil where there is none.
@@ -14,6 +16,9 @@ package struct ForecastTerms: Hashable, Sendable {
     package var newsOfAll: Duration?
     /// Calls that the first check of a purchase takes.
     package var callsAtFirstSight = 1
+
+    /// Whether there is a source of news.
+    var isTold: Bool { newsOfRefunds != nil || newsOfAll != nil }
 
     /// A call and its commit.
     static let checkTime = Duration.milliseconds(500)

@@ -1,0 +1,87 @@
+import Logging
+import Renewal
+
+/// Spends the calls that nothing due needs: makes due what is not, a few purchases at a time, for
+/// the queue of the app to ask about. What to take is decided by `SweepWalk` and `SweepChoice`.
+///
+/// A purchase that it has made due is like any other from then on: paced, fenced, and found again
+/// after a crash. While something has been due for some seconds it takes nothing.
+struct Sweeper: Sendable {
+    private let context: RunContext
+    private let store: any SweepStore
+    private let supervisor: Supervisor
+    private let stopped = AsyncEvent()
+
+    /// The steps of all apps take no more of the time than one in so many.
+    private static let dutyCycle = 4
+    private static let patience = Duration.seconds(5)
+
+    /// Nil where nothing is made due before its time.
+    init?(_ context: RunContext, _ supervisor: Supervisor) {
+        guard context.mode == .forever, let store = context.services.sweepStore else { return nil }
+        self.context = context
+        self.store = store
+        self.supervisor = supervisor
+    }
+
+    func stop() { stopped.signal() }
+
+    /// Sweeps until `stop`.
+    func run() async {
+        var walks: [Int32: SweepWalk] = [:]
+        defer { context.heartbeat.rest(.sweep) }
+        while !Task.isCancelled {
+            let poll = context.settings.poll
+            context.heartbeat.expect(.sweep, within: poll + context.settings.stallLimit)
+            let began = ContinuousClock.now
+            await step(&walks)
+            let took = ContinuousClock.now - began
+            if await stopped.wait(upTo: max(poll * 2, took * (Self.dutyCycle - 1))) { return }
+        }
+    }
+
+    /// One step of each app that has calls to spend.
+    private func step(_ walks: inout [Int32: SweepWalk]) async {
+        let share = context.settings.sweepShare
+        let lanes = share > 0 ? supervisor.served : []
+        let numbers = Set(lanes.map(\.number))
+        walks = walks.filter { numbers.contains($0.key) }
+        for lane in lanes where !Task.isCancelled {
+            guard let calls = context.settings.callsPerSecond[lane.app] else { continue }
+            let shards = context.leases.openShards.shuffled()
+            let ours = Double(shards.count) / Double(LeaseKeeper.shardCount)
+            var walk = walks[lane.number] ?? SweepWalk(at: .now)
+            let step = walk.next(
+                spending: RateReservation.usable(of: calls) * share * ours, in: shards, at: .now)
+            if let step, let outcome = await take(step, of: lane) {
+                walk.learn(outcome, at: .now)
+                tell(outcome, of: lane, walk)
+            }
+            walks[lane.number] = walk
+        }
+    }
+
+    /// Nil without a database.
+    private func take(_ step: SweepWalk.Step, of lane: Lane) async -> SweepStep? {
+        let isTold = context.services.stores.hintSources.contains { $0.app == lane.app }
+        let request = SweepRequest(
+            lane, step, isTold: isTold, patience: max(Self.patience, context.settings.poll * 5))
+        do {
+            context.heartbeat.expect(.sweep, within: context.settings.stallLimit)
+            let outcome = try await store.sweep(request)
+            context.faults.ended(.sweep)
+            return outcome
+        } catch {
+            context.faults.met(error, by: .sweep)
+            context.log.debug("\(lane.title): cannot sweep: \(error.sentence)")
+            return nil
+        }
+    }
+
+    private func tell(_ outcome: SweepStep, of lane: Lane, _ walk: SweepWalk) {
+        guard case .swept(let count, _, _) = outcome, count > 0 else { return }
+        context.log.trace("\(lane.title): \(count) purchases made due by the sweep")
+        context.services.observer.swept(lane.app, count, every: walk.interval)
+        supervisor.hear(of: lane.app)
+    }
+}

@@ -1,0 +1,18 @@
+-- Whether something of one lane has been due for too long, in whatever shard: a probe of the queue's index for each,
+-- as far as the first that has.
+-- $1 int4 (lane); $2 int8 (for how long, microseconds). One row: is_behind; now.
+SELECT
+    EXISTS (
+        SELECT
+        FROM generate_series(0, 255) AS every (shard)
+        CROSS JOIN LATERAL (
+            SELECT
+            FROM renewald.schedule
+            WHERE schedule.shard = every.shard::int2
+              AND schedule.lane = $1
+              AND schedule.due_at <= now() - $2 * interval '1 microsecond'
+              AND schedule.crashes = 0
+            LIMIT 1
+        ) AS late
+    ) AS is_behind,
+    now() AS now

@@ -1,0 +1,26 @@
+-- What of one lane is not due in the given shards, in the order of the queue. A plain read.
+-- $1 int2[], $2 timestamptz[], $3 int8[] (shards, and for each the place after which to go on); $4 int4
+-- (lane); $5 int4 (most of one shard). One row a purchase, also where parts of
+-- it are missing.
+SELECT
+    later.shard, later.due_at, later.id, later.checked_at,
+    purchase.state, purchase.access, purchase.kind, purchase.auto_renew, purchase.created_at,
+    coalesce(purchase.expires_at, purchase.paid_through) AS ends_at,
+    later.attempts > 0 OR later.in_vain_since IS NOT NULL OR purchase.doubt IS NOT NULL AS is_troubled
+FROM unnest($1::int2[], $2::timestamptz[], $3::int8[]) AS place (shard, due_at, id)
+CROSS JOIN LATERAL (
+    SELECT
+        schedule.shard, schedule.due_at, schedule.id, schedule.checked_at, schedule.attempts,
+        schedule.in_vain_since
+    FROM renewald.schedule
+    WHERE schedule.shard = place.shard
+      AND schedule.lane = $4
+      AND schedule.due_at > now()
+      AND schedule.due_at < '9000-01-01 00:00+00'
+      AND schedule.crashes = 0
+      AND (schedule.due_at, schedule.id) > (place.due_at, place.id)
+    ORDER BY schedule.due_at, schedule.id
+    LIMIT $5
+) AS later
+LEFT JOIN renewald.purchase ON purchase.shard = later.shard AND purchase.id = later.id
+ORDER BY later.shard, later.due_at, later.id

@@ -1,0 +1,56 @@
+/// A purchase that nothing is expected of just now, as the sweep sees it.
+package struct SweepRow: Hashable, Sendable {
+    /// Where it stands in the schedule: it is not due.
+    package let place: Place
+    /// When the last verdict was heard.
+    package let checkedAt: Timestamp?
+    package let state: PurchaseState
+    package let access: Access
+    /// Nil before a store has told.
+    package let kind: ProductKind?
+    package let autoRenew: Bool?
+    package let createdAt: Timestamp
+    /// Of access, or of the paid time; nil without one.
+    package let end: Timestamp?
+    /// It has a rhythm of its own: bad news waits for its second opinion, or the last check came to
+    /// nothing.
+    package let isTroubled: Bool
+
+    package init(
+        _ place: Place, checkedAt: Timestamp?, state: PurchaseState, access: Access,
+        kind: ProductKind?, autoRenew: Bool?, createdAt: Timestamp, end: Timestamp?,
+        isTroubled: Bool
+    ) {
+        self.place = place
+        self.checkedAt = checkedAt
+        self.state = state
+        self.access = access
+        self.kind = kind
+        self.autoRenew = autoRenew
+        self.createdAt = createdAt
+        self.end = end
+        self.isTroubled = isTroubled
+    }
+
+    /// One of which nothing can be told.
+    package init(unreadableAt place: Place) {
+        self.init(
+            place, checkedAt: nil, state: .invalid, access: .none, kind: nil, autoRenew: nil,
+            createdAt: .never, end: nil, isTroubled: true)
+    }
+}
+
+extension SweepRow {
+    /// Nil for what has a rhythm of its own.
+    ///
+    /// - Parameters:
+    ///   - now: the database's time.
+    ///   - isTold: whether the app has a source of news.
+    /// - Returns: its weight.
+    package func weight(at now: Timestamp, isTold: Bool) -> SweepWeight? {
+        guard !isTroubled else { return nil }
+        return SweepWeight(
+            of: state, givesAccess: access == .granted, kind: kind, renews: autoRenew ?? true,
+            age: now - createdAt, over: now - (end ?? createdAt), isTold: isTold)
+    }
+}
