@@ -46,13 +46,13 @@ struct Sweeper: Sendable {
         let lanes = share > 0 ? supervisor.served : []
         let numbers = Set(lanes.map(\.number))
         walks = walks.filter { numbers.contains($0.key) }
+        let shards = context.leases.openShards.shuffled()
+        let ours = share * Double(shards.count) / Double(LeaseKeeper.shardCount)
         for lane in lanes where !Task.isCancelled {
             guard let calls = context.settings.callsPerSecond[lane.app] else { continue }
-            let shards = context.leases.openShards.shuffled()
-            let ours = Double(shards.count) / Double(LeaseKeeper.shardCount)
             var walk = walks[lane.number] ?? SweepWalk(at: .now)
             let step = walk.next(
-                spending: RateReservation.usable(of: calls) * share * ours, in: shards, at: .now)
+                spending: RateReservation.usable(of: calls) * ours, in: shards, at: .now)
             if let step, let outcome = await take(step, of: lane) {
                 walk.learn(outcome, at: .now)
                 tell(outcome, of: lane, walk)
@@ -63,9 +63,10 @@ struct Sweeper: Sendable {
 
     /// Nil without a database.
     private func take(_ step: SweepWalk.Step, of lane: Lane) async -> SweepStep? {
-        let isTold = context.services.stores.hintSources.contains { $0.app == lane.app }
         let request = SweepRequest(
-            lane, step, isTold: isTold, patience: max(Self.patience, context.settings.poll * 5))
+            lane, step,
+            sources: context.services.stores.hintSources.filter { $0.app == lane.app }.map(\.name),
+            patience: max(Self.patience, context.settings.poll * 5))
         do {
             context.heartbeat.expect(.sweep, within: context.settings.stallLimit)
             let outcome = try await store.sweep(request)

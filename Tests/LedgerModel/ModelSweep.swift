@@ -3,7 +3,7 @@ package import Renewal
 import Synchronization
 
 extension ModelState {
-    /// As `sweep_behind.sql`, `sweep_page.sql` and `sweep_wake.sql`.
+    /// As `sweep_state.sql`, `sweep_page.sql` and `sweep_wake.sql`.
     mutating func sweep(_ request: SweepRequest) -> SweepStep {
         let (now, lane) = (self.now, request.lane.number)
         let late = queue.lazy.prefix { $0.dueAt <= now - request.patience }
@@ -22,7 +22,9 @@ extension ModelState {
             else { continue }
             ofShard[row.shard, default: []].append(row.sweepRow)
         }
-        let choice = SweepChoice(of: ofShard.values.flatMap(\.self), for: request, at: now)
+        let isTold = request.sources.contains { sources[$0]?.failures == 0 }
+        let choice = SweepChoice(
+            of: ofShard.values.flatMap(\.self), for: request, isTold: isTold, at: now)
         for place in choice.chosen { move(place.id, to: now) }
         return .swept(choice.chosen.count, reached: choice.reached, ended: choice.ended)
     }

@@ -22,15 +22,17 @@ import Testing
     }
 
     private func sweep(
-        _ stage: Stage, limit: Int = 100, perShard: Int = 64, from places: [Place]? = nil
+        _ stage: Stage, limit: Int = 100, perShard: Int = 64, from places: [Place]? = nil,
+        sources: [SourceID] = []
     ) async throws -> SweepStep {
         let lane = try #require(try await stage.ledger.allLanes().first)
         var walk = SweepWalk(at: .now - .seconds(4))
         let shards = (0..<Int16(256)).map(\.self)
         let stepStep = walk.next(spending: 100, in: shards, at: .now)
         let step = try #require(stepStep)
-        var request = SweepRequest(lane, step, isTold: false, patience: .seconds(5))
+        var request = SweepRequest(lane, step, sources: [], patience: .seconds(5))
         request.limit = limit
+        request.sources = sources
         request.perShard = perShard
         request.places = places ?? request.places
         return try await stage.ledger.sweep(request)
@@ -59,6 +61,28 @@ import Testing
         // The second time all of them are due already.
         #expect(try await sweep(stage) == .swept(0, reached: [], ended: ended))
         await stage.close()
+    }
+
+    /// An app whose news is read is asked a quarter as often; a source that is not read is none.
+    @Test func newsCountsWhileItIsRead() async throws {
+        let stage = try await Stage()
+        try await fleet(8, stage)
+        try await stage.beside.script(
+            """
+            UPDATE renewald.schedule SET checked_at = now() - interval '3 hours';
+            INSERT INTO renewald.hint_source (source, pulled_at)
+            VALUES ('silent', now() - interval '2 hours'), ('read', now() - interval '1 minute')
+            """)
+        #expect(try await woken(stage, sources: ["read", "silent"]) == 0)
+        #expect(try await woken(stage, sources: ["silent", "unknown"]) == 8)
+        await stage.close()
+    }
+
+    private func woken(_ stage: Stage, sources: [SourceID]) async throws -> Int? {
+        guard case .swept(let count, _, _) = try await sweep(stage, sources: sources) else {
+            return nil
+        }
+        return count
     }
 
     @Test func aStepEndsWithItsCalls() async throws {

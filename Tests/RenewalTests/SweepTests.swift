@@ -71,8 +71,8 @@ struct SweepTests {
             Lane(number: 1, app: AppKey(store: .google, id: "a")),
             SweepWalk.Step(
                 places: shards.map(Place.start), perShard: perShard, limit: limit,
-                interval: interval, walked: walked), isTold: false, patience: .seconds(5))
-        return SweepChoice(of: rows, for: request, at: Self.now)
+                interval: interval, walked: walked), sources: [], patience: .seconds(5))
+        return SweepChoice(of: rows, for: request, isTold: false, at: Self.now)
     }
 
     @Test func takesWhatWasNotAskedForLongEnough() {

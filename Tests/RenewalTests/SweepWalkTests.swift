@@ -61,9 +61,9 @@ struct SweepWalkTests {
                         .prefix(next.perShard)
                 }
                 let request = SweepRequest(
-                    Lane(number: 1, app: AppKey(store: .google, id: "a")), next, isTold: false,
+                    Lane(number: 1, app: AppKey(store: .google, id: "a")), next, sources: [],
                     patience: .seconds(5))
-                let choice = SweepChoice(of: rows, for: request, at: now)
+                let choice = SweepChoice(of: rows, for: request, isTold: false, at: now)
                 for place in choice.chosen {
                     let index = Int(place.id) - 1
                     all[index].gaps.append(clock - all[index].askedAt)

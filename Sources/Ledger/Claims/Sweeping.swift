@@ -10,7 +10,8 @@ extension PostgresLedger {
         try await attempt {
             let lane = PostgresValue.int32(request.lane.number)
             let results = try await self.reads.pipeline([
-                SQL.sweepBehind(lane, .int64(request.patience.microseconds)),
+                SQL.sweepState(
+                    lane, .int64(request.patience.microseconds), .texts(request.sources)),
                 SQL.sweepPage.with(
                     Self.columns(of: request.places) + [lane, .int32(Int32(request.perShard))]),
             ])
@@ -19,7 +20,9 @@ extension PostgresLedger {
             let rows = try results[1].rows.map { row throws(PostgresError) in
                 try row.sweepRow()
             }
-            let choice = SweepChoice(of: rows, for: request, at: try state.instant("now"))
+            let choice = SweepChoice(
+                of: rows, for: request, isTold: try state.bool("is_told"),
+                at: try state.instant("now"))
             var woken: Int64 = 0
             if !choice.chosen.isEmpty {
                 woken = try await self.retrying { () throws(PostgresError) in

@@ -1,6 +1,7 @@
 -- Whether something of one lane has been due for too long, in whatever shard: a probe of the queue's index for each,
--- as far as the first that has.
--- $1 int4 (lane); $2 int8 (for how long, microseconds). One row: is_behind; now.
+-- as far as the first that has. And whether news of its app is read.
+-- $1 int4 (lane); $2 int8 (for how long, microseconds); $3 text[] (where its news comes from). One row: is_behind;
+-- is_told; now.
 SELECT
     EXISTS (
         SELECT
@@ -15,4 +16,9 @@ SELECT
             LIMIT 1
         ) AS late
     ) AS is_behind,
+    EXISTS (
+        SELECT FROM renewald.hint_source AS source
+        WHERE source.source = ANY ($3)
+          AND source.pulled_at > now() - interval '1 hour'
+    ) AS is_told,
     now() AS now
