@@ -9,10 +9,11 @@ struct EngineReporter: EngineObserver {
     let log: Logger
 
     func committed(_ report: CommitReport) {
-        lines.write(report, to: log)
+        let detections = report.detections(at: telemetry.clock)
+        lines.write(report, detections, to: log)
         for trip in report.trips { log.alert(trip) }
-        for (event, lag) in zip(report.events, report.detectionLags(at: telemetry.clock)) {
-            telemetry.metrics.told(event, lag: lag)
+        for (event, detection) in zip(report.events, detections) {
+            telemetry.metrics.told(event, detection)
         }
     }
 
@@ -31,23 +32,5 @@ struct EngineReporter: EngineObserver {
 
     func swept(_ app: AppKey, _ count: Int, every interval: Duration) {
         telemetry.metrics.swept(app, count, every: interval)
-    }
-}
-
-extension CommitReport {
-    /// Of each event, in their order, how long the store knew before we did; nil where that cannot
-    /// be said.
-    func detectionLags(at clock: DatabaseClock) -> [Duration?] {
-        let ended = Set(events.filter(\.kind.isRevoke).map(\.purchaseID))
-        guard !ended.isEmpty else { return Array(repeating: nil, count: events.count) }
-        var claims: [Int64: Claim] = [:]
-        for claim in committed.lazy.map(\.claim) where ended.contains(claim.purchaseID) {
-            claims[claim.purchaseID] = claim
-        }
-        return events.map { event in
-            claims[event.purchaseID].flatMap { claim in
-                event.detectionLag(of: claim, at: clock.now ?? claim.claimedAt)
-            }
-        }
     }
 }

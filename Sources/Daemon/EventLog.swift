@@ -14,13 +14,11 @@ import Synchronization
 final class EventLog: Sendable {
     /// How a user is named in the log.
     private let userNames: UserNames
-    private let clock: DatabaseClock
     private let budget = Mutex(LineBudget())
     private let late = DelayedCall(label: "renewald.lines")
 
-    init(userNames: UserNames, clock: DatabaseClock) {
+    init(userNames: UserNames) {
         self.userNames = userNames
-        self.clock = clock
     }
 
     /// Whether a line of little weight is written; with the first that is not a summary is due.
@@ -91,12 +89,17 @@ final class EventLog: Sendable {
             metadata: fields)
     }
 
-    func write(_ report: CommitReport, to log: Logger) {
-        for (event, lag) in zip(report.events, report.detectionLags(at: clock)) {
+    /// - Parameters:
+    ///   - report: of a commit.
+    ///   - detections: by each of its events.
+    ///   - log: where to say it.
+    func write(_ report: CommitReport, _ detections: [Detection?], to log: Logger) {
+        for (event, detection) in zip(report.events, detections) {
             if event.kind.name != "revoke", !admits("\(event.kind.name)s", log) { continue }
             let user = userNames.name(of: event.userID)
             log.info(
-                "\(event.sentence(naming: user))", metadata: event.fields(naming: user, lag: lag))
+                "\(event.sentence(naming: user))",
+                metadata: event.fields(naming: user, lag: detection?.lag))
         }
         for outcome in report.committed where outcome.claim.attempts == 0 {
             guard let problem = outcome.schedule.problem else { continue }
@@ -142,22 +145,6 @@ extension Problem.Code {
         case .refused, .malformed, .signature, .mismatch, .unsupported, .unacknowledged, .clock:
             .notice
         case .setAside: .error
-        }
-    }
-}
-
-extension Event {
-    /// How long the store knew before we did: for what ended access after the purchase was
-    /// submitted. What is given is dated by its decision, and what was found at first sight is
-    /// history.
-    package func detectionLag(of claim: Claim, at now: Timestamp) -> Duration? {
-        guard case .revoke(let reason) = kind, claim.purchaseID == purchaseID else { return nil }
-        switch reason {
-        case .invalid, .unverifiable, .manual, .transferred: return nil
-        case .expired, .cancelled, .paymentFailed, .paymentPending, .refunded, .familyRemoved,
-            .paused, .priceIncreaseDeclined, .productUnavailable, .productChanged:
-            guard effectiveAt >= claim.purchase.createdAt else { return nil }
-            return max(now - effectiveAt, .zero)
         }
     }
 }

@@ -195,7 +195,7 @@ package struct Services: Sendable {
 
     private func engineServices() -> EngineServices {
         let log = self.log
-        let lines = EventLog(userNames: configuration.log.userNames, clock: telemetry.clock)
+        let lines = EventLog(userNames: configuration.log.userNames)
         let measured = MeasuredLedger(ledger: ledger, telemetry: telemetry) {
             lines.write(setAside: $0, to: log)
         }

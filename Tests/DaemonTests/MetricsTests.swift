@@ -50,16 +50,16 @@ import Testing
         let metrics = Self.metrics()
         let told = try #require(EventKind.all.first { $0 == .revoke(.refunded) })
         for seconds in [0.5, 7, 7, 1_000_000] {
-            metrics.told(event(told), lag: .seconds(seconds))
+            metrics.told(event(told), Detection(change: .refund, lag: .seconds(seconds)))
         }
         let text = metrics.registry.text(.openMetrics)
         let name = "renewald_detection_lag_seconds"
-        #expect(text.contains("\(name)_bucket{store=\"apple\",le=\"1.0\"} 1\n"))
-        #expect(text.contains("\(name)_bucket{store=\"apple\",le=\"5.0\"} 1\n"))
-        #expect(text.contains("\(name)_bucket{store=\"apple\",le=\"10.0\"} 3\n"))
-        #expect(text.contains("\(name)_bucket{store=\"apple\",le=\"+Inf\"} 4\n"))
-        #expect(text.contains("\(name)_count{store=\"apple\"} 4\n"))
-        #expect(text.contains("\(name)_sum{store=\"apple\"} 1000014.5\n"))
+        #expect(text.contains("\(name)_bucket{store=\"apple\",change=\"refund\",le=\"1.0\"} 1\n"))
+        #expect(text.contains("\(name)_bucket{store=\"apple\",change=\"refund\",le=\"5.0\"} 1\n"))
+        #expect(text.contains("\(name)_bucket{store=\"apple\",change=\"refund\",le=\"10.0\"} 3\n"))
+        #expect(text.contains("\(name)_bucket{store=\"apple\",change=\"refund\",le=\"+Inf\"} 4\n"))
+        #expect(text.contains("\(name)_count{store=\"apple\",change=\"refund\"} 4\n"))
+        #expect(text.contains("\(name)_sum{store=\"apple\",change=\"refund\"} 1000014.5\n"))
     }
 
     @Test func showsOneStateOfACircuit() {
@@ -111,7 +111,9 @@ import Testing
     @Test func hasOnlyLabelsThatAreBounded() async {
         let metrics = Self.metrics()
         for purchase in 0..<5000 {
-            metrics.told(event(.notice(.renewed), user: "u-\(purchase)"), lag: .seconds(1))
+            metrics.told(
+                event(.notice(.renewed), user: "u-\(purchase)"),
+                Detection(change: .renewal, lag: .seconds(1)))
         }
         let text = metrics.registry.text(.text)
         #expect(!text.contains("u-"))

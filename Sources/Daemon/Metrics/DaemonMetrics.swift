@@ -11,6 +11,17 @@ package final class DaemonMetrics: Sendable {
     private let figures = Figures()
     /// Looked up once, for each check takes one.
     private let durations = Mutex<[Store: CoreMetrics.Timer]>([:])
+    /// Likewise, of those that were needed.
+    private let lags = Mutex<[Lag: CoreMetrics.Timer]>([:])
+
+    private struct Lag: Hashable {
+        let store: Store
+        let change: Detection.Change
+
+        var labels: [(String, String)] {
+            [("store", store.rawValue), ("change", change.rawValue)]
+        }
+    }
 
     /// - Parameter startedAt: when the process began, by the machine's clock.
     package init(startedAt: Timestamp) {
@@ -147,11 +158,16 @@ package final class DaemonMetrics: Sendable {
 
     // MARK: Events
 
-    package func told(_ event: Event, lag: Duration?) {
+    package func told(_ event: Event, _ detection: Detection?) {
         told(event.kind, in: event.app.store)
-        guard let lag else { return }
-        timer(.detectionLag, [("store", event.app.store.rawValue)]).recordNanoseconds(
-            lag.nanoseconds)
+        guard let detection else { return }
+        let series = Lag(store: event.app.store, change: detection.change)
+        let known = lags.withLock { lags in
+            let known = lags[series] ?? timer(.detectionLag, series.labels)
+            lags[series] = known
+            return known
+        }
+        known.recordNanoseconds(detection.lag.nanoseconds)
     }
 
     func told(_ kind: EventKind, in store: Store) {

@@ -89,7 +89,7 @@ package struct MetricFamily: Hashable, Sendable {
     static let events = counter("renewald_events", "Events that were committed.")
     static let detectionLag = MetricFamily(
         name: "renewald_detection_lag_seconds", kind: .histogram(lagSeconds),
-        help: "From the end of access at the store to the commit of the revoke.")
+        help: "From a change at the store, by what has changed, to its commit.")
 
     static let breakerTripped = gauge(
         "renewald_breaker_tripped", "1 while the app's breaker holds revocations, else 0.")
