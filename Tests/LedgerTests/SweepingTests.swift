@@ -148,6 +148,22 @@ import Testing
         await stage.close()
     }
 
+    @Test func takesNothingWhileABackFillIsLeft() async throws {
+        let stage = try await Stage()
+        try await fleet(20, stage)
+        try await stage.beside.script(
+            """
+            INSERT INTO renewald.backfill (lane, total) SELECT lane, 1 FROM renewald.app;
+            UPDATE renewald.schedule SET due_at = '9001-01-01 00:00+00' WHERE id = 1
+            """)
+        #expect(try await sweep(stage) == .behind)
+        // Once it is done its row is all that is left of it.
+        try await stage.beside.script(
+            "UPDATE renewald.schedule SET due_at = now() + interval '1 day' WHERE id = 1")
+        #expect(try await woken(stage, sources: []) == 20)
+        await stage.close()
+    }
+
     @Test func leavesWhatIsFinalImportedSuspectOrUnreadable() async throws {
         let stage = try await Stage()
         try await fleet(6, stage)

@@ -1,8 +1,9 @@
 import Glibc
 
 /// `soak [--seed N] [--seeds COUNT | --seconds N] [--fleet N] [--days N] [--calls PER_DAY]
-/// [--sabotage NAME] [--shrink RUNS]`, and `soak --forecast DAY …`, which compares what `plan` says
-/// on that day with what comes.
+/// [--sabotage NAME] [--shrink RUNS]`; `soak --forecast DAY …`, which compares what `plan` says on
+/// that day with what comes; and `soak --lag CUSTOMERS`, which compares ways to find out what has
+/// changed.
 package struct Command {
     private var first: UInt64 = 1
     private var seeds = 1
@@ -14,6 +15,7 @@ package struct Command {
     private var shrink = 40
     private var foresight: Foresight?
     private var callsPerDay: Int?
+    private var lagOf: Int?
 
     package init(_ arguments: [String]) {
         var words = arguments.dropFirst()
@@ -26,6 +28,7 @@ package struct Command {
             case "--fleet": fleet = Self.number(value)
             case "--days": days = Self.number(value)
             case "--forecast": foresight = Foresight(day: Self.number(value))
+            case "--lag": lagOf = Self.number(value)
             case "--calls": callsPerDay = Self.number(value)
             case "--shrink": shrink = Self.number(value)
             case "--sabotage":
@@ -55,6 +58,13 @@ package struct Command {
         // What is made once in a process is made before the first seed: each is the same wherever it
         // stands.
         _ = Fleet.live(Plan(seed: 0, fleet: 1, days: 2))
+        if let lagOf {
+            LagTable(fleet: lagOf, seed: first).print { line in
+                print(line)
+                fflush(nil)
+            }
+            exit(0)
+        }
         var sums = Sums()
         var told: Set<String> = []
         let began = time(nil)

@@ -17,6 +17,8 @@ package struct Report: Sendable {
     let story: [String]
     /// What was forecast and what was lived, where that was asked for.
     let comparison: Comparison?
+    /// What the ledger believed.
+    let beliefs: Beliefs
 }
 
 /// One run: a fleet, its store, its database, its workers, and who judges them.
@@ -29,6 +31,7 @@ package struct Fleet: Sendable {
     private let tally = Tally()
     private let judge: Judge
     private let diary: Diary
+    private let believer = Believer()
     private let workers = Mutexed<[Worker]>([])
 
     private static let stepLimit: UInt64 = 200_000_000
@@ -52,9 +55,10 @@ package struct Fleet: Sendable {
         ledger.breaks(breakage)
         let diary = Diary(store.sold)
         self.diary = diary
-        ledger.tell { [judge] in
+        ledger.tell { [judge, believer] in
             judge.judge($0)
             diary.note($0)
+            if plan.keepsBeliefs { believer.note($0) }
         }
     }
 
@@ -69,7 +73,7 @@ package struct Fleet: Sendable {
             plan: plan, digest: digest, violations: fleet.judge.violations,
             purchases: fleet.store.sold.count, calls: fleet.store.calls, tally: fleet.tally.all,
             troubled: fleet.troubled, story: fleet.judge.story,
-            comparison: fleet.diary.comparison)
+            comparison: fleet.diary.comparison, beliefs: fleet.believer.beliefs)
     }
 
     /// Calls that met trouble of the store's, and times of the database's.

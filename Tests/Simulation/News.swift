@@ -21,10 +21,10 @@ final class News: Sendable {
         for one in sold {
             for (number, state) in one.states.enumerated() {
                 guard plan.features.has(.hints) else { break }
-                let copies = chance.any([0, 1, 1, 1, 1, 1, 1, 1, 2, 3])
+                let copies = plan.hasGoodNews ? 1 : chance.any([0, 1, 1, 1, 1, 1, 1, 1, 2, 3])
                 for _ in 0..<copies {
                     let late =
-                        chance.chance(0.2)
+                        !plan.hasGoodNews && chance.chance(0.2)
                         ? chance.between(.minutes(1), .hours(12))
                         : chance.between(.seconds(1), .seconds(20))
                     let hint = Hint(

@@ -33,7 +33,15 @@ package struct Plan: Sendable {
         let to: Timestamp
     }
 
+    /// Instead of one that the seed draws.
+    var usualPoll: Duration?
+    /// All news arrives, once and within seconds.
+    var hasGoodNews = false
+    /// What is committed is noted, to be compared with the truth.
+    var keepsBeliefs = false
+
     var poll: Duration {
+        if let usualPoll { return usualPoll }
         var chance = SeededGenerator(seed, "poll")
         return chance.any([.minutes(20), .hours(1), .hours(2)])
     }

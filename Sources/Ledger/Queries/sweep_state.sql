@@ -1,5 +1,6 @@
--- Whether something of one lane has been due for too long, in whatever shard: a probe of the queue's index for each,
--- as far as the first that has. And whether news of its app is read.
+-- Whether calls of one lane are needed otherwise, in whatever shard: something has been due for too long, or was
+-- imported and waits for its first check. A probe of the queue's index for each shard, as far as the first that has
+-- any. And whether news of its app is read.
 -- $1 int4 (lane); $2 int8 (for how long, microseconds); $3 text[] (where its news comes from). One row: is_behind;
 -- is_told; now.
 SELECT
@@ -15,6 +16,21 @@ SELECT
               AND schedule.crashes = 0
             LIMIT 1
         ) AS late
+    ) OR EXISTS (
+        SELECT
+        FROM renewald.backfill
+        CROSS JOIN generate_series(0, 255) AS every (shard)
+        CROSS JOIN LATERAL (
+            SELECT
+            FROM renewald.schedule
+            WHERE schedule.shard = every.shard::int2
+              AND schedule.lane = $1
+              AND schedule.due_at >= '9000-01-01 00:00+00'
+              AND schedule.due_at < '9999-12-31 00:00+00'
+              AND schedule.crashes = 0
+            LIMIT 1
+        ) AS waiting
+        WHERE backfill.lane = $1
     ) AS is_behind,
     EXISTS (
         SELECT FROM renewald.hint_source AS source
