@@ -29,14 +29,14 @@ struct Sweeper: Sendable {
     /// Sweeps until `stop`.
     func run() async {
         var walks: [Int32: SweepWalk] = [:]
-        defer { context.heartbeat.rest(.sweep) }
+        var took = Duration.zero
         while !Task.isCancelled {
-            let poll = context.settings.poll
-            context.heartbeat.expect(.sweep, within: poll + context.settings.stallLimit)
+            let rest = max(context.settings.poll * 2, took * (Self.dutyCycle - 1))
+            if await stopped.wait(upTo: rest) { return }
             let began = ContinuousClock.now
             await step(&walks)
-            let took = ContinuousClock.now - began
-            if await stopped.wait(upTo: max(poll * 2, took * (Self.dutyCycle - 1))) { return }
+            context.heartbeat.rest(.sweep)
+            took = .now - began
         }
     }
 
@@ -82,7 +82,7 @@ struct Sweeper: Sendable {
     private func tell(_ outcome: SweepStep, of lane: Lane, _ walk: SweepWalk) {
         guard case .swept(let count, _, _) = outcome, count > 0 else { return }
         context.log.trace("\(lane.title): \(count) purchases made due by the sweep")
-        context.services.observer.swept(lane.app, count, every: walk.interval)
+        context.services.observer.swept(lane.app, count, every: walk.turnOfFirst)
         supervisor.hear(of: lane.app)
     }
 }

@@ -13,6 +13,12 @@ package struct Rules: Hashable, Sendable {
         self.catalog = catalog
         self.longestWait = longestWait
     }
+
+    /// Whether what is known could come to something else by these; when it is asked about next is
+    /// left out.
+    package func decidesOtherwise(than other: Rules) -> Bool {
+        policy != other.policy || catalog != other.catalog
+    }
 }
 
 /// What the operator has decided: `[policy]` and `[safety]` of the configuration.

@@ -30,9 +30,12 @@ extension Schedule {
 }
 
 extension Schedule {
-    /// No purchase that may still change waits longer than that.
+    /// No purchase that may still change waits longer than that, but where the store has said when
+    /// it may be asked again.
     mutating func bound(_ longest: Duration, at moment: Moment) {
-        guard nextCheckAt != .never, nextCheckAt - moment.now > longest else { return }
+        guard nextCheckAt != .never, nextCheckAt - moment.now > longest,
+            problem?.code != .throttled
+        else { return }
         nextCheckAt = moment.now + longest * (0.9 + 0.1 * moment.jitter)
     }
 }

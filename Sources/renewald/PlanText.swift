@@ -35,7 +35,9 @@ struct PlanText {
         lines.append(
             "  sweep         \(forecast.sweep.roughly) to ask about each purchase once")
         if let spare = forecast.spare {
-            lines.append("  spare calls   \(words(spare))")
+            lines.append(
+                "  spare calls   what changes most often is asked about every "
+                    + spare.interval.roughly)
         }
         if forecast.waiting > 0 { lines.append("  back-fill     \(backfill(forecast))") }
         if forecast.delay > .zero {
@@ -57,11 +59,6 @@ struct PlanText {
         let text = "\(rounded(forecast.callsPerDay)) of \(rounded(forecast.quotaPerDay)), "
         guard forecast.quotaShare > 1 else { return text + "\(share) % of the quota" }
         return text + "and \(rounded(forecast.wantedPerDay)) are wanted: \(share) % of the quota"
-    }
-
-    private func words(_ spare: ForecastSweep) -> String {
-        let interval = max(spare.interval, SweepWalk.least)
-        return "what changes most often is asked about every \(interval.roughly)"
     }
 
     private func backfill(_ forecast: Forecast) -> String {

@@ -29,6 +29,7 @@ import Testing
 
     private func run(
         _ house: House, share: Double, observer: any EngineObserver = SilentObserver(),
+        heartbeat: Heartbeat = Heartbeat(),
         _ change: (inout EngineServices) -> Void = { _ in },
         while body: @escaping @Sendable () async throws -> Void
     ) async throws {
@@ -40,7 +41,8 @@ import Testing
         services.sweepStore = ledger
         services.observer = observer
         change(&services)
-        try await RenewalEngine(settings, services, log: quiet).run(while: body)
+        try await RenewalEngine(settings, services, log: quiet, heartbeat: heartbeat)
+            .run(while: body)
         await ledger.close()
     }
 
@@ -89,6 +91,23 @@ import Testing
             }
         }
         #expect(house.asked.withLock { $0.values.reduce(0, +) } == 25)
+    }
+
+    /// It may rest for longer than a step may take.
+    @Test func isNotStuckWhileItRests() async throws {
+        let house = try await house(5)
+        let heartbeat = Heartbeat()
+        let (steps, teller) = AsyncStream.makeStream(of: SweepStep.self)
+        try await run(house, share: 1, heartbeat: heartbeat) {
+            guard let store = $0.sweepStore else { return }
+            $0.sweepStore = SpySweepStore(base: store) { teller.yield($0) }
+        } while: {
+            for await _ in steps.prefix(1) {}
+            while heartbeat.overdue(at: .now + .hours(1)).contains(.sweep) {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+        }
     }
 
     /// Each shard is one worker's, the calls are everybody's.

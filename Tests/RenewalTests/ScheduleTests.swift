@@ -63,6 +63,14 @@ import Testing
     }
 
     @Test(arguments: Store.allCases, jitters)
+    func aStoreThatNamesATimeIsNotAskedBefore(_ store: Store, _ jitter: Double) throws {
+        let found = try wait(
+            store, "throttled retry=3h", known: "active", hours: 97, jitter: jitter,
+            longest: .hours(1))
+        #expect(try #require(found) >= .hours(3))
+    }
+
+    @Test(arguments: Store.allCases, jitters)
     func asksOftenInGrace(_ store: Store, _ jitter: Double) throws {
         for hours in Self.hoursToTheEnd {
             let wait = try wait(store, "grace END", known: "grace", hours: hours, jitter: jitter)

@@ -82,7 +82,7 @@ final class Reloader: Sendable {
             services.telemetry.metrics.begin(source: source.name)
         }
         let changes = Reload.changes(from: configuration, to: next)
-        if next.rules != configuration.rules { outlook.look(at: next.rules) }
+        if next.rules.decidesOtherwise(than: configuration.rules) { outlook.look(at: next.rules) }
         current.withLock { $0 = next }
         log.info(
             "reloaded the configuration and the secrets in files; \(changes)",

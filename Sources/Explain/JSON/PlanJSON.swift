@@ -27,9 +27,7 @@ extension Forecast: JSONObject {
         row.callsPerDayLimit = quotaPerDay
         row.quotaShare = quotaShare
         row.sweepSeconds = sweep.components.seconds
-        row.spareIntervalSeconds = spare.map {
-            max($0.interval, SweepWalk.least).components.seconds
-        }
+        row.spareIntervalSeconds = spare?.interval.components.seconds
         row.calls = Calls(forecast: self)
         row.delaySeconds = delay.components.seconds
         row.backfill = waiting > 0 ? Backfill(forecast: self) : nil

@@ -1,6 +1,6 @@
 /// What the calls that nothing due needs come to.
 package struct ForecastSweep: Hashable, Sendable {
-    /// How long a walk through all purchases takes: so often what changes most is asked about.
+    /// How often what changes most is asked about: once a walk through all purchases.
     package let interval: Duration
 
     /// Nil where no call is spared, or there is nothing to ask about.
@@ -19,7 +19,8 @@ package struct ForecastSweep: Hashable, Sendable {
             return sum + Double(group.count) / Double(weight.number)
         }
         guard spare > 0, callsOfWalk > 0 else { return nil }
-        interval = .seconds(Int64(min(callsOfWalk / spare, 1e15).rounded(.up)))
+        let walk = Duration.seconds(Int64(min(callsOfWalk / spare, 1e15).rounded(.up)))
+        interval = max(walk, SweepWalk.least)
     }
 
     /// The longest that a purchase waits for its turn.

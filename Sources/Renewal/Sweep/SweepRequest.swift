@@ -7,7 +7,7 @@ package struct SweepRequest: Hashable, Sendable {
     package var perShard: Int
     /// Most to make due.
     package var limit: Int
-    /// How often the sweep comes to ask about what changes most often.
+    /// How long a walk through all purchases takes.
     package var interval: Duration
     /// How long it has been on its way through all purchases: what was asked about since is past.
     package var walked: Duration
@@ -36,7 +36,7 @@ package enum SweepStep: Hashable, Sendable {
     /// So many were made due; the shards were looked through up to these places, and some of them
     /// to their ends.
     case swept(Int, reached: [Place], ended: Set<Int16>)
-    /// The calls are needed for what is due.
+    /// The calls are needed for what is due, or for a back-fill.
     case behind
 }
 

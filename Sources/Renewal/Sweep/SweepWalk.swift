@@ -28,9 +28,10 @@ package struct SweepWalk: Hashable, Sendable {
     /// Calls that were not spent in so long are lost: later they would be a burst.
     private static let burst = Duration.seconds(4)
 
-    /// How long a walk takes, as far as that is known: how often what changes most often is asked
-    /// about.
-    package private(set) var interval = Duration.zero
+    /// How long a walk takes, as far as that is known.
+    private var interval = Duration.zero
+    /// How often it comes to ask about what changes most often.
+    package var turnOfFirst: Duration { max(interval, Self.least) }
     private var hasWalked = false
     /// Of the walk under way, the shards that are not at their ends.
     private var places: [Place] = []
