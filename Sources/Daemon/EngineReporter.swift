@@ -24,7 +24,7 @@ struct EngineReporter: EngineObserver {
         }
     }
 
-    func circuitMoved(of app: AppKey, to circuit: Circuit) {
+    func circuitMoved(of app: AppKey, to circuit: StoreCircuit) {
         telemetry.circuitMoved(app, circuit.position)
     }
 

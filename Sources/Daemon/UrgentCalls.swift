@@ -7,14 +7,14 @@ import Renewal
 /// before all that the background has not reserved yet, and within the quota.
 struct UrgentCalls: Sendable {
     private let stores: StoreSettings
-    private let desk: CallDesk
+    private let reservations: CallReservations
 
     /// The longest that somebody is kept waiting for a place: a store may ask for an hour.
     private static let patience = Duration.seconds(30)
 
     init(_ stores: StoreSettings, _ ledger: PostgresLedger) {
         self.stores = stores
-        desk = CallDesk(ledger)
+        reservations = CallReservations(ledger)
     }
 
     /// Waits for the next place.
@@ -22,7 +22,8 @@ struct UrgentCalls: Sendable {
     /// - Returns: nil when the call may start; else why it may not.
     func wait(for app: AppKey) async throws(LedgerError) -> StoreFailure? {
         let row = CallRow(
-            of: app, at: desk, interval: .seconds(1) / stores.requestsPerSecond(app.store),
+            of: app, through: reservations,
+            interval: .seconds(1) / stores.requestsPerSecond(app.store),
             isUrgent: true)
         return switch try await row.wait(within: Self.patience) {
         case .granted: nil

@@ -16,7 +16,7 @@ package struct CallRow: Sendable {
     }
 
     private let app: AppKey
-    private let desk: CallDesk
+    private let reservations: CallReservations
     private let interval: Duration?
     private let isUrgent: Bool
 
@@ -25,15 +25,16 @@ package struct CallRow: Sendable {
 
     /// - Parameters:
     ///   - app: whose store is called.
-    ///   - desk: where places are asked for.
+    ///   - reservations: where places are asked for.
     ///   - interval: from one call to the next; nil where calls are not paced.
     ///   - isUrgent: somebody waits at a terminal: their call goes before all that the background
     ///     has not reserved yet.
     package init(
-        of app: AppKey, at desk: CallDesk, interval: Duration?, isUrgent: Bool = false
+        of app: AppKey, through reservations: CallReservations, interval: Duration?,
+        isUrgent: Bool = false
     ) {
         self.app = app
-        self.desk = desk
+        self.reservations = reservations
         self.interval = interval
         self.isUrgent = isUrgent
     }
@@ -51,7 +52,7 @@ package struct CallRow: Sendable {
         while !Task.isCancelled, missed < Self.attemptLimit {
             let horizon =
                 isUrgent ? max(end - .now, RateReservation.horizon) : RateReservation.horizon
-            let reply = try await desk.reserve(
+            let reply = try await reservations.reserve(
                 CallRequest(
                     row.stretch(1), of: BucketID(of: app), within: horizon, isUrgent: isUrgent),
                 hasTime: !isUrgent)

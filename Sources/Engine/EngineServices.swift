@@ -62,7 +62,7 @@ package protocol EngineObserver: Sendable {
     /// After each page of news that said something about refunds.
     func told(_ notices: [RefundNotice])
     /// When the circuit of an app has moved.
-    func circuitMoved(of app: AppKey, to circuit: Circuit)
+    func circuitMoved(of app: AppKey, to circuit: StoreCircuit)
     /// When an app's queue makes more or fewer of its calls: of those that are configured, 0 to 1.
     func paceMoved(of app: AppKey, to share: Double)
     /// After each step of an app's sweep that has made something due: how much, and how often the
@@ -74,7 +74,7 @@ package struct SilentObserver: EngineObserver {
     package init() {}
     package func committed(_ report: CommitReport) {}
     package func told(_ notices: [RefundNotice]) {}
-    package func circuitMoved(of app: AppKey, to circuit: Circuit) {}
+    package func circuitMoved(of app: AppKey, to circuit: StoreCircuit) {}
     package func paceMoved(of app: AppKey, to share: Double) {}
     package func swept(_ app: AppKey, _ count: Int, every interval: Duration) {}
 }

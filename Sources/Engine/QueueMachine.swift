@@ -128,7 +128,7 @@ struct QueueMachine {
     /// Claims that were started and have not settled.
     var unsettled = 0
     var window = firstWindow
-    var circuit = Circuit()
+    var circuit = StoreCircuit()
 
     // The rate.
     var permits: RateReservation?

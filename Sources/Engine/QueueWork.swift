@@ -69,7 +69,7 @@ struct QueueWork: Sendable {
 
     func reserve(_ calls: Int, _ stretch: Duration) async -> QueueMachine.Event {
         do {
-            let reply = try await context.desk.reserve(
+            let reply = try await context.reservations.reserve(
                 CallRequest(
                     stretch, of: BucketID(of: lane.app), within: RateReservation.horizon))
             context.faults.ended(.quota(lane.app))

@@ -12,7 +12,7 @@ package final class RenewalEngine: Service {
     private let counters = RunCounters()
     private let supervisor = Mutex<Supervisor?>(nil)
     private let context = Mutex<RunContext?>(nil)
-    private let hints = Mutex<HintRunner?>(nil)
+    private let hints = Mutex<HintSupervisor?>(nil)
 
     /// - Parameters:
     ///   - settings: may be changed later by `adapt`.
@@ -44,12 +44,12 @@ package final class RenewalEngine: Service {
         let acknowledger = Acknowledger(controls, services.stores, log: log)
         let committer = Committer(context, counters) { acknowledger.add($0) }
         let supervisor = Supervisor(context, committer)
-        let hints = HintRunner(context, supervisor, woken: { supervisor.hear(of: $0) })
+        let hints = HintSupervisor(context, supervisor, woken: { supervisor.hear(of: $0) })
         self.supervisor.withLock { $0 = supervisor }
         self.context.withLock { $0 = context }
         self.hints.withLock { $0 = hints }
         let beside = SideWork(
-            hints: hints, refunds: RefundDesk(context, supervisor),
+            hints: hints, refunds: RefundResponder(context, supervisor),
             sweeper: Sweeper(context, supervisor))
         let told = AsyncEvent()
         let keeper = LeaseKeeper(context, supervisor) { apps in

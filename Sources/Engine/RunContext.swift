@@ -11,7 +11,7 @@ struct RunContext: Sendable {
     let leases: Leases
     let inFlight: InFlight
     let faults: StandingFaults
-    let desk: CallDesk
+    let reservations: CallReservations
     let log: Logger
     private let waiting = Waiting()
 
@@ -25,7 +25,7 @@ struct RunContext: Sendable {
         leases = Leases(worker: worker)
         inFlight = InFlight()
         faults = StandingFaults(mode: mode, log: log)
-        desk = CallDesk(services.ledger)
+        reservations = CallReservations(services.ledger)
         self.log = log
     }
 
@@ -59,7 +59,7 @@ extension RunContext {
         await turnstile.enter()
         let turn: CallRow.Turn
         do throws(LedgerError) {
-            let row = CallRow(of: app, at: desk, interval: limits(of: app).interval)
+            let row = CallRow(of: app, through: reservations, interval: limits(of: app).interval)
             turn = try await row.wait(within: max(end - .now, .zero))
             faults.ended(.quota(app))
         } catch {

@@ -3,8 +3,8 @@ import Renewal
 /// Who works beside the queues: reads what the stores tell, answers what they ask, makes due what
 /// is not. Nil is who has nothing to do.
 struct SideWork: Sendable {
-    let hints: HintRunner?
-    let refunds: RefundDesk?
+    let hints: HintSupervisor?
+    let refunds: RefundResponder?
     let sweeper: Sweeper?
 
     /// Asks nothing about these apps until it is told of others.

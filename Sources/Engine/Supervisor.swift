@@ -10,7 +10,7 @@ final class Supervisor: Sendable {
         var numbers: [AppKey: Int32] = [:]
         /// Of the lanes that have ever had something to do.
         var runners: [Int32: AppQueue] = [:]
-        var watch = LaneWatch()
+        var watch = IdleQueues()
         /// The highest number that any app had when the apps were last told.
         var highest = Int32.max
         /// News of an app that was not there then.
@@ -88,7 +88,7 @@ final class Supervisor: Sendable {
     ///
     /// - Returns: how many are suspects still.
     func clear(_ shards: [TakenShard]) async -> Int {
-        let runner = SuspectRunner(context: context, committer: committer, turns: self)
+        let runner = CrashRechecker(context: context, committer: committer, turns: self)
         var unasked = 0
         var isLater = false
         do {

@@ -50,7 +50,7 @@ import Testing
         let swept = Mutex(0)
         func committed(_ report: CommitReport) {}
         func told(_ notices: [RefundNotice]) {}
-        func circuitMoved(of app: AppKey, to circuit: Circuit) {}
+        func circuitMoved(of app: AppKey, to circuit: StoreCircuit) {}
         func paceMoved(of app: AppKey, to share: Double) {}
         func swept(_ app: AppKey, _ count: Int, every interval: Duration) {
             swept.withLock { $0 += count }

@@ -5,7 +5,7 @@ import Testing
 @testable import Ledger
 
 /// What all workers share of a breaker, and how it opens and closes.
-extension BreakerTests {
+extension RevocationBreakerTests {
     // MARK: Ends that were to renew
 
     /// Half of all that end may lapse, and those with the lowest numbers are asked about first.

@@ -5,7 +5,7 @@ import Testing
 @testable import Ledger
 
 /// The revocation breaker (design rule 13), with the real database.
-@Suite(.serialized) struct BreakerTests {
+@Suite(.serialized) struct RevocationBreakerTests {
     static let floor = BreakerPolicy().floor
 
     /// A fleet in force: one purchase a user, for the given period.

@@ -25,7 +25,7 @@ import Testing
             count.inForce = size
             let end = TestCalendar.start.minute
             count.allEnds = [end: ends]
-            var breaker = Breaker(BreakerPolicy(), count, at: end)
+            var breaker = RevocationBreaker(BreakerPolicy(), count, at: end)
             var hour = Hour()
             for _ in 0..<early { hour.note(breaker.admits(.early)) }
             for _ in 0..<lapsing { hour.note(breaker.admits(.atItsEnd(end))) }

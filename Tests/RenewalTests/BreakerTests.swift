@@ -3,11 +3,11 @@ import TestSupport
 import Testing
 
 /// When revocations are an avalanche (design rule 13).
-@Suite struct BreakerTests {
+@Suite struct RevocationBreakerTests {
     private static let now = TestCalendar.start
 
     /// How many of so many losses go through.
-    private func admitted(_ losses: Int, _ loss: Loss, by breaker: Breaker) -> Int {
+    private func admitted(_ losses: Int, _ loss: Loss, by breaker: RevocationBreaker) -> Int {
         var breaker = breaker
         return (0..<losses).count { _ in breaker.admits(loss) }
     }
@@ -106,12 +106,12 @@ import Testing
         countedFor: Duration = BreakerPolicy.memory, early: Int = 0, held: Int = 0,
         trip: Timestamp? = nil, ends: [Timestamp: BreakerCount.Ends] = [:],
         allEnds: [Timestamp: Int] = [:]
-    ) -> Breaker {
+    ) -> RevocationBreaker {
         var count = BreakerCount()
         (count.past, count.inForce, count.countedFor) = (past, inForce, countedFor)
         (count.early, count.held) = (early, held)
         count.trip = trip.map { BreakerCount.Trip(id: 7, at: $0) }
         (count.ends, count.allEnds) = (ends, allEnds)
-        return Breaker(policy, count, at: Self.now)
+        return RevocationBreaker(policy, count, at: Self.now)
     }
 }

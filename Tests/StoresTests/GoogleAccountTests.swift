@@ -52,7 +52,7 @@ struct GoogleAccountTests {
             GoogleLegacyProduct.self, from: merged(GoogleProductTests.legacyBase, wire)
         ).sale(of: asked, at: GoogleFixture.now)
         for sale in [sale, legacySale] {
-            let observation = try GoogleSaleObservation(
+            let observation = try GoogleOneTimeObservation(
                 sale: sale, facts: asked.facts, kind: .nonConsumable, at: GoogleFixture.now
             ).observation
             #expect(observation.accountToken == account)

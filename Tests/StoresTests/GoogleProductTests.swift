@@ -183,7 +183,8 @@ struct GoogleProductTests {
             guard let change = row[version] else { continue }
             let read = try GoogleRead(row) { facts, now throws(StoreFailure) in
                 let sale = try Self.sale(version, change, facts, at: now)
-                let read = try GoogleSaleObservation(sale: sale, facts: facts, kind: kind, at: now)
+                let read = try GoogleOneTimeObservation(
+                    sale: sale, facts: facts, kind: kind, at: now)
                 return (read.observation, read.proof)
             }
             #expect(summary(read.answer) == row["hear"], "\(version)")

@@ -68,7 +68,7 @@ package final class DaemonMetrics: Sendable {
         return answered
     }
 
-    package func circuitMoved(_ app: AppKey, _ position: Circuit.Position) {
+    package func circuitMoved(_ app: AppKey, _ position: StoreCircuit.Position) {
         figures.apps.withLock { $0[app]?.circuit = position }
     }
 

@@ -24,7 +24,7 @@ struct AppFigures {
     var calls = 0
     var inFlight = 0
     var answers: [AnswerClass: Int] = [:]
-    var circuit = Circuit.Position.closed
+    var circuit = StoreCircuit.Position.closed
     var pace = 1.0
     var swept = 0
     /// Nil until it has swept.
@@ -52,7 +52,7 @@ struct AppFigures {
                 MetricSample(app.labels(("answer", $0.rawValue)), Double(answers[$0, default: 0]))
             }
         case .circuit:
-            [Circuit.Position.closed, .open, .probing].map {
+            [StoreCircuit.Position.closed, .open, .probing].map {
                 MetricSample(app.labels(("state", $0.rawValue)), $0 == circuit ? 1 : 0)
             }
         default: number(family).map { [MetricSample(app.labels(), $0)] } ?? []

@@ -17,7 +17,7 @@ package final class Telemetry: Sendable {
 
     package var pages: MetricsPages { MetricsPages(registry: metrics.registry, health: health) }
 
-    func circuitMoved(_ app: AppKey, _ position: Circuit.Position) {
+    func circuitMoved(_ app: AppKey, _ position: StoreCircuit.Position) {
         metrics.circuitMoved(app, position)
         openCircuits.withLock { open in
             if position == .closed { open.remove(app) } else { open.insert(app) }

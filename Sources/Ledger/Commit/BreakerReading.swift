@@ -55,8 +55,8 @@ extension PostgresLedger {
     /// Reads what the workers have counted of the apps that these outcomes take something away in.
     func breakers(
         of outcomes: [Outcome], at now: Timestamp
-    ) async throws(LedgerError) -> Breakers {
-        var breakers = Breakers(at: now)
+    ) async throws(LedgerError) -> RevocationBreakers {
+        var breakers = RevocationBreakers(at: now)
         guard let policy = outcomes.first?.rules.policy.breaker, policy.isOn else {
             return breakers
         }
@@ -70,7 +70,7 @@ extension PostgresLedger {
         await measure(&readings, of: losses, under: policy, at: now)
         for (lane, reading) in readings {
             breakers.enter(
-                Breaker(policy, reading.count, at: now), of: lane,
+                RevocationBreaker(policy, reading.count, at: now), of: lane,
                 lastTrip: reading.count.trip?.id, reading.measure)
         }
         return breakers

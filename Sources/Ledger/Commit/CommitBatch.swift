@@ -22,7 +22,7 @@ struct CommitBatch {
     var heard: [RowID: HeardRow] = [:]
     /// Under which numbers the rules of the outcomes are kept.
     let policies: [(rules: Rules, number: Int32)]
-    var breakers: Breakers?
+    var breakers: RevocationBreakers?
     let duplicates: Duplicates
     let chains: Chains
     /// Nil where all is written in clear.

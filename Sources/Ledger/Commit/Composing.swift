@@ -57,7 +57,8 @@ extension PostgresLedger {
     /// - Throws: `.unreadableUser` when a user's book or shard is not there, which undoes the
     ///   batch: what is decided and not told would be lost for good.
     private func settle(
-        _ outcome: Outcome, in books: inout Books, _ breakers: inout Breakers, at now: Timestamp,
+        _ outcome: Outcome, in books: inout Books, _ breakers: inout RevocationBreakers,
+        at now: Timestamp,
         into batch: inout CommitBatch
     ) throws(LedgerError) {
         let owner = outcome.claim.purchase.userID

@@ -20,8 +20,8 @@ package struct BreakerStanding: Hashable, Sendable {
     package let waiting: Int64
     package let readAt: Timestamp
 
-    package func breaker(under policy: BreakerPolicy) -> Breaker {
-        Breaker(policy, count, at: readAt)
+    package func breaker(under policy: BreakerPolicy) -> RevocationBreaker {
+        RevocationBreaker(policy, count, at: readAt)
     }
 }
 

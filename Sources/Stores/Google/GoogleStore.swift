@@ -151,7 +151,7 @@ package struct GoogleStore: Sendable {
                 ? try JSON.decode(GoogleProduct.self, from: body)
                     .sale(at: now, provenUpTo: moment.proven)
                 : try JSON.decode(GoogleLegacyProduct.self, from: body).sale(of: purchase, at: now)
-            let read = try GoogleSaleObservation(
+            let read = try GoogleOneTimeObservation(
                 sale: sale, facts: facts, kind: kind, clues: purchase.clues, at: now)
             return Reading(observation: read.observation, proof: read.proof)
         }

@@ -3,9 +3,9 @@ import Renewal
 
 /// The breakers of the apps that a batch takes something away in, or renews something in (design
 /// rule 13).
-struct Breakers {
+struct RevocationBreakers {
     private struct Entry {
-        var breaker: Breaker
+        var breaker: RevocationBreaker
         /// The last trip that is stored, also where it is over.
         let trip: Int64?
         /// Whether anything may be taken away: then its row is locked and compared.
@@ -22,7 +22,7 @@ struct Breakers {
     }
 
     mutating func enter(
-        _ breaker: Breaker, of lane: Int32, lastTrip: Int64?, _ measure: BreakerMeasure?
+        _ breaker: RevocationBreaker, of lane: Int32, lastTrip: Int64?, _ measure: BreakerMeasure?
     ) {
         entries[lane] = Entry(breaker: breaker, trip: lastTrip, isLosing: true, measure: measure)
     }
@@ -35,14 +35,14 @@ struct Breakers {
     mutating func survived(_ end: Timestamp, in lane: Int32, under policy: BreakerPolicy) {
         guard policy.isOn else { return }
         if entries[lane] == nil {
-            let breaker = Breaker(policy, BreakerCount(), at: now)
+            let breaker = RevocationBreaker(policy, BreakerCount(), at: now)
             entries[lane] = Entry(breaker: breaker, trip: nil, isLosing: false)
         }
         entries[lane]?.breaker.survived(end)
     }
 
     /// The lanes whose breakers this batch trips, in order.
-    var tripped: [(lane: Int32, breaker: Breaker)] {
+    var tripped: [(lane: Int32, breaker: RevocationBreaker)] {
         entries.filter(\.value.breaker.hasTripped).sorted { $0.key < $1.key }
             .map { ($0.key, $0.value.breaker) }
     }

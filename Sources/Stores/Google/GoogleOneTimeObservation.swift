@@ -3,7 +3,7 @@ import Renewal
 /// Reads what Google says of products that are sold once in our words.
 ///
 /// <https://developer.android.com/google/play/billing/lifecycle/one-time>
-struct GoogleSaleObservation: Sendable {
+struct GoogleOneTimeObservation: Sendable {
     let sale: GoogleSale
     let facts: Facts
     let kind: ProductKind
@@ -118,7 +118,7 @@ struct GoogleSaleObservation: Sendable {
 
 // Refunds of parts. That the list of voided purchases names one that still reads as bought is
 // weighed by the decision.
-extension GoogleSaleObservation {
+extension GoogleOneTimeObservation {
     /// What was kept of the last answer.
     private var known: GoogleSaleMark? {
         guard facts.state != .new, let mark = facts.period.map({ GoogleSaleMark($0) }),

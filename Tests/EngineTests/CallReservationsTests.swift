@@ -4,10 +4,10 @@ import Testing
 
 @testable import Engine
 
-@Suite(.serialized, .timeLimit(.minutes(2))) struct CallDeskTests {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct CallReservationsTests {
     /// A desk, and the transactions that it has made.
     private final class Office: Sendable {
-        let desk: CallDesk
+        let desk: CallReservations
         private let made = Mutex<[[BucketID]]>([])
         let began = AsyncEvent()
 
@@ -18,7 +18,7 @@ import Testing
             ledger.atReservations = { requests throws(LedgerError) in
                 try await hook.withLock { $0 }?(requests)
             }
-            desk = CallDesk(ledger)
+            desk = CallReservations(ledger)
             hook.withLock { hook in
                 hook = { requests throws(LedgerError) in
                     let number = self.made.withLock { made in

@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 
 /// An outage costs a few calls, not a storm.
-@Suite struct CircuitTests {
+@Suite struct StoreCircuitTests {
     private static let start = TestCalendar.start
 
     /// Asks at every tenth of a second of an hour in which each call fails at once.
-    private func calls(_ failure: StoreFailure, jitter: () -> Double) -> (Int, Circuit) {
-        var circuit = Circuit()
+    private func calls(_ failure: StoreFailure, jitter: () -> Double) -> (Int, StoreCircuit) {
+        var circuit = StoreCircuit()
         var calls = 0
         for tenth in 0..<36_000 {
             let now = Self.start + .milliseconds(100) * tenth
@@ -20,7 +20,7 @@ import Testing
     }
 
     /// How many of three calls may start.
-    private func admissions(_ circuit: inout Circuit, at now: Timestamp) -> Int {
+    private func admissions(_ circuit: inout StoreCircuit, at now: Timestamp) -> Int {
         var count = 0
         for _ in 0..<3 where circuit.admits(at: now) { count += 1 }
         return count
@@ -63,8 +63,8 @@ import Testing
     }
 
     @Test func asksOneAtATimeWhileOpen() {
-        var circuit = Circuit()
-        for _ in 0..<Circuit.failureLimit {
+        var circuit = StoreCircuit()
+        for _ in 0..<StoreCircuit.failureLimit {
             circuit.failed(.unreachable(reason: "time-out"), at: Self.start, jitter: 0)
         }
         #expect(circuit.position == .open)
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func callsThatFailTogetherOpenItOnce() {
-        var circuit = Circuit()
+        var circuit = StoreCircuit()
         for _ in 0..<200 where circuit.admits(at: Self.start) || circuit.position == .open {
             circuit.failed(.unreachable(reason: "reset"), at: Self.start, jitter: 0.999)
         }
@@ -85,9 +85,9 @@ import Testing
     }
 
     @Test func anAnswerBetweenFailuresKeepsItClosed() {
-        var circuit = Circuit()
+        var circuit = StoreCircuit()
         for _ in 0..<100 {
-            for _ in 1..<Circuit.failureLimit {
+            for _ in 1..<StoreCircuit.failureLimit {
                 circuit.failed(.unreachable(reason: "time-out"), at: Self.start, jitter: 0)
             }
             circuit.succeeded()

@@ -7,7 +7,7 @@ import Renewal
 /// doubt what was known, such as a purchase that was just submitted, it is looked at at once. All
 /// others take turns: what was submitted again, and nobody has told, is found so, as the time of
 /// each lane's first purchase is known.
-struct LaneWatch {
+struct IdleQueues {
     private enum State {
         /// Nothing is known: to be looked at.
         case unknown

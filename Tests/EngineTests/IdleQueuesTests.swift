@@ -4,15 +4,15 @@ import Testing
 @testable import Engine
 
 /// Which lanes are looked at, and which are woken.
-@Suite struct LaneWatchTests {
+@Suite struct IdleQueuesTests {
     private let now = Timestamp(microsecondsSinceEpoch: 1_700_000_000_000_000)
 
     private func heads(_ dueAt: [Int32: Timestamp]) -> QueueHeads {
         QueueHeads(now: now, dueAt: dueAt)
     }
 
-    private func watch(_ lanes: ClosedRange<Int32>) -> LaneWatch {
-        var watch = LaneWatch()
+    private func watch(_ lanes: ClosedRange<Int32>) -> IdleQueues {
+        var watch = IdleQueues()
         watch.follow(lanes)
         return watch
     }
@@ -22,7 +22,7 @@ import Testing
         var looks = 0
         while watch.hasUnknown {
             let lanes = watch.nextLook()
-            #expect(lanes.count <= LaneWatch.lookLimit)
+            #expect(lanes.count <= IdleQueues.lookLimit)
             watch.learn(heads([:]), of: lanes)
             looks += 1
         }
@@ -31,7 +31,7 @@ import Testing
         var seen: Set<Int32> = []
         for _ in 0..<32 {
             let lanes = watch.nextLook()
-            #expect(lanes.count == LaneWatch.lookLimit)
+            #expect(lanes.count == IdleQueues.lookLimit)
             seen.formUnion(lanes)
             watch.learn(heads([:]), of: lanes)
         }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Looks after all sources of hints: acts for `HintWatch`, which decides. One round with the
 /// database serves them all; each reading is a task of its own.
-final class HintRunner: Sendable {
+final class HintSupervisor: Sendable {
     private struct State {
         /// Those that are configured, and the apps that nobody may ask about.
         var configured: [HintSource] = []

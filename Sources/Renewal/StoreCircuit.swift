@@ -1,6 +1,6 @@
 /// Whether an app's store is asked at all: after a row of failures that are not one purchase's
 /// own, single probes only, so that an outage costs a few calls and not a storm. Pure.
-package struct Circuit: Hashable, Sendable {
+package struct StoreCircuit: Hashable, Sendable {
     package enum Position: String, Hashable, Sendable { case closed, open, probing }
 
     package private(set) var position = Position.closed
@@ -39,7 +39,7 @@ package struct Circuit: Hashable, Sendable {
     }
 
     package mutating func succeeded() {
-        self = Circuit()
+        self = StoreCircuit()
     }
 
     /// A call that was admitted has failed.

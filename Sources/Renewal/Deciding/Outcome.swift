@@ -101,10 +101,10 @@ package struct CommitReport: Hashable, Sendable {
 /// An app's breaker has tripped: revocations are held from now on.
 package struct BreakerTrip: Hashable, Sendable {
     package let app: AppKey
-    package let exceeded: Breaker.Limit
+    package let exceeded: RevocationBreaker.Limit
     package let window: Duration
 
-    package init(of app: AppKey, exceeding limit: Breaker.Limit, in window: Duration) {
+    package init(of app: AppKey, exceeding limit: RevocationBreaker.Limit, in window: Duration) {
         self.app = app
         exceeded = limit
         self.window = window

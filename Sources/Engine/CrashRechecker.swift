@@ -4,7 +4,7 @@ import Renewal
 /// small groups, then alone, so that a purchase whose check ends the process is found while its
 /// neighbours go on. The ledger sets it aside at its limit: once in the crowd and once in a small
 /// group prove nothing, three times alone do.
-struct SuspectRunner {
+struct CrashRechecker {
     let context: RunContext
     let committer: Committer
     let turns: any CallTurns

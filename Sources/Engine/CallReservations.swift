@@ -3,7 +3,7 @@ package import Renewal
 /// Where places in the rows of calls are asked for, for all apps: what is asked for while one
 /// transaction is under way goes into the next, all together. So a thousand apps that call at once
 /// wait for a transaction or two, and not for a thousand.
-package actor CallDesk {
+package actor CallReservations {
     /// What the database has said, and when: the wait was counted from a time in between.
     package struct Reply: Sendable {
         package let reservation: Reservation

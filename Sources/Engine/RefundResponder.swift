@@ -5,7 +5,7 @@ import Synchronization
 /// Answers the stores' questions about refunds. Each answer is written down as about to be sent,
 /// under a number of its own, before the store is called: two workers do not send one answer
 /// together, and after a crash it is known which ones may have arrived.
-final class RefundDesk: Sendable {
+final class RefundResponder: Sendable {
     private struct State {
         /// What `answer_refund` was last told to go by.
         var followed: RefundRule?

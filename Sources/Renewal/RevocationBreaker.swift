@@ -92,7 +92,7 @@ package struct BreakerCount: Hashable, Sendable {
 }
 
 /// Whether an app's revocations are let through. Counts on within a batch.
-package struct Breaker: Hashable, Sendable {
+package struct RevocationBreaker: Hashable, Sendable {
     package let policy: BreakerPolicy
     package let now: Timestamp
     package private(set) var count: BreakerCount
