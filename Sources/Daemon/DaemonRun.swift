@@ -29,9 +29,7 @@ package struct DaemonRun: Sendable {
         let services = try Services(
             configurationFile: configurationFile, environment: environment, log: log,
             telemetry: telemetry)
-        log.info(
-            "renewald \(Version.text) starts: \(services.configuration)",
-            metadata: LogField.topic(.started))
+        log.info(.started(with: services.configuration), metadata: LogField.topic(.started))
         let manager = ServiceManager(
             environment: environment, processID: ProcessInfo.processInfo.processIdentifier)
         let notifier = ServiceNotifier(manager, log: log)
@@ -53,7 +51,7 @@ package struct DaemonRun: Sendable {
             throw error
         }
         await services.close()
-        log.info("renewald has stopped", metadata: LogField.topic(.stopped))
+        log.info(.stopped, metadata: LogField.topic(.stopped))
     }
 
     private func run(_ service: RunService) async throws {
@@ -85,11 +83,11 @@ package struct DaemonRun: Sendable {
         guard let address = settings.listen else { return nil }
         do {
             let server = try await MetricsServer(address, telemetry.pages)
-            log.info("metrics are served on \(address.host), port \(server.port)")
+            log.info(.metricsServed(on: address.host, port: server.port))
             return server
         } catch {
             log.error(
-                "metrics.listen: cannot listen on \(address): \(MetricsServer.reason(of: error))",
+                .metricsUnavailable(address, MetricsServer.reason(of: error)),
                 metadata: LogField.topic(.metricsUnavailable))
             return nil
         }
@@ -144,9 +142,7 @@ private struct RunService: Service {
 
     private func tellOfPooler() async {
         guard (try? await services.ledger.isBehindPooler()) == true else { return }
-        let news = services.configuration.engine.notify ? ", LISTEN disabled" : ""
-        services.log.notice(
-            "connection pooler detected: prepared statements disabled\(news)")
+        services.log.notice(.poolerDetected(disablesListen: services.configuration.engine.notify))
     }
 
     /// The service counts as started when the database has been tried: one that is away is waited
@@ -163,15 +159,10 @@ private struct RunService: Service {
                 // What cannot be read could only be judged wrongly.
                 try await services.ledger.requireKeys()
                 if attempts > 0 {
-                    log.notice(
-                        "the database answers; starting", metadata: LogField.topic(.databaseThere))
+                    log.notice(.databaseThere, metadata: LogField.topic(.databaseThere))
                 }
                 if schema.number != Migrator.version {
-                    log.notice(
-                        """
-                        the schema is version \(schema.number); this program is made for \
-                        \(Migrator.version) and works with it
-                        """)
+                    log.notice(.schemaDiffers(schema.number, from: Migrator.version))
                 }
                 return true
             } catch {
@@ -180,8 +171,7 @@ private struct RunService: Service {
                     throw error.exitReason
                 }
                 if attempts == 0 {
-                    log.warning(
-                        "waiting: \(error.sentence)", metadata: LogField.topic(.databaseWaits))
+                    log.warning(.databaseWaits(error), metadata: LogField.topic(.databaseWaits))
                     await notifier.ready(.waiting(error.sentence))
                 }
                 attempts += 1

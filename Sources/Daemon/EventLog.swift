@@ -36,9 +36,7 @@ final class EventLog: Sendable {
 
     private func summarise(_ log: Logger) {
         guard let summary = budget.withLock({ $0.summary() }) else { return }
-        log.info(
-            "\(summary); `renewald events` shows every event",
-            metadata: LogField.topic(.linesSummarised))
+        log.info(.linesSummarised(summary), metadata: LogField.topic(.linesSummarised))
     }
 
     /// Once each: what is set aside does not come due.
@@ -56,7 +54,8 @@ final class EventLog: Sendable {
             }
             if let user = purchase.userID { fields["user"] = "\(userNames.name(of: user))" }
             log.log(
-                level: problem.code.level, "purchase \(purchase.id): \(problem)", metadata: fields)
+                level: problem.code.level, .purchaseSetAside(purchase.id, problem),
+                metadata: fields)
         }
     }
 
@@ -83,10 +82,7 @@ final class EventLog: Sendable {
             fields["answer_by"] = "\(answerBy.text)"
             about.append("answer by \(answerBy.text)")
         }
-        let whom = user ?? "an unknown user"
-        log.info(
-            "notice for \(whom): \(kind.reason) (\(about.joined(separator: ", ")))",
-            metadata: fields)
+        log.info(.refundNotice(for: user, kind.reason, about), metadata: fields)
     }
 
     /// - Parameters:
@@ -110,7 +106,7 @@ final class EventLog: Sendable {
             let purchase = outcome.claim.purchase
             log.log(
                 level: level,
-                "purchase \(purchase.id) (\(purchase.app.store.rawValue)): \(problem)",
+                .purchaseNotJudged(purchase.id, of: purchase.app.store, problem),
                 metadata: [
                     LogField.topic: "\(problem.code.topic)",
                     LogField.problem: "\(problem.code.rawValue)",

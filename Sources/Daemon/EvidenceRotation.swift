@@ -30,9 +30,9 @@ package struct EvidenceRotation: Sendable {
     package func rotate() async {
         do {
             let dropped = try await ledger.rotateEvidence(keep: keep)
-            if dropped > 0 { log.info("dropped \(dropped) months of evidence") }
+            if dropped > 0 { log.info(.evidenceDropped(months: dropped)) }
         } catch {
-            log.debug("cannot rotate evidence: \(error.sentence)")
+            log.debug(.evidenceNotRotated(error))
         }
     }
 }

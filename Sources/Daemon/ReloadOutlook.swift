@@ -29,24 +29,16 @@ final class ReloadOutlook: Sendable {
             let difference = try await WhatIf(ledger, under: rules).run()
             if !Task.isCancelled { say(difference) }
         } catch {
-            services.log.debug("cannot tell what the reload would change: \(error.sentence)")
+            services.log.debug(.reloadOutlookFailed(error))
         }
         await ledger.close()
     }
 
     private func say(_ difference: Difference) {
         guard difference.changed > 0 else {
-            services.log.info("the new products and policy change no purchase")
+            services.log.info(.reloadChangesNothing)
             return
         }
-        let (gain, lose) = (
-            difference.gain.values.reduce(0, +), difference.lose.values.reduce(0, +)
-        )
-        services.log.notice(
-            """
-            the new products or policy would change \(difference.changed) of \
-            \(difference.purchases) purchases, \(gain) entitlements gained and \(lose) lost, each \
-            at its next check; "renewald apply" changes them now
-            """, metadata: LogField.topic(.reloadOutlook))
+        services.log.notice(.reloadOutlook(difference), metadata: LogField.topic(.reloadOutlook))
     }
 }

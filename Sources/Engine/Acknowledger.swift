@@ -69,6 +69,6 @@ final class Acknowledger: Sendable {
     private func say(_ claim: Claim) {
         var fields = LogField.topic(.acknowledgementWaits, of: claim.purchase.app)
         fields[LogField.purchase] = "\(claim.purchaseID)"
-        log.notice("purchase \(claim.purchaseID) could not be acknowledged yet", metadata: fields)
+        log.notice(.acknowledgementWaits(claim.purchaseID), metadata: fields)
     }
 }

@@ -152,18 +152,14 @@ final class Committer: Sendable {
                 try await store(pending, as: part)
                 faults.ended(.commits)
                 if attempts > 0 {
-                    log.notice(
-                        "database reachable again; nothing was lost",
-                        metadata: LogField.topic(.commitGoesOn))
+                    log.notice(.commitGoesOn, metadata: LogField.topic(.commitGoesOn))
                 }
                 return
             } catch {
                 attempts += 1
                 state.withLock { $0.trouble = error }
                 if !faults.met(error, by: .commits), attempts == 1, !hasGivenUp {
-                    log.warning(
-                        "commit waits for the database: \(error.sentence)",
-                        metadata: LogField.topic(.commitWaits))
+                    log.warning(.commitWaits(error), metadata: LogField.topic(.commitWaits))
                 }
                 if error.isLasting, await setAside(from: &pending, error, as: part) { continue }
                 guard isWorthWaiting(for: error, since: began), !Task.isCancelled else {
@@ -193,9 +189,7 @@ final class Committer: Sendable {
     private func drop(_ batch: [Outcome]) {
         guard !batch.isEmpty else { return }
         context.inFlight.remove(batch.map(\.claim))
-        log.warning(
-            "dropped \(batch.count) answers; their purchases will be checked again",
-            metadata: LogField.topic(.answersDropped))
+        log.warning(.answersDropped(batch.count), metadata: LogField.topic(.answersDropped))
     }
 
     /// So many leases long a commit is tried again while the leases themselves can be kept, as with
@@ -231,12 +225,7 @@ final class Committer: Sendable {
             let claim = outcome.claim
             var fields = LogField.topic(.outcomeRefused, of: claim.purchase.app)
             fields[LogField.purchase] = "\(claim.purchaseID)"
-            log.error(
-                """
-                the database refuses to store the outcome of purchase \(claim.purchaseID): \
-                \(outcome.schedule.problem?.sentence ?? "it gives no reason")
-                """,
-                metadata: fields)
+            log.error(.outcomeRefused(claim.purchaseID, outcome.schedule.problem), metadata: fields)
         }
         context.services.observer.committed(report)
         told(report)

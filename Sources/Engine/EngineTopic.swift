@@ -59,15 +59,11 @@ extension Logger {
     func circuitOpened(of lane: Lane, _ failure: StoreFailure) {
         var fields = LogField.topic(failure.circuitTopic, of: lane.app)
         fields[LogField.problem] = "\(failure.problem.code.rawValue)"
-        log(
-            level: failure.circuitLevel,
-            "\(lane.title): \(failure.problem.sentence); single probes until it recovers",
-            metadata: fields)
+        log(level: failure.circuitLevel, .circuitOpened(lane, failure.problem), metadata: fields)
     }
 
     func circuitClosed(of lane: Lane) {
-        notice(
-            "\(lane.title): answers again", metadata: LogField.topic(.circuitClosed, of: lane.app))
+        notice(.circuitClosed(lane), metadata: LogField.topic(.circuitClosed, of: lane.app))
     }
 }
 

@@ -40,7 +40,7 @@ struct HintReader: Sendable {
         } catch {
             guard !Task.isCancelled else { return left }
             context.faults.met(error, by: .hintPages(source.name))
-            context.log.debug("news of \(source.name) waits for the database: \(error.sentence)")
+            context.log.debug(.hintPagesWait(source.name, error))
             return HintReading(
                 source.name, .left, rest: min(source.interval, Self.databaseRest))
         }
@@ -113,8 +113,7 @@ struct HintReader: Sendable {
             return false
         }
         if report.fresh > 0 {
-            context.log.debug(
-                "hints of \(source.name): \(report.fresh) new, \(report.woken) made due")
+            context.log.debug(.hintsTaken(source.name, new: report.fresh, madeDue: report.woken))
         }
         telling.tell(source, report.unhandled)
         if !report.refundNotices.isEmpty {
@@ -170,19 +169,15 @@ final class HintTelling: Sendable {
             guard told.withLock({ $0.failing.insert(name).inserted }) else { return }
             var fields = LogField.topic(.hintsWait, of: source.app)
             fields[LogField.problem] = "\(failure.problem.code.rawValue)"
-            log.warning(
-                "news of \(name): \(failure.problem.sentence); retrying with backoff",
-                metadata: fields)
+            log.warning(.hintsWait(name, failure.problem), metadata: fields)
         } else if told.withLock({ $0.failing.remove(name) }) != nil {
-            log.notice(
-                "news of \(name) can be read again",
-                metadata: LogField.topic(.hintsGoOn, of: source.app))
+            log.notice(.hintsGoOn(name), metadata: LogField.topic(.hintsGoOn, of: source.app))
         }
         if pulled.skipped == 0 {
             if pulled.failure == nil { told.withLock { _ = $0.skipping.remove(name) } }
         } else if told.withLock({ $0.skipping.insert(name).inserted }) {
             log.notice(
-                "news of \(name): skipped \(pulled.skipped), unreadable or about another app",
+                .hintsSkipped(name, pulled.skipped),
                 metadata: LogField.topic(.hintsSkipped, of: source.app))
         }
     }
@@ -192,16 +187,13 @@ final class HintTelling: Sendable {
         for count in unhandled
         where count.isNew && !count.isExpected && count.type != UnhandledNews.unreadable {
             log.warning(
-                """
-                news of type \(count.type) from \(source.name): not known to this version; \
-                recorded in renewald.unhandled_news
-                """, metadata: LogField.topic(.newsUnhandled, of: source.app))
+                .newsUnhandled(count.type, from: source.name),
+                metadata: LogField.topic(.newsUnhandled, of: source.app))
         }
     }
 
     func elsewhere(_ source: HintSource) {
         log.notice(
-            "lost the lease on the news of \(source.name); another worker reads them now",
-            metadata: LogField.topic(.hintsElsewhere, of: source.app))
+            .hintsElsewhere(source.name), metadata: LogField.topic(.hintsElsewhere, of: source.app))
     }
 }

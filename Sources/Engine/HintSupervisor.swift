@@ -128,9 +128,7 @@ final class HintSupervisor: Sendable {
         }
         for sign in cut { sign.raise() }
         if !changes.isEmpty {
-            log.notice(
-                "sources of news changed: \(changes.joined(separator: ", "))",
-                metadata: LogField.topic(.hintSourcesChanged))
+            log.notice(.hintSourcesChanged(changes), metadata: LogField.topic(.hintSourcesChanged))
         }
         return starts
     }
@@ -184,7 +182,7 @@ final class HintSupervisor: Sendable {
             for source in lost { reader.telling.elsewhere(source) }
         } catch {
             faults.met(error, by: .hints)
-            log.debug("hints wait for the database: \(error.sentence)")
+            log.debug(.hintRoundWaits(error))
             state.withLock { $0.watch.failed(round, at: .now) }
         }
         wakeUp.signal()
@@ -195,7 +193,7 @@ final class HintSupervisor: Sendable {
             try await store.forgetOldHints()
         } catch {
             faults.met(error, by: .hints)
-            log.debug("cannot delete old hints: \(error.sentence)")
+            log.debug(.oldHintsNotDeleted(error))
         }
     }
 

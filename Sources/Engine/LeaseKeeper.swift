@@ -50,15 +50,11 @@ actor LeaseKeeper {
                 faults.ended(.leases)
                 if trouble != nil {
                     trouble = nil
-                    log.notice(
-                        "leases can be renewed again; taking shards",
-                        metadata: LogField.topic(.leasesBack))
+                    log.notice(.leasesBack, metadata: LogField.topic(.leasesBack))
                 }
             } catch {
                 if !faults.met(error, by: .leases), trouble == nil {
-                    log.warning(
-                        "cannot renew leases: \(error.sentence)",
-                        metadata: LogField.topic(.leasesUncertain))
+                    log.warning(.leasesUncertain(error), metadata: LogField.topic(.leasesUncertain))
                 }
                 trouble = error
             }
@@ -104,9 +100,7 @@ actor LeaseKeeper {
         let lost = leases.keep(owned, reliableUntil: sent + settings.lease * 2 / 3)
         renewedAt = sent
         if !lost.isEmpty {
-            log.notice(
-                "lost \(lost.count) shards to another worker",
-                metadata: LogField.topic(.shardsLost))
+            log.notice(.shardsLost(lost.count), metadata: LogField.topic(.shardsLost))
         }
         try await giveSurplusBack()
         try await tellApps()
@@ -130,16 +124,11 @@ actor LeaseKeeper {
         if leases.lease.epochs.isEmpty { leases.relyUntil(sent + settings.lease * 2 / 3) }
         leases.add(taken)
         supervisor.wake()
-        log.debug("\(taken.count) shards leased")
+        log.debug(.shardsLeased(taken.count))
         let crashed = taken.filter { !$0.suspects.isEmpty }
         let suspects = crashed.reduce(0) { $0 + $1.suspects.count }
         if suspects > 0 {
-            log.warning(
-                """
-                a worker crashed with \(suspects) checks in flight; rechecking those first, in \
-                small groups
-                """,
-                metadata: LogField.topic(.crashLeftChecks))
+            log.warning(.crashLeftChecks(suspects), metadata: LogField.topic(.crashLeftChecks))
         }
         return taken
     }
@@ -161,7 +150,7 @@ actor LeaseKeeper {
         leaving.subtract(idle)
         guard !idle.isEmpty else { return }
         try await ledger.release(leases.drop(idle))
-        log.debug("\(idle.count) shards given to other workers")
+        log.debug(.shardsGivenBack(idle.count))
     }
 
     private func releaseLeases() async {
@@ -170,9 +159,7 @@ actor LeaseKeeper {
             if !lease.epochs.isEmpty { try await ledger.release(lease) }
             try await ledger.leave(worker)
         } catch {
-            log.notice(
-                "could not release leases; they expire by themselves",
-                metadata: LogField.topic(.leasesNotGivenBack))
+            log.notice(.leasesNotGivenBack, metadata: LogField.topic(.leasesNotGivenBack))
         }
     }
 }

@@ -23,8 +23,7 @@ struct QueueWork: Sendable {
             context.inFlight.beginReading(lane.number)
             let claims = try await context.ledger.claim(request)
             context.faults.ended(.queue(lane.number))
-            context.log.trace(
-                "\(lane.title): \(claims.count) claims from \(places.count) shards")
+            context.log.trace(.claimed(lane, claims.count, fromShards: places.count))
             return .read(claims)
         } catch {
             return failed(error)
@@ -37,7 +36,7 @@ struct QueueWork: Sendable {
         do {
             return .fronts(try await context.ledger.fronts(of: lane, in: shards))
         } catch {
-            context.log.debug("\(lane.title): cannot look at its shards: \(error.sentence)")
+            context.log.debug(.cannotLookAtShards(lane, error))
             return .fronts([:])
         }
     }
@@ -63,7 +62,7 @@ struct QueueWork: Sendable {
     }
 
     private func failed(_ error: LedgerError) -> QueueMachine.Event {
-        context.log.debug("\(lane.title): cannot claim: \(error.sentence)")
+        context.log.debug(.cannotClaim(lane, error))
         return .readFailed(isLasting: context.faults.met(error, by: .queue(lane.number)))
     }
 
@@ -76,7 +75,7 @@ struct QueueWork: Sendable {
             return .reserved(
                 reply.reservation, calls: calls, sent: reply.sent, answered: reply.answered)
         } catch {
-            context.log.debug("\(lane.title): cannot reserve calls: \(error.sentence)")
+            context.log.debug(.cannotReserveCalls(lane, error))
             return .reservationFailed(
                 isLasting: context.faults.met(error, by: .quota(lane.app)))
         }
@@ -88,7 +87,7 @@ struct QueueWork: Sendable {
             try await context.ledger.returnCalls(
                 UnusedCalls(stretch, of: BucketID(of: lane.app), reservedUntil: end))
         } catch {
-            context.log.debug("\(lane.title): cannot return calls: \(error.sentence)")
+            context.log.debug(.cannotReturnCalls(lane, error))
         }
     }
 }

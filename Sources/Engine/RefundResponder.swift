@@ -98,7 +98,7 @@ final class RefundResponder: Sendable {
             return round
         } catch {
             context.faults.met(error, by: .refunds)
-            log.debug("refund requests wait for the database: \(error.sentence)")
+            log.debug(.refundRoundWaits(error))
             return nil
         }
     }
@@ -153,7 +153,7 @@ final class RefundResponder: Sendable {
         } catch {
             // What was begun and not noted is found when its time is up.
             context.faults.met(error, by: .refunds)
-            log.debug("request \(one.id): \(error.sentence)")
+            log.debug(.refundFailed(one.id, error.sentence))
             return false
         }
     }
@@ -161,50 +161,44 @@ final class RefundResponder: Sendable {
 
 extension Logger {
     fileprivate func tell(_ alarm: RefundAlarm) {
-        let (store, end) = (alarm.app.store.rawValue, alarm.answerBy.text)
         switch alarm.cause {
         case .unanswered:
-            say(
-                .warning, .refundUnanswered, alarm.id, alarm.app,
-                "nobody has answered, and \(store) waits until \(end)")
+            say(.warning, .refundUnanswered, alarm.id, alarm.app, .refundUnanswered(alarm))
         case .expired:
-            say(.notice, .refundExpired, alarm.id, alarm.app, "\(store) had no answer by \(end)")
+            say(.notice, .refundExpired, alarm.id, alarm.app, .refundExpired(alarm))
         case .uncertain:
-            say(
-                .warning, .refundUncertain, alarm.id, alarm.app,
-                "it is not known whether \(store) has the answer; it is not sent again")
+            say(.warning, .refundUncertain, alarm.id, alarm.app, .refundUncertain(alarm))
         }
     }
 
     fileprivate func tell(_ one: UnreadableRequest) {
-        say(
-            .error, .refundWaits, one.id, one.app,
-            "\(one.problem.sentence); nothing is sent, and it is looked at again in an hour")
+        say(.error, .refundWaits, one.id, one.app, .refundUnreadable(one.id, one.problem))
     }
 
     fileprivate func tell(_ one: RefundCase, _ ending: RefundEnding) {
         switch ending {
         case .taken:
-            say(
-                .info, .refundAnswered, one.id, one.app,
-                "\(one.app.store.rawValue) has the answer")
+            say(.info, .refundAnswered, one.id, one.app, .refundAnswered(one.id, by: one.app.store))
         case .uncertain(let problem):
-            say(.warning, .refundUncertain, one.id, one.app, problem.sentence)
+            say(
+                .warning, .refundUncertain, one.id, one.app,
+                .refundFailed(one.id, problem.sentence))
         case .refused(let problem):
-            say(.warning, .refundRefused, one.id, one.app, problem.sentence)
+            say(.warning, .refundRefused, one.id, one.app, .refundFailed(one.id, problem.sentence))
         case .later(let problem, _):
             // Once for each request.
             say(
                 one.attempts == 0 ? .notice : .debug, .refundWaits, one.id, one.app,
-                "\(problem.sentence); the answer is sent again until the deadline")
+                .refundWaits(one.id, problem))
         }
     }
 
     private func say(
-        _ level: Logger.Level, _ topic: EngineTopic, _ id: Int64, _ app: AppKey, _ text: String
+        _ level: Logger.Level, _ topic: EngineTopic, _ id: Int64, _ app: AppKey,
+        _ message: Logger.Message
     ) {
         var fields = LogField.topic(topic, of: app)
         fields["request"] = "\(id)"
-        log(level: level, "request \(id): \(text)", metadata: fields)
+        log(level: level, message, metadata: fields)
     }
 }

@@ -93,8 +93,7 @@ package final class RenewalEngine: Service {
                 stopper.finish()
             }
         } onGracefulShutdown: {
-            self.log.info(
-                "stopping: finishing the checks in flight", metadata: LogField.topic(.stopping))
+            self.log.info(.stopping, metadata: LogField.topic(.stopping))
             stopper.yield()
         }
         self.supervisor.withLock { $0 = nil }

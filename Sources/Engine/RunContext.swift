@@ -63,7 +63,7 @@ extension RunContext {
             turn = try await row.wait(within: max(end - .now, .zero))
             faults.ended(.quota(app))
         } catch {
-            log.debug("\(app.title): cannot reserve a call: \(error.sentence)")
+            log.debug(.cannotReserveCall(app, error))
             faults.met(error, by: .quota(app))
             turn = .missed
         }

@@ -47,8 +47,7 @@ final class StandingFaults: Sendable {
             return !faults.values.contains(error)
         }
         if isMended {
-            log.notice(
-                "the database accepts all work again", metadata: LogField.topic(.databaseRelents))
+            log.notice(.databaseRelents, metadata: LogField.topic(.databaseRelents))
         }
     }
 

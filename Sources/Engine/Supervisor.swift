@@ -97,9 +97,7 @@ final class Supervisor: Sendable {
             isLater = unasked > 0
         } catch {
             if !faults.met(error, by: .suspects) {
-                log.warning(
-                    "cannot recheck what a crash left in flight yet: \(error.sentence)",
-                    metadata: LogField.topic(.suspectsWait))
+                log.warning(.suspectsWait(error), metadata: LogField.topic(.suspectsWait))
             }
             leases.allowClaims(Set(shards.map(\.shard)))
             isLater = true
@@ -231,7 +229,7 @@ final class Supervisor: Sendable {
             return true
         } catch {
             faults.met(error, by: .look)
-            log.debug("cannot look for due purchases: \(error.sentence)")
+            log.debug(.cannotLook(error))
             return false
         }
     }
@@ -248,7 +246,7 @@ final class Supervisor: Sendable {
             } catch {
                 // Only a convenience: the poll finds what is due as well.
                 attempts += 1
-                if attempts == 1 { log.debug("cannot listen for notifications: \(error.sentence)") }
+                if attempts == 1 { log.debug(.cannotListen(error)) }
                 try? await Task.sleep(
                     for: retryDelay(attempts: 1, jitter: .random(in: 0..<1)) / 5)
             }

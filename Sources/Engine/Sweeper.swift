@@ -74,14 +74,14 @@ struct Sweeper: Sendable {
             return outcome
         } catch {
             context.faults.met(error, by: .sweep)
-            context.log.debug("\(lane.title): cannot sweep: \(error.sentence)")
+            context.log.debug(.cannotSweep(lane, error))
             return nil
         }
     }
 
     private func tell(_ outcome: SweepStep, of lane: Lane, _ walk: SweepWalk) {
         guard case .swept(let count, _, _) = outcome, count > 0 else { return }
-        context.log.trace("\(lane.title): \(count) purchases made due by the sweep")
+        context.log.trace(.swept(lane, count))
         context.services.observer.swept(lane.app, count, every: walk.turnOfFirst)
         supervisor.hear(of: lane.app)
     }

@@ -46,7 +46,7 @@ extension RunContext {
             try await ledger.block(BucketID(of: app), for: retryAfter)
         } catch {
             faults.met(error, by: .quota(app))
-            log.debug("\(app.title): other workers cannot be told to wait: \(error.sentence)")
+            log.debug(.cannotTellOthersToWait(app, error))
         }
     }
 }

@@ -1,3 +1,4 @@
+import Logging
 import Sockets
 import Synchronization
 
@@ -94,7 +95,7 @@ final class JournalWriter: Sendable {
 
     private static func note(ofDropped count: Int) -> JournalEntry {
         var entry = JournalEntry()
-        entry.add("MESSAGE", "\(count) lines were dropped: the journal did not take them in time")
+        entry.add("MESSAGE", Logger.Message.journalLinesDropped(count).description)
         entry.add("PRIORITY", "4")
         entry.add("SYSLOG_IDENTIFIER", "renewald")
         if let id = CatalogEntry.id(of: DaemonTopic.journalLinesDropped.rawValue) {

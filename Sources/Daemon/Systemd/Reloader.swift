@@ -46,9 +46,7 @@ final class Reloader: Sendable {
             for fault in error.faults {
                 log.error("\(fault.description)", metadata: LogField.topic(.configurationFault))
             }
-            log.error(
-                "reload failed; the old configuration stays in force",
-                metadata: LogField.topic(.reloadRefused))
+            log.error(.reloadRefused, metadata: LogField.topic(.reloadRefused))
             state.refusedFaults = error.faults.count
         }
     }
@@ -84,18 +82,14 @@ final class Reloader: Sendable {
         let changes = Reload.changes(from: configuration, to: next)
         if next.rules.decidesOtherwise(than: configuration.rules) { outlook.look(at: next.rules) }
         current.withLock { $0 = next }
-        log.info(
-            "reloaded the configuration and the secrets in files; \(changes)",
-            metadata: LogField.topic(.reloaded))
+        log.info(.reloaded(changes), metadata: LogField.topic(.reloaded))
         next.warn(in: log)
         var waiting = Reload.waitingForRestart(from: services.configuration, to: next)
         if next.engine.inFlight > services.clients.capacity {
             waiting.append("engine.in_flight above \(services.clients.capacity)")
         }
         for name in waiting {
-            log.notice(
-                "\(name) has changed; restart to apply it",
-                metadata: LogField.topic(.restartNeeded))
+            log.notice(.restartNeeded(for: name), metadata: LogField.topic(.restartNeeded))
         }
         state.apps = next.apps.count
         state.refusedFaults = 0

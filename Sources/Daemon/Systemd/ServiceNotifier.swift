@@ -107,12 +107,9 @@ package final class ServiceNotifier: Sendable {
         }
         guard isNew else { return }
         if stuck.isEmpty {
-            log.warning(
-                "progress again", metadata: LogField.topic(.workAdvances))
+            log.warning(.workAdvances, metadata: LogField.topic(.workAdvances))
         } else {
-            log.critical(
-                "no progress in: \(stuck.joined(separator: ", "))",
-                metadata: LogField.topic(.workStuck))
+            log.critical(.workStuck(in: stuck), metadata: LogField.topic(.workStuck))
         }
     }
 
