@@ -64,6 +64,26 @@ package struct AmazonAppKeys: KeyGroup {
     package let sandbox = Key(
         "sandbox", .boolean, default: false, .live,
         "Whether this app's receipts come from the Cloud Sandbox.")
+    package let sqsQueue = Key(
+        "sqs_queue", .address, or: "none",
+        example: "https://sqs.eu-west-1.amazonaws.com/123456789012/renewald", .live,
+        """
+        The SQS queue to pull real-time notifications from: its whole address. It must be
+        subscribed to the app's topic. No other program may pull from it.
+        """)
+    package let sqsRegion = Key(
+        "sqs_region", .text, or: "the one that the address of the queue names",
+        example: "eu-west-1", .live, "The AWS region of the queue.")
+    package let sqsAccessKeyID = Key(
+        "sqs_access_key_id", .text, or: "none; required with sqs_queue",
+        example: "AKIAIOSFODNN7EXAMPLE", .live,
+        """
+        The access key of the AWS user that may pull: sqs:ReceiveMessage,
+        sqs:DeleteMessage and sqs:GetQueueAttributes on this queue, and nothing else.
+        """)
+    package let sqsSecretAccessKey = Key(
+        "sqs_secret_access_key", .secret, or: "none; required with sqs_queue",
+        example: "credential:amazon-sqs-key", .live, "The secret of that access key.")
 }
 
 /// `[[product]]`.

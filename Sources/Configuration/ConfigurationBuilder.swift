@@ -177,7 +177,9 @@ struct ConfigurationBuilder {
             reader.checkAppleKey()
             return .apple(reader.values())
         case .google: return .google(reader.values())
-        case .amazon: return .amazon(reader.values())
+        case .amazon:
+            reader.checkAmazonQueue()
+            return .amazon(reader.values())
         case nil: return nil
         }
     }
@@ -226,6 +228,20 @@ extension SectionReader {
         let names = ["issuer_id", "key_id", "private_key"]
         guard !isWritten("shared_secret") || names.contains(where: isWritten) else { return }
         for name in names where !isWritten(name) { faultMissing(name) }
+    }
+
+    /// A queue is pulled with a key, in a region; neither is of use without a queue.
+    fileprivate mutating func checkAmazonQueue() {
+        let keys = ["sqs_access_key_id", "sqs_secret_access_key"]
+        guard isWritten("sqs_queue") else {
+            if (keys + ["sqs_region"]).contains(where: isWritten) { faultMissing("sqs_queue") }
+            return
+        }
+        for name in keys where !isWritten(name) { faultMissing(name) }
+        let app = values(AmazonAppKeys.self)
+        if isInOrder("sqs_queue"), !isWritten("sqs_region"), app.queue?.region == nil {
+            faultMissing("sqs_region")
+        }
     }
 }
 

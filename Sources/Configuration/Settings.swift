@@ -66,7 +66,7 @@ package enum App: Hashable, Sendable {
         switch self {
         case .apple(let app): [app.apiKey?.privateKey, app.sharedSecret].compactMap { $0 }
         case .google(let app): [app.serviceAccount]
-        case .amazon(let app): [app.sharedSecret]
+        case .amazon(let app): [app.sharedSecret, app.sqsSecretAccessKey].compactMap { $0 }
         }
     }
 }
@@ -90,6 +90,34 @@ extension TableValues<AppleAppKeys> {
             let privateKey = self.privateKey
         else { return nil }
         return AppleKeySource(issuerID: issuerID, keyID: keyID, privateKey: privateKey)
+    }
+}
+
+/// Where Amazon's notifications are pulled from.
+package struct AmazonQueueSource: Hashable, Sendable {
+    package let address: String
+    /// Nil where it is neither written nor named by the address: that is a fault.
+    package let region: String?
+    package let accessKeyID: String?
+    package let secretAccessKey: SecretSource?
+}
+
+extension TableValues<AmazonAppKeys> {
+    /// Nil where nothing is pulled.
+    package var queue: AmazonQueueSource? {
+        guard let address = self.sqsQueue else { return nil }
+        return AmazonQueueSource(
+            address: address, region: self.sqsRegion ?? Self.region(ofQueue: address),
+            accessKeyID: self.sqsAccessKeyID, secretAccessKey: self.sqsSecretAccessKey)
+    }
+
+    /// The region in `https://sqs.REGION.amazonaws.com/…`; nil in an address of another form, as
+    /// that of an endpoint of one's own.
+    private static func region(ofQueue address: String) -> String? {
+        let host = address.split(separator: "/").dropFirst().first ?? ""
+        let labels = host.split(separator: ".")
+        guard labels.count >= 4, labels[0] == "sqs", labels[2] == "amazonaws" else { return nil }
+        return String(labels[1])
     }
 }
 

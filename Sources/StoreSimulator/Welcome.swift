@@ -38,6 +38,10 @@ package struct Welcome: Sendable {
             ("google_package_name", app), ("amazon_base_url", place.origin),
             ("amazon_sandbox_base_url", place.sandboxOrigin),
             ("amazon_shared_secret", directory + "/amazon.secret"),
+            ("amazon_sqs_queue", place.origin + AmazonQueueHandler.path),
+            ("amazon_sqs_region", AWSKey.region),
+            ("amazon_sqs_access_key_id", AWSKey.id),
+            ("amazon_sqs_secret_access_key", directory + "/amazon-sqs.key"),
             ("control_url", place.origin + "/control"),
             ("renewald_configuration", directory + "/renewald.toml"),
         ]

@@ -122,6 +122,22 @@ import Testing
         => 5: app.servce_account: is not known; the nearest known one is app.service_account
         => 6: app.shared_secret: must be "credential:NAME", "file:/path" or "env:NAME"
         ---
+        [[app]]
+        store = "amazon"
+        id = "com.example.reader"
+        shared_secret = "credential:amazon-secret"
+        sqs_queue = "https://localhost:9324/1/renewald"
+        => 1: app.sqs_access_key_id: is required, such as sqs_access_key_id = "AKIAIOSFODNN7EXAMPLE"
+        => 1: app.sqs_secret_access_key: is required, such as sqs_secret_access_key = "credential:amazon-sqs-key"
+        => 1: app.sqs_region: is required, such as sqs_region = "eu-west-1"
+        ---
+        [[app]]
+        store = "amazon"
+        id = "com.example.reader"
+        shared_secret = "credential:amazon-secret"
+        sqs_access_key_id = "AKIAIOSFODNN7EXAMPLE"
+        => 1: app.sqs_queue: is required, such as sqs_queue = "https://sqs.eu-west-1.amazonaws.com/123456789012/renewald"
+        ---
         store = "apple"
         => 1: store: must be written as [store.apple]
         ---

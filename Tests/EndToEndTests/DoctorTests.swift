@@ -11,7 +11,7 @@ struct DoctorTests {
         try await onDurableStage { stage in
             let root = try await installUnits(stage)
             try await connectAsWorker(stage)
-            try subscribe(stage)
+            try stage.subscribe()
             let ended = try await stage.renewald("doctor", "--root", root)
             #expect(ended.exit == .code(0), "\(ended.standardOutput)")
             #expect(ended.standardError == "")
@@ -135,25 +135,6 @@ struct DoctorTests {
             ended.expect("wrong", "google", "token endpoint")
             #expect(ended.wrongSubjects == ["apple", "google", "amazon"])
             #expect(ended.exit == .code(75))
-        }
-    }
-
-    @Test func looksAtTheSubscriptionWithoutPulling() async throws {
-        try await onStage { stage in
-            try subscribe(stage)
-            // Who may only pull may not look.
-            try await stage.fault(
-                #"{"endpoint":"pubsub","kind":"status","status":403,"count":1}"#)
-            let subscriber = try await stage.renewald("doctor")
-            subscriber.expect("ok", "google", "the key may pull notifications")
-            try await stage.fault(#"{"endpoint":"pubsub","kind":"status","status":403}"#)
-            let nobody = try await stage.renewald("doctor")
-            nobody.expect("note", "google", "whether the key may pull notifications is not known")
-            try await stage.clearFaults()
-            try stage.editConfiguration { $0.replacing("\"play\"", with: "\"nonsense\"") }
-            let missing = try await stage.renewald("doctor")
-            #expect(missing.exit == .code(78))
-            missing.expect("wrong", "google", "there is no such subscription")
         }
     }
 
@@ -342,15 +323,6 @@ struct DoctorTests {
             """)
         try stage.editConfiguration {
             $0.replacingOccurrences(of: "user=postgres", with: "user=renewald")
-        }
-    }
-
-    /// Google's news come from a subscription; the simulator has one.
-    private func subscribe(_ stage: Stage, to name: String = "play") throws {
-        try stage.editConfiguration {
-            $0.replacingOccurrences(
-                of: "store = \"google\"\n",
-                with: "store = \"google\"\npubsub_subscription = \"\(name)\"\n")
         }
     }
 

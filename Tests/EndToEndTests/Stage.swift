@@ -127,7 +127,7 @@ final class Stage: Sendable {
     }
 
     private func plantKeys() throws {
-        for name in ["apple.p8", "amazon.secret"] {
+        for name in ["apple.p8", "amazon.secret", "amazon-sqs.key"] {
             let text = try String(contentsOfFile: "\(folder)/stores/\(name)", encoding: .utf8)
             plant(text.split(separator: "\n").filter { !$0.hasPrefix("-----") }.map(String.init))
         }

@@ -42,6 +42,32 @@ extension Stage {
         return receipt
     }
 
+    /// Lets the daemon pull Google's notifications; the simulator has one subscription.
+    func subscribe(to name: String = "play") throws {
+        try editConfiguration {
+            $0.replacingOccurrences(
+                of: "store = \"google\"\n",
+                with: "store = \"google\"\npubsub_subscription = \"\(name)\"\n")
+        }
+    }
+
+    /// Lets the daemon read the queue of Amazon's notifications.
+    func readQueue(_ name: String = "renewald") throws {
+        let stores = "\(folder)/stores"
+        try editConfiguration {
+            $0.replacingOccurrences(
+                of: "\(stores)/amazon.secret\"\n",
+                with: """
+                    \(stores)/amazon.secret"
+                    sqs_queue = "\(origin)/000000000000/\(name)"
+                    sqs_region = "eu-west-1"
+                    sqs_access_key_id = "AKIASTORESIMEXAMPLE0"
+                    sqs_secret_access_key = "file:\(stores)/amazon-sqs.key"
+
+                    """)
+        }
+    }
+
     /// Does something to a purchase, such as `fail_payment`.
     func act(_ purchase: Made, _ action: String, _ body: String = "{}") async throws {
         _ = try await control("purchases/\(purchase.id)/\(action)", body)

@@ -78,7 +78,7 @@ struct UnitFileTests {
             }
         }
         #expect(Set(credentials).count == 1)
-        #expect(credentials[0].count == 10)
+        #expect(credentials[0].count == 12)
     }
 
     /// `systemd-analyze verify` does not look for these.

@@ -7,6 +7,7 @@ import sys
 import warnings
 
 from amazon import Amazon
+from amazon_queue import AmazonQueue
 from apple import Apple
 from google_play import Google
 from stage import Counter, Simulator
@@ -20,7 +21,7 @@ def main(program, directory):
     try:
         count.count_requests()
         simulator.populate()
-        for store in (Apple, Google, Amazon):
+        for store in (Apple, Google, Amazon, AmazonQueue):
             store(simulator, count).run()
     finally:
         simulator.end()

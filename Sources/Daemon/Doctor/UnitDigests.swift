@@ -4,12 +4,12 @@ enum UnitDigests {
         "renewald-alert@.service":
             "90b60100e8da9ea197d4b4173ff764eaa200cb6eb7ed470286571e76077e7d73",
         "renewald-check@.service":
-            "fd2effa8ce9980069df1a9ae0af8f47100f428f87ad2bdd2764f2589b9d77f6c",
+            "10b178aa092439cb62c5e111426e035197779ff4973922b20360483e8590759f",
         "renewald-once.service":
-            "a22dc30c16bb494171666714bee5a74fab13c98f4b5eff56e462f0109cfada40",
+            "932d1ab4f6f230907ba9f487a7bb5de4e20127f5520f26df900c2c65570f9789",
         "renewald-once.timer":
             "bbc10e2471f3b9c4fff64fae934f85631a71daa8f9dfeef3847adf9169cde022",
         "renewald.service":
-            "1604cf5aeca6ddf08977a1f9e97d21541196424922d8eef7ddb32c44be45b0f0",
+            "e726a5ed1567147af459984f405dd0e63c3f8d3d8e45aa0c72f2f73e3c9c95fc",
     ]
 }

@@ -1,19 +1,46 @@
 import Configuration
+import Engine
 import Renewal
 import Stores
 
 struct AmazonStoreApp: StoreApp {
     let app: AmazonApp
 
-    /// Amazon has no news that could be asked for.
+    private var key: AppKey { AppKey(store: .amazon, id: app.id) }
+
     func client(
         _ factory: StoreClientFactory, _ transport: StoreTransport
     ) throws(ConfigurationFault) -> StoreClient {
         let store = try factory.amazonStore(app, transport)
-        return StoreClient(ask: { await store.within($2).ask($0, at: $1) })
+        var client = StoreClient(ask: { await store.within($2).ask($0, at: $1) })
+        if let queue = try factory.amazonQueue(app, transport) {
+            client.hintSources.append(notifications(from: queue))
+        }
+        return client
     }
 
-    func news(in terms: inout ForecastTerms) -> MissingNews? { nil }
+    func news(in terms: inout ForecastTerms) -> MissingNews? {
+        guard app.queue == nil else {
+            terms.newsOfAll = Self.notificationInterval
+            return nil
+        }
+        return MissingNews(
+            remedy: "subscribe an SQS queue (sqs_queue)", interval: Self.notificationInterval)
+    }
+
+    private static let notificationInterval = Duration.seconds(10)
+
+    private func notifications(from queue: AmazonQueue) -> HintSource {
+        HintSource(
+            name: "amazon \(app.id) notifications", app: key, endpoint: "amazon notifications",
+            interval: Self.notificationInterval,
+            pull: { _, now, permit throws(StoreFailure) in
+                try await queue.within(CallSession(permit)).pull(at: now)
+            },
+            acknowledge: { receipts, now, permit throws(StoreFailure) in
+                try await queue.within(CallSession(permit)).acknowledge(receipts, at: now)
+            })
+    }
 
     func look(with check: inout CredentialCheck) {
         check.look(at: app.sharedSecret, "amazon \(app.id): a shared key") {
@@ -24,6 +51,12 @@ struct AmazonStoreApp: StoreApp {
             }
             return []
         }
+        guard let secret = app.sqsSecretAccessKey else { return }
+        check.look(at: secret, "amazon \(app.id): the key of an AWS user") {
+            factory throws(ConfigurationFault) in
+            _ = try factory.secret(secret)
+            return []
+        }
     }
 
     func ask(
@@ -32,10 +65,16 @@ struct AmazonStoreApp: StoreApp {
         let store = try check.factory.amazonStore(app, transport)
         tell(
             await check.finding(
-                AppKey(store: .amazon, id: app.id),
-                "the Receipt Verification Service accepts the key",
+                key, "the Receipt Verification Service accepts the key",
                 "compare shared_secret with the Amazon Developer Console, Settings, Shared Key"
             ) { now throws(StoreFailure) in try await store.probe(at: now) })
+        guard let queue = try check.factory.amazonQueue(app, transport) else { return }
+        tell(
+            await check.finding(
+                key, "the queue of notifications can be looked at",
+                "check sqs_queue and the access key, and allow its user sqs:ReceiveMessage, "
+                    + "sqs:DeleteMessage and sqs:GetQueueAttributes on the queue"
+            ) { now throws(StoreFailure) in try await queue.probe(at: now) })
     }
 }
 
@@ -48,6 +87,22 @@ extension StoreClientFactory {
             AmazonStore(
                 credentials: credentials, production: try host(settings.amazon.baseURL, .amazon),
                 sandbox: try host(settings.amazon.sandboxURL, .amazon), transport: transport)
+        }
+    }
+
+    /// Nil where none is configured.
+    fileprivate func amazonQueue(
+        _ app: AmazonApp, _ transport: StoreTransport
+    ) throws(ConfigurationFault) -> AmazonQueue? {
+        guard let queue = app.queue, let region = queue.region,
+            let accessKeyID = queue.accessKeyID, let source = queue.secretAccessKey
+        else { return nil }
+        let credentials = AWSCredentials(
+            accessKeyID: accessKeyID, secretAccessKey: try secret(source), region: region)
+        return try made(source.place) { () throws(CredentialFault) in
+            try AmazonQueue(
+                at: queue.address, certificateAuthorityFile: settings.tlsCA(.amazon)?.path,
+                credentials: credentials, of: app.id, transport: transport)
         }
     }
 

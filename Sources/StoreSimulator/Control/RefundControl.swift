@@ -34,7 +34,7 @@ struct RefundControl: Sendable {
             guard charges.indices.contains(charge) else {
                 throw ControlError("there is no such charge", status: 409)
             }
-            world.publishNews(at: now)
+            world.publishGoogleNews(at: now)
             guard
                 let id = world.desk.ask(purchase, charge: charge, reason: body.reason, at: now),
                 let review = world.desk.review(id)
@@ -139,7 +139,7 @@ struct RefundControl: Sendable {
             switch store {
             case .apple: world.desk.announce(announcement)
             case .google:
-                world.publishNews(at: now)
+                world.publishGoogleNews(at: now)
                 world.pubSub.publish(Google.announcement(announcement, purchase), at: now)
             case .amazon: throw ControlError("Amazon's news cannot be pulled", status: 409)
             }

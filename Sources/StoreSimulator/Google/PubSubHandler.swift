@@ -10,7 +10,11 @@ private struct PubSubRequest: Decodable {
 
 /// Subscriptions of Cloud Pub/Sub. A pull answers at once, with an empty object when there is
 /// nothing.
+///
+/// https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions
 struct PubSubHandler: Sendable {
+    /// Exists from the start.
+    static let subscription = "projects/storesim/subscriptions/play"
     private static let pullLimit = 1000
 
     let calls: StoreCalls
@@ -85,7 +89,7 @@ struct PubSubHandler: Sendable {
         guard !name.contains(":") else {
             throw Self.notFound
         }
-        world.publishNews(at: now)
+        world.publishGoogleNews(at: now)
         world.pubSub.subscribe(name)
         return Reply(200, .object { $0.member("name", name) })
     }
@@ -98,7 +102,7 @@ struct PubSubHandler: Sendable {
                 Self.failure(
                     400, "The value for max_messages is too small.", "INVALID_ARGUMENT"))
         }
-        world.publishNews(at: now)
+        world.publishGoogleNews(at: now)
         return Self.pulled(world.pubSub.pull(name, limit: min(limit, Self.pullLimit), at: now))
     }
 
@@ -139,7 +143,7 @@ extension PubSubHandler {
         return Reply(200, .object { $0.array("permissions", held) })
     }
 
-    private static func pulled(_ deliveries: [PubSub.Delivery]) -> Reply {
+    private static func pulled(_ deliveries: [Topic.Delivery]) -> Reply {
         guard !deliveries.isEmpty else { return Reply(200, .emptyObject) }
         let answer = JSON.object(capacity: deliveries.count * 800) { json in
             json.objects("receivedMessages", deliveries) { json, delivery in

@@ -21,6 +21,7 @@ enum Endpoint: String, CaseIterable, Hashable, Sendable {
     case pubsub
     // Amazon
     case receipt
+    case queue
     /// A control call, or a path that no store knows.
     case other
 }

@@ -13,6 +13,8 @@ struct Request {
     /// Path and query as sent, percent-encoded.
     var target: String
     var authorization: String?
+    /// All fields of the head, with small names; kept only where AWS's signature is about them.
+    private(set) var signedFields: [String: String] = [:]
     var body: [UInt8] = []
     var host = StoreHost.production
     /// What the router found: what the path stands for, and its named parts.
@@ -24,6 +26,14 @@ struct Request {
         self.target = target
         self.authorization = authorization
         self.body = body
+    }
+
+    mutating func keepSigned(_ fields: some Sequence<(name: String, value: String)>) {
+        guard authorization?.hasPrefix(AWSKey.algorithm) == true else { return }
+        for (name, value) in fields {
+            // HTTP/2 has another name for the host.
+            signedFields[name == ":authority" ? "host" : name.lowercased()] = value
+        }
     }
 
     /// The segments of the path, still percent-encoded, without empty ones.

@@ -25,6 +25,7 @@ final class HTTP1Handler: ChannelInboundHandler {
             request = Request(
                 method: head.method.rawValue, target: head.uri,
                 authorization: head.headers.first(name: "authorization"))
+            request?.keepSigned(head.headers.lazy.map { ($0.name, $0.value) })
         case .body(let buffer):
             guard let count = request?.body.count, count + buffer.readableBytes <= bodyLimitBytes
             else { return context.close(promise: nil) }

@@ -30,6 +30,7 @@ final class HTTP2Handler: ChannelInboundHandler {
                     method: frame.headers.first(name: ":method") ?? "",
                     target: frame.headers.first(name: ":path") ?? "",
                     authorization: frame.headers.first(name: "authorization"))
+                request?.keepSigned(frame.headers.lazy.map { ($0.name, $0.value) })
             }
             if frame.endStream { finish(context) }
         case .data(let frame):

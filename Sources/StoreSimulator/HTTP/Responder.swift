@@ -40,12 +40,13 @@ final class Responder: Sendable {
             GoogleTokenHandler(calls: calls, credentials: credentials).routes,
             PubSubHandler(calls: calls).routes,
             AmazonReceiptHandler(calls: calls, secret: credentials.amazonSecret).routes,
+            AmazonQueueHandler(calls: calls, key: credentials.awsKey).routes,
         ]
         let controls = [
             clock.routes, clients.routes, PurchaseControl(world: world, signer: receipts).routes,
             TruthControl(world: world).routes, ScenarioControl(world: world).routes,
             FaultControl(world: world).routes, QuotaControl(world: world).routes,
-            CallControl(world: world).routes, PubSubControl(world: world).routes,
+            CallControl(world: world).routes, NotificationControl(world: world).routes,
             RefundControl(world: world).routes,
         ]
         router = Router((stores + controls).flatMap(\.self))
@@ -101,7 +102,7 @@ extension Failures {
         case .token: Reply(405, text: "Method not allowed\n")
         case .subscription, .subscriptionV1, .product, .productV1, .voided: status(405, .google)
         case .statuses, .transaction, .history, .refunds, .order, .notifications, .verifyReceipt,
-            .orders, .reviewRefund, .consumption, .pubsub, .receipt, .other:
+            .orders, .reviewRefund, .consumption, .pubsub, .receipt, .queue, .other:
             unrouted(request)
         }
     }

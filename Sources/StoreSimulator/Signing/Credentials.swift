@@ -10,6 +10,8 @@ struct Credentials: Sendable {
     let issuerID: String
     let keyID: String
     let amazonSecret: String
+    /// Signs for the queue of Amazon's notifications.
+    let awsKey: AWSKey
     /// Apple's app-specific shared secret, which `verifyReceipt` wants.
     let appleSecret: String
     let serviceAccount = "renewald@storesim.iam.gserviceaccount.example"
@@ -30,6 +32,7 @@ struct Credentials: Sendable {
         amazonSecret = names.amazonSecret()
         googleKeyID = names.uuid().filter { $0 != "-" }
         appleSecret = names.appleSecret()
+        awsKey = AWSKey(secret: names.awsSecret())
         appleKey = P256.Signing.PrivateKey()
         googleKey = rsa.google
         signer = try AppleSigner()
@@ -74,6 +77,7 @@ struct ClientFiles {
         try put(credentials.receipts.rootPEM, "apple-receipt-root.pem")
         try putSecret(serviceAccountText, "google.json")
         try putSecret(credentials.amazonSecret, "amazon.secret")
+        try putSecret(credentials.awsKey.secret, "amazon-sqs.key")
         try put(app, "apple", "google", "amazon")
         try put(origin, "url")
         try put(sandboxOrigin, "sandbox-url")

@@ -60,6 +60,8 @@ extension Seeded {
         "2:" + text(64, of: Self.base64URL) + ":" + text(22, of: Self.base64URL) + "=="
     }
 
+    mutating func awsSecret() -> String { text(40, of: Self.base64URL) }
+
     mutating func uuid() -> String {
         text(8, of: Self.hexadecimal) + "-" + text(4, of: Self.hexadecimal) + "-4"
             + text(3, of: Self.hexadecimal) + "-8" + text(3, of: Self.hexadecimal) + "-"

@@ -9,7 +9,8 @@ struct World: Sendable {
     var latencyMilliseconds: Int64 = 0
     /// Google's access tokens.
     private(set) var bearers: [String: Bearer] = [:]
-    var pubSub = PubSub()
+    var pubSub = Topic(subscription: PubSubHandler.subscription)
+    var amazonTopic = Topic(subscription: AmazonQueueHandler.path)
     var desk = RefundQuestions()
     var quotas = QuotaBook()
     /// Apple's test notifications by their tokens.

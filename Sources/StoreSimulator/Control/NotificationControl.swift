@@ -1,5 +1,5 @@
-/// `/control/notifications`: how Google's notifications are delivered.
-struct PubSubControl: Sendable {
+/// `/control/notifications`: how the notifications of Google and Amazon are delivered.
+struct NotificationControl: Sendable {
     let world: SharedWorld
 
     var routes: [Route] { [.control("POST", "notifications", set)] }
@@ -8,7 +8,7 @@ struct PubSubControl: Sendable {
         var ackDeadlineSeconds: Int64?
         /// All that is kept comes again.
         var redeliver: Bool?
-        /// One test notification for this app.
+        /// One test notification of Google's for this app.
         var test: String?
     }
 
@@ -20,11 +20,16 @@ struct PubSubControl: Sendable {
         let machine = SimulatedClock.machineNow
         world.withLock { world in
             let now = world.now(machine)
-            world.publishNews(at: now)
+            world.publishGoogleNews(at: now)
+            world.publishAmazonNews(at: now)
             if let seconds = body.ackDeadlineSeconds {
                 world.pubSub.ackDeadline = seconds * Instant.second
+                world.amazonTopic.ackDeadline = seconds * Instant.second
             }
-            if body.redeliver == true { world.pubSub.redeliver() }
+            if body.redeliver == true {
+                world.pubSub.redeliver()
+                world.amazonTopic.redeliver()
+            }
             if let app = body.test {
                 world.pubSub.publish(Google.testNotification(app: app, at: now), at: now)
             }

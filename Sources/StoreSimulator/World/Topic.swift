@@ -1,10 +1,5 @@
-/// Cloud Pub/Sub with one topic: Google's notifications about all purchases, kept for each
-/// subscription until they are acknowledged.
-///
-/// https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions
-struct PubSub: Sendable {
-    /// Exists from the start.
-    static let defaultSubscription = "projects/storesim/subscriptions/play"
+/// What a store tells of all its purchases, kept for each subscription until it is acknowledged.
+struct Topic: Sendable {
     private static let retention = 7 * Instant.day
 
     struct Message: Sendable {
@@ -37,9 +32,14 @@ struct PubSub: Sendable {
     /// The oldest first; their numbers have no gaps.
     private(set) var messages: [Message] = []
     private var dropped = 0
-    private var subscriptions = [defaultSubscription: Subscription(floor: 0)]
+    private var subscriptions: [String: Subscription]
     /// How many happenings of each purchase are published, by purchase number.
     private var published: [Int] = []
+
+    /// With a subscription that exists from the start.
+    init(subscription: String) {
+        subscriptions = [subscription: Subscription(floor: 0)]
+    }
 
     func has(_ subscription: String) -> Bool { subscriptions[subscription] != nil }
 
@@ -103,6 +103,14 @@ struct PubSub: Sendable {
         return deliveries
     }
 
+    /// How many messages of a subscription are not acknowledged.
+    func waiting(_ name: String) -> Int {
+        guard let subscription = subscriptions[name] else { return 0 }
+        let floor = max(subscription.floor, dropped)
+        return dropped + messages.count - floor
+            - subscription.acknowledged.count { $0 >= floor }
+    }
+
     /// False when an id is none of this subscription's; then nothing is acknowledged.
     mutating func acknowledge(_ name: String, _ ids: [String]) -> Bool {
         let numbers = ids.compactMap { Self.number(ofAckID: $0, name) }
@@ -148,20 +156,31 @@ struct PubSub: Sendable {
 }
 
 extension World {
-    /// Publishes what has happened in the lives of Google's purchases since the last time.
-    mutating func publishNews(at now: Instant) {
+    /// Publishes what has happened in the lives of a store's purchases since the last time.
+    private mutating func publish(
+        _ store: StoreName, to topic: WritableKeyPath<World, Topic>, at now: Instant,
+        _ messages: (Purchase, Happening) -> [JSON]
+    ) {
         var news: [(at: Instant, data: JSON)] = []
-        for index in purchases.indices where purchases[index].store == .google {
+        for index in purchases.indices where purchases[index].store == store {
             let number = purchases[index].number
             let happenings = life(number, at: now).happenings
-            for happening in pubSub.news(of: number, happenings, at: now) {
-                for data in Google.notifications(purchases[index], happening) {
+            for happening in self[keyPath: topic].news(of: number, happenings, at: now) {
+                for data in messages(purchases[index], happening) {
                     news.append((happening.at, data))
                 }
             }
         }
         news.sort { $0.at < $1.at }
-        for message in news { pubSub.publish(message.data, at: message.at) }
-        pubSub.dropOld(at: now)
+        for message in news { self[keyPath: topic].publish(message.data, at: message.at) }
+        self[keyPath: topic].dropOld(at: now)
+    }
+
+    mutating func publishGoogleNews(at now: Instant) {
+        publish(.google, to: \.pubSub, at: now, Google.notifications)
+    }
+
+    mutating func publishAmazonNews(at now: Instant) {
+        publish(.amazon, to: \.amazonTopic, at: now, Amazon.notifications)
     }
 }
