@@ -14,13 +14,13 @@ import Testing
             let parts = name.output.1.split(separator: ".")
             let suite = parts.last.map(String.init) ?? ""
             let places = tests.filter { file in
-                ["struct", "extension", "class"].contains { file.text.contains("\($0) \(suite)") }
+                ["struct", "extension", "class"].contains { file.mentions("\($0) \(suite)") }
                     && (parts.count < 2 || file.isUnder(["Tests/\(parts[0])"]))
                     || file.isUnder(["Tests/\(suite)"])
             }
             let isThere = places.contains { file in
                 guard let test = name.output.2 else { return true }
-                return file.text.contains("func \(test)(")
+                return file.mentions("func \(test)(")
             }
             #expect(isThere, "\(document) names \(name.output.0)")
         }

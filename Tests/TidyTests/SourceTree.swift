@@ -11,6 +11,11 @@ struct SourceFile: Sendable {
 
     var isSwift: Bool { path.hasSuffix(".swift") }
 
+    /// Whether the text has those bytes: many times quicker than by characters.
+    func mentions(_ words: String) -> Bool {
+        strstr(text, words) != nil
+    }
+
     /// Whether the path begins with one of the folders.
     func isUnder(_ places: [String]) -> Bool {
         places.contains { path == $0 || path.hasPrefix($0 + "/") }
