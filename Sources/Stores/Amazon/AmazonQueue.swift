@@ -73,7 +73,8 @@ package struct AmazonQueue: Sendable {
             }
             AmazonNotification.add(message.Body, of: message.MessageId, to: &page, of: app)
         }
-        page.hasMore = messages.count == Self.most
+        // A queue gives fewer than it has, from those of its servers that it asks.
+        page.hasMore = !messages.isEmpty
         return page
     }
 
@@ -114,6 +115,8 @@ package struct AmazonQueue: Sendable {
     private static let most = 10
     /// A call that waits asks all servers of the queue; one that does not may miss what is there.
     private static let secondsToWait = 1
+    /// Whatever somebody has put into the queue: ten messages of 1 MiB, each in quotes.
+    private static let bodyLimitBytes = 32 << 20
 
     private func reply(
         to action: String, _ body: some Encodable, at now: Timestamp
@@ -125,6 +128,7 @@ package struct AmazonQueue: Sendable {
                 HTTPHeader("X-Amz-Target", "AmazonSQS.\(action)"),
             ])
         request.method = .post
+        request.bodyLimitBytes = Self.bodyLimitBytes
         request.body = JSON.encode(body)
         request.headers += signature.headers(
             for: request, to: AWSSignature.Target(authority: authority),
