@@ -74,6 +74,21 @@ import Testing
         #expect(findings.first?.sentence.contains(row[3]) ?? (row[3] == "-"))
     }
 
+    /// As where Google's topic is not set in the Play Console: the subscription can be pulled, and
+    /// says nothing.
+    @Test func notesThatNothingEverCame() throws {
+        let now = Timestamp(microsecondsSinceEpoch: 1_800_000_000_000_000)
+        let findings = NewsCheck.findings(
+            [
+                .init(name: "google a notifications", readAt: now, failures: 0, problem: nil),
+                .init(
+                    name: "google b notifications", readAt: now, failures: 0, problem: nil,
+                    isSilent: true),
+            ], at: now)
+        #expect(findings.map(\.level) == [.note])
+        #expect(findings[0].sentence.contains("nothing has come from google b notifications"))
+    }
+
     @Test func namesNewsThatNobodyHandles() throws {
         func news(_ type: String, isExpected: Bool = false) -> QueueStatus.Unhandled {
             QueueStatus.Unhandled(

@@ -88,6 +88,32 @@ import Testing
             ])
     }
 
+    /// Where something was submitted, and notifications of its app are read: a list of refunds may
+    /// well be empty for a month.
+    @Test func saysOfWhichNotificationsNothingCame() async throws {
+        let stage = try await Stage()
+        _ = try await settled(stage, ["ann"])
+        _ = try await stage.beside.query(
+            PostgresStatement(
+                """
+                INSERT INTO renewald.hint_source (source, pulled_at)
+                SELECT name, now() FROM unnest(ARRAY[
+                    'google com.example.reader notifications', 'google com.example.reader voided',
+                    'google com.example.unsold notifications']) AS name
+                """))
+        func silent() async throws -> [SourceID] {
+            try await stage.ledger.status().sources.filter(\.isSilent).map(\.name)
+        }
+        #expect(try await silent() == ["google com.example.reader notifications"])
+        _ = try await stage.beside.query(
+            PostgresStatement(
+                """
+                INSERT INTO renewald.heard_hint (source, digest)
+                VALUES ('google com.example.reader notifications', sha256('news'))
+                """))
+        #expect(try await silent() == [])
+    }
+
     private func hear(
         _ stage: Stage, clue: OrderID, as id: NewsID, at began: Timestamp
     ) async throws -> HintReport? {

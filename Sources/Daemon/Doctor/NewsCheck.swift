@@ -25,6 +25,13 @@ package enum NewsCheck {
                         "news", "\(source.name) was last read \((now - readAt).roughly) ago",
                         do: "check that a daemon runs, or `renewald once` by a timer; ignore a "
                             + "source that is not configured any more"))
+            } else if source.isSilent {
+                findings.append(
+                    .note(
+                        "news", "nothing has come from \(source.name) within a month",
+                        do: "let the store's console send a test notification, and check that it "
+                            + "sends to what is configured here; ignore it where nobody has bought "
+                            + "or renewed since"))
             }
         }
         guard findings.isEmpty, let oldest = sources.compactMap(\.readAt).min() else {

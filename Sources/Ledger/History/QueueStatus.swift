@@ -89,8 +89,14 @@ package struct QueueStatus: Hashable, Sendable {
         /// Pulls in a row that have failed since.
         package let failures: Int
         package let problem: String?
+        /// Notifications that are read, and of which none has come within a month.
+        package let isSilent: Bool
 
-        package init(name: SourceID, readAt: Timestamp?, failures: Int, problem: String?) {
+        package init(
+            name: SourceID, readAt: Timestamp?, failures: Int, problem: String?,
+            isSilent: Bool = false
+        ) {
+            self.isSilent = isSilent
             self.name = name
             self.readAt = readAt
             self.failures = failures
@@ -328,6 +334,7 @@ extension QueueStatus.Source {
         readAt = try row.optionalInstant("pulled_at")
         failures = Int(try row.int32("failures"))
         problem = try row.optionalText("problem")
+        isSilent = try row.bool("is_silent")
     }
 }
 
