@@ -30,8 +30,9 @@ struct HintReader: Sendable {
             context.faults.ended(.hintPages(source.name))
             telling.tell(source, pulled)
             guard let failure = pulled.failure else {
+                let rest = source.budget?.rest(after: pulled.calls) ?? .zero
                 return HintReading(
-                    source.name, .read, position: pulled.position, rest: source.interval)
+                    source.name, .read, position: pulled.position, rest: max(source.interval, rest))
             }
             let failures = start.place.failures + 1
             return HintReading(
@@ -50,6 +51,7 @@ struct HintReader: Sendable {
     struct Pulled {
         /// The failure that ended it.
         var failure: StoreFailure?
+        var calls = 0
         /// Pieces of news that could not be read.
         var skipped = 0
         /// Where to go on, as far as it is not stored.
@@ -69,6 +71,8 @@ struct HintReader: Sendable {
             let now = start.now + (ContinuousClock.now - start.toldAt)
             let page: HintPage
             beat(source)
+            let began = ContinuousClock.now
+            pulled.calls += 1
             do throws(StoreFailure) {
                 page = try await source.pull(position, now, permit)
             } catch {
@@ -97,6 +101,12 @@ struct HintReader: Sendable {
                 }
             }
             if !page.hasMore || Task.isCancelled { break }
+            if let budget = source.budget {
+                beat(source)
+                try? await Task.sleep(until: began + budget.apart)
+                // Cut short: what is stored is stored, and the rest is read on.
+                if Task.isCancelled { break }
+            }
         }
         return pulled
     }

@@ -9,6 +9,8 @@ package struct HintSource: Sendable {
     package let endpoint: EndpointID
     /// From the end of one pull to the next.
     package let interval: Duration
+    /// What its calls are limited to beside the app's; nil is nothing.
+    package let budget: CallBudget?
     /// The longest that one pull may take, the store's own waiting for news included.
     package let patience: Duration
     /// One page, from the given place on; nil is the source's own beginning. The time is the
@@ -24,15 +26,31 @@ package struct HintSource: Sendable {
 
     package init(
         name: SourceID, app: AppKey, endpoint: EndpointID, interval: Duration,
-        patience: Duration = .seconds(30),
+        budget: CallBudget? = nil, patience: Duration = .seconds(30),
         pull: @escaping Pull, acknowledge: @escaping Acknowledge = { _, _, _ in }
     ) {
         self.name = name
         self.app = app
         self.endpoint = endpoint
         self.interval = interval
+        self.budget = budget
         self.patience = patience
         self.pull = pull
         self.acknowledge = acknowledge
     }
+}
+
+/// How often one endpoint of an app may be called.
+package struct CallBudget: Hashable, Sendable {
+    /// From the beginning of one call to that of the next, at least.
+    package let apart: Duration
+    package let callsPerDay: Int
+
+    package init(apart: Duration, callsPerDay: Int) {
+        self.apart = apart
+        self.callsPerDay = callsPerDay
+    }
+
+    /// How long to rest after so many calls, so that a day of them is within the budget.
+    func rest(after calls: Int) -> Duration { .days(1) * calls / callsPerDay }
 }

@@ -30,11 +30,13 @@ final class News: Sendable {
 
     private func note(_ what: String) { state.withLock { $0.done.append(what) } }
 
-    func source(_ name: SourceID = "voided", _ interval: Duration = .milliseconds(5)) -> HintSource
-    {
+    func source(
+        _ name: SourceID = "voided", _ interval: Duration = .milliseconds(5),
+        budget: CallBudget? = nil
+    ) -> HintSource {
         HintSource(
             name: name, app: AppKey(store: .google, id: "com.example.1"), endpoint: "google",
-            interval: interval,
+            interval: interval, budget: budget,
             pull: { position, _, _ throws(StoreFailure) in
                 self.note("pull \(position ?? "-")")
                 let page = self.state.withLock { state in

@@ -5,7 +5,7 @@ import Testing
 @testable import Engine
 
 /// What a crash has left in hand is asked about within the quota, like all else.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct SuspectTests {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct CrashRecheckerTests {
     private func world(suspects: Int, due: Int = 0) -> World {
         let world = World(lanes: 2)
         let suspects = (0..<suspects).map { _ in world.makeClaim(crashes: 1) }

@@ -12,7 +12,7 @@ private func page(
         HintPage(hints: hints, position: position, receipts: receipts, hasMore: hasMore))
 }
 
-@Suite(.timeLimit(.minutes(2))) struct HintRunnerTests {
+@Suite(.timeLimit(.minutes(2))) struct HintSupervisorTests {
     @Test func givesReceiptsBackOnlyWhenTheMarksAreStored() async throws {
         let (news, world) = (News(), World())
         news.state.withLock {
@@ -97,7 +97,9 @@ private func page(
     }
 
     /// Reads the source so often, one reading after the other.
-    private func read(_ news: News, times: Int) async -> [HintReading] {
+    private func read(
+        _ news: News, times: Int, budget: CallBudget? = nil
+    ) async -> [HintReading] {
         let context = RunContext(
             .forever, LiveSettings(quickSettings(), Heartbeat()),
             World().services { inForce($0) }, log: quiet)
@@ -110,7 +112,7 @@ private func page(
             if case .failed(_, let count) = readings.last?.outcome { failures = count }
             readings.append(
                 await reader.read(
-                    news.source(),
+                    news.source(budget: budget),
                     HintWatch.Start(
                         source: news.source().name,
                         place: HintCursor(position: nil, failures: failures), now: .never,
@@ -139,6 +141,20 @@ private func page(
         let news = News()
         news.state.withLock { $0.pages = [.failure(.throttled(retryAfter: .seconds(7200)))] }
         #expect(await read(news, times: 1).map(\.rest) == [.seconds(7200)])
+    }
+
+    /// Google's list of refunds is limited beside the app's calls: by the second, and by the day.
+    @Test func keepsWithinTheBudgetOfASource() async throws {
+        let news = News()
+        news.state.withLock {
+            $0.pages = [page(1, hasMore: true), page(1, hasMore: true), page(1), page(0)]
+        }
+        let budget = CallBudget(apart: .milliseconds(40), callsPerDay: 4800)
+        let began = ContinuousClock.now
+        let readings = await read(news, times: 2, budget: budget)
+        #expect(ContinuousClock.now - began >= budget.apart * 2)
+        #expect(readings.map(\.rest) == [.seconds(54), .seconds(18)])
+        #expect(readings.map(\.outcome) == [.read, .read])
     }
 
     /// A page that brought nothing costs no transaction of its own.

@@ -2,7 +2,7 @@ import Renewal
 import Testing
 
 /// What a store is told, and what becomes of an attempt to tell it.
-@Suite struct RefundDeskTests {
+@Suite struct RefundRequestsTests {
     private let start = Timestamp(microsecondsSinceEpoch: 1_700_000_000_000_000)
 
     private func request(

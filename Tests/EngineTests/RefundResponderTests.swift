@@ -7,7 +7,7 @@ import Testing
 @testable import Engine
 
 /// Answers to stores, on the real ledger: each once, whatever ends in between.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct RefundDeskTests {
+@Suite(.serialized, .timeLimit(.minutes(3))) struct RefundResponderTests {
     private static let google = AppKey(store: .google, id: "com.example.reader")
     private static let apple = AppKey(store: .apple, id: "com.example.reader")
 
