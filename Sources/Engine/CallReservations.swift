@@ -78,6 +78,11 @@ package actor CallReservations {
         return try await lead(number).get()
     }
 
+    /// Gives back what is left of a stretch that nobody will use, while no other follows it.
+    func giveBack(_ unused: UnusedCalls) async throws(LedgerError) {
+        try await ledger.returnCalls(unused)
+    }
+
     /// Sends one transaction, our own request in it, and lets the next lead.
     private func lead(_ number: Int) async -> Result<Reply, LedgerError> {
         defer { handOver() }

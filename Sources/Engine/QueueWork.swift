@@ -84,7 +84,7 @@ struct QueueWork: Sendable {
     /// Others need not wait for places that nobody will use.
     func returnCalls(_ stretch: Duration, reservedUntil end: Timestamp) async {
         do {
-            try await context.ledger.returnCalls(
+            try await context.reservations.giveBack(
                 UnusedCalls(stretch, of: BucketID(of: lane.app), reservedUntil: end))
         } catch {
             context.log.debug(.cannotReturnCalls(lane, error))
