@@ -99,7 +99,8 @@ extension Forecast.Change {
 }
 
 extension String {
-    fileprivate func padded(to width: Int) -> String {
+    /// For a column of a table.
+    func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(width - count, 1))
     }
 }

@@ -108,7 +108,9 @@ private struct StatusText {
             "  queue         \(queue(of: app))",
             "  next check    \(app.nextDueAt?.text ?? "none")",
             "  last verdict  \(app.lastVerdictAt?.text ?? "none yet")",
-            "  lag           \(lag(of: app))",
+        ]
+        lines += lags(of: app).map { "  lag           \($0)" }
+        lines += [
             "  rate          \(rate(of: app.key))",
             "  circuit       \(circuit(of: app.key))",
         ]
@@ -156,10 +158,14 @@ private struct StatusText {
             + "\(seconds(all)) of calls at the full rate"
     }
 
-    private func lag(of app: QueueStatus.App) -> String {
-        guard let lag = app.lag else { return "no revoke within a day" }
-        return "p50 \(seconds(lag.p50)), p99 \(seconds(lag.p99)) "
-            + "(\(count(lag.revokes, "revoke")) within a day)"
+    /// One a kind of change, as `plan` names them.
+    private func lags(of app: QueueStatus.App) -> [String] {
+        guard !app.lags.isEmpty else { return ["no grant or revoke within a day"] }
+        return app.lags.map { told in
+            let name = told.change.replacing("_", with: " ").padded(to: 16)
+            return "\(name)p50 \(seconds(told.lag.p50)), p99 \(seconds(told.lag.p99)) "
+                + "(\(told.lag.events) within a day)"
+        }
     }
 
     /// Such as `0.4 s`, `12 s`, `5 min`, `30 h`.

@@ -166,7 +166,11 @@ struct JSONPageTests {
                 key: AppKey(store: .google, id: id), isConfigured: isConfigured, purchases: 3,
                 due: 1, oldestDueAt: at, nextDueAt: at, lastVerdictAt: at, setAside: 1,
                 problems: [.secondOpinion: 1],
-                lag: at.map { _ in .init(revokes: 1, p50: .seconds(1), p99: .seconds(2)) },
+                lag: at.map { _ in .init(events: 1, p50: .seconds(1), p99: .seconds(2)) },
+                lags: at.map { _ in
+                    let lag = QueueStatus.Lag(events: 1, p50: .seconds(1), p99: .seconds(2))
+                    return [.init(change: "expiry", lag: lag)]
+                } ?? [],
                 backfill: at.map { .init(done: 1, left: 2, startedAt: $0) })
         }
         func bucket(_ seconds: Int) -> QueueStatus.Bucket {

@@ -34,6 +34,7 @@ extension StatusReport: JSONObject {
             row.lastVerdictAt = app.lastVerdictAt
             row.lagP50Ms = app.lag.map { $0.p50.microseconds / 1000 }
             row.lagP99Ms = app.lag.map { $0.p99.microseconds / 1000 }
+            row.lags = app.lags.map(LagJSON.init)
             row.callsPerSecond = (quotaUsed ?? 0) * report.quota(app.key)
             row.callsPerSecondLimit = report.quota(app.key)
             row.quotaUsed = quotaUsed
@@ -54,6 +55,17 @@ extension StatusReport: JSONObject {
                         at: report.status.now, callsPerSecond: report.quota(app.key)))
             }
         }
+    }
+}
+
+private struct LagJSON: JSONObject {
+    let told: QueueStatus.ChangeLag
+
+    func write(to row: inout JSONRow) {
+        row.change = told.change
+        row.events = told.lag.events
+        row.p50Ms = told.lag.p50.microseconds / 1000
+        row.p99Ms = told.lag.p99.microseconds / 1000
     }
 }
 

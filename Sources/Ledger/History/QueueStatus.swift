@@ -17,6 +17,9 @@ package struct QueueStatus: Hashable, Sendable {
         package var problems: [Problem.Code: Int64] = [:]
         /// Over the revokes of a day; nil when there was none.
         package var lag: Lag?
+        /// The same by what has changed, in the words of `renewald plan`, and from the submission
+        /// to the first grant (`purchase`).
+        package var lags: [ChangeLag] = []
         /// Nil where nothing was imported.
         package var backfill: Backfill?
     }
@@ -42,11 +45,17 @@ package struct QueueStatus: Hashable, Sendable {
         }
     }
 
-    /// From the time at which a store ended access to our commit of it.
+    /// From the time of a change to our commit of it, over the events of a day.
     package struct Lag: Hashable, Sendable {
-        package let revokes: Int64
+        package let events: Int64
         package let p50: Duration
         package let p99: Duration
+    }
+
+    package struct ChangeLag: Hashable, Sendable {
+        /// Such as `payment_failure`.
+        package let change: String
+        package let lag: Lag
     }
 
     package struct Worker: Hashable, Sendable {
@@ -179,10 +188,15 @@ extension PostgresLedger {
             for row in results[4].rows {
                 let key = try row.app()
                 guard let index = status.apps.firstIndex(where: { $0.key == key }) else { continue }
-                status.apps[index].lag = QueueStatus.Lag(
-                    revokes: try row.int64("revokes"),
+                let lag = QueueStatus.Lag(
+                    events: try row.int64("count"),
                     p50: .milliseconds(try row.float64("p50_ms")),
                     p99: .milliseconds(try row.float64("p99_ms")))
+                if let change = try row.optionalText("change") {
+                    status.apps[index].lags.append(.init(change: change, lag: lag))
+                } else {
+                    status.apps[index].lag = lag
+                }
             }
             status.sources = try results[5].rows.map(QueueStatus.Source.init)
             status.refunds = try results[8].rows.map(RefundStatus.init)

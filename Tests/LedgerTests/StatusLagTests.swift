@@ -1,0 +1,73 @@
+import Postgres
+import Renewal
+import Testing
+
+@testable import Ledger
+
+/// How long stores knew before we did, as `status` shows it: by what has changed.
+@Suite(.serialized) struct StatusLagTests {
+    private func lags(_ stage: Stage) async throws -> [QueueStatus.ChangeLag] {
+        try #require(try await stage.ledger.status().apps.first).lags
+    }
+
+    private func stage() async throws -> Stage {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: ["ann", "ben"], lease)
+        _ = try await stage.ledger.commit(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        return stage
+    }
+
+    private func script(_ stage: Stage, _ text: String) async throws {
+        for part in text.split(separator: ";") {
+            _ = try await stage.beside.query(PostgresStatement(String(part)))
+        }
+    }
+
+    /// What was imported waits its turn: that is no lag.
+    @Test func aFirstGrantCountsFromTheSubmission() async throws {
+        let stage = try await stage()
+        let lags = try await lags(stage)
+        #expect(lags.map(\.change) == ["purchase"] && lags.first?.lag.events == 2)
+        #expect(try await stage.ledger.status().apps.first?.lag == nil, "no revoke")
+        try await script(
+            stage, "INSERT INTO renewald.backfill (lane, total) SELECT lane, 1 FROM renewald.app")
+        #expect(try await self.lags(stage) == [])
+    }
+
+    @Test(arguments: [
+        ("expired", "expiry"), ("cancelled", "expiry"), ("refunded", "refund"),
+        ("payment_failed", "payment_failure"), ("paused", "other"),
+    ])
+    func aRevokeCountsFromTheStoresDate(reason: String, change: String) async throws {
+        let stage = try await stage()
+        try await script(
+            stage,
+            """
+            UPDATE renewald.purchase SET created_at = created_at - interval '1 hour';
+            UPDATE renewald.event SET kind = 'revoke', reason = '\(reason)',
+                effective_at = created_at - interval '3 seconds'
+            """)
+        let lag = QueueStatus.Lag(events: 2, p50: .seconds(3), p99: .seconds(3))
+        #expect(try await lags(stage) == [.init(change: change, lag: lag)])
+        #expect(try await stage.ledger.status().apps.first?.lag == lag)
+    }
+
+    /// What we decide ourselves has no lag; what ended before it was submitted is history.
+    @Test(arguments: [
+        ("invalid", "3 seconds"), ("unverifiable", "3 seconds"), ("expired", "2 hours"),
+    ])
+    func whatIsNoDetectionIsNotCounted(reason: String, ago: String) async throws {
+        let stage = try await stage()
+        try await script(
+            stage,
+            """
+            UPDATE renewald.purchase SET created_at = created_at - interval '1 hour';
+            UPDATE renewald.event SET kind = 'revoke', reason = '\(reason)',
+                effective_at = created_at - interval '\(ago)'
+            """)
+        #expect(try await lags(stage) == [])
+        #expect(try await stage.ledger.status().apps.first?.lag == nil)
+    }
+}
