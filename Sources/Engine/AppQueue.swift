@@ -1,4 +1,3 @@
-import Logging
 import Renewal
 
 /// One app's queue: acts for `QueueMachine`, which decides. Claims what is due, asks the store, and
