@@ -27,9 +27,10 @@ static inline int renewald_close_memory(void) {
 
 /// mallopt(3) is in no module of Swift's.
 ///
-/// Lets all threads allocate from one heap: what one of them frees serves the others. To be called
-/// before there is a second thread; false where glibc refuses.
-static inline int renewald_share_heap(void) { return mallopt(M_ARENA_MAX, 1); }
+/// Lets all threads allocate from two heaps: what one of them frees serves the others, and two of
+/// them seldom wait for each other. To be called before there is a second thread; false where
+/// glibc refuses.
+static inline int renewald_share_heaps(void) { return mallopt(M_ARENA_MAX, 2); }
 
 /// malloc_trim(3) is in no module of Swift's.
 ///

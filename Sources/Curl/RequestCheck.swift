@@ -8,7 +8,7 @@ extension HTTPRequest {
         guard hasAllowedScheme else {
             throw .refusedURL(reason: allowsPlainHTTP ? "neither https nor http" : "not https")
         }
-        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else {
+        guard url.hasOnly({ $0 > 0x20 && $0 != 0x7f }) else {
             throw .refusedURL(reason: "not percent-encoded")
         }
         guard headers.allSatisfy(\.isOneLine) else {
@@ -32,12 +32,21 @@ extension HTTPRequest {
 
 extension HTTPHeader {
     fileprivate var isOneLine: Bool {
-        !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 != 0x3a && $0 < 0x7f }
-            && value.utf8.allSatisfy { ($0 >= 0x20 || $0 == 0x09) && $0 != 0x7f }
+        !name.isEmpty && name.hasOnly { $0 > 0x20 && $0 != 0x3a && $0 < 0x7f }
+            && value.hasOnly { ($0 >= 0x20 || $0 == 0x09) && $0 != 0x7f }
     }
 
     func isNamed(_ other: StaticString) -> Bool {
         let wanted = UnsafeBufferPointer(start: other.utf8Start, count: other.utf8CodeUnitCount)
         return name.utf8.elementsEqual(wanted) { $0 == $1 || ($0 >= 0x41 && $0 | 0x20 == $1) }
+    }
+}
+
+extension String {
+    /// Whether each byte is one of these. Over the bytes in memory: a header is long, and looked
+    /// through at each call.
+    fileprivate func hasOnly(_ isAllowed: (UInt8) -> Bool) -> Bool {
+        let bytes = utf8Span.span
+        return bytes.indices.allSatisfy { isAllowed(bytes[$0]) }
     }
 }

@@ -303,6 +303,7 @@ extension QueueMachine {
     }
 
     /// The circuit's clock: since the start.
+    @inline(__always)
     func time(_ now: Instant) -> Timestamp {
         Timestamp(microsecondsSinceEpoch: (now - startedAt).microseconds)
     }

@@ -7,6 +7,7 @@ extension QueueMachine {
     private static let claimedAhead = Duration.seconds(10)
 
     /// The buffer is filled up when it holds no more than this.
+    @inline(__always)
     var lowWater: Int {
         guard let interval = limits.interval else { return limits.inFlight }
         return min(max(Int(Self.claimedAhead / interval), 1), limits.inFlight)
@@ -34,6 +35,7 @@ extension QueueMachine {
     }
 
     /// Whether the circuit lets any call start, now or as a probe, and the answer can be kept.
+    @inline(__always)
     func mayAsk(at now: Instant) -> Bool {
         guard commits != .givenUp else { return false }
         switch circuit.position {

@@ -2,7 +2,10 @@ import Renewal
 
 // What may start.
 extension QueueMachine {
+    // What is asked at each event is compiled into it: else the machine would be copied for it.
+
     /// How many checks could start, were there calls and slots for them.
+    @inline(__always)
     private var startable: Int {
         guard commits == .flow else { return 0 }
         return max(min(buffer.count, window - inFlight, limits.inFlight - unsettled), 0)
@@ -17,6 +20,7 @@ extension QueueMachine {
         return served
     }
 
+    @inline(__always)
     func wantSlots(at now: Instant) -> [Action] {
         guard callers.isEmpty, circuit.wouldAdmit(at: time(now)) else { return [] }
         var count = circuit.position == .closed ? startable : min(startable, 1)
@@ -67,6 +71,7 @@ extension QueueMachine {
 
 // When it is over, and when there is something to do next.
 extension QueueMachine {
+    @inline(__always)
     func isDone(at now: Instant) -> Bool {
         guard unsettled == 0, callers.isEmpty else { return false }
         switch mode {

@@ -13,7 +13,10 @@ where StringLiteralType == String, StringInterpolation == DefaultStringInterpola
 
 extension Identity {
     package static func == (left: Self, right: Self) -> Bool {
-        left.text.utf8.elementsEqual(right.text.utf8)
+        let (one, other) = (left.text.utf8Span, right.text.utf8Span)
+        // Only beyond ASCII can texts be the same by their characters and not by their bytes.
+        if one.isKnownASCII, other.isKnownASCII { return left.text == right.text }
+        return left.text.utf8.elementsEqual(right.text.utf8)
     }
 
     /// What is the same by its bytes is so in every other respect.

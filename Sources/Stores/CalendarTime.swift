@@ -32,7 +32,7 @@ enum CalendarTime {
             let month = reader.month(), reader.skip(" "), let year = reader.number(4),
             reader.skip(" "), let hour = reader.number(2), reader.skip(":"),
             let minute = reader.number(2), reader.skip(":"), let second = reader.number(2),
-            reader.skip(" GMT"), reader.isAtEnd,
+            reader.skip(word: " GMT"), reader.isAtEnd,
             let seconds = epochSeconds(year, month, day, hour, minute, second)
         else { return nil }
         return Timestamp(microsecondsSinceEpoch: seconds * 1_000_000)
@@ -54,13 +54,14 @@ enum CalendarTime {
 
 /// Reads a date's text from left to right.
 private struct DigitReader {
-    private var rest: Substring.UTF8View
+    private let bytes: [UInt8]
+    private var place = 0
 
     init(_ text: some StringProtocol) {
-        rest = Substring(text).utf8
+        bytes = Array(text.utf8)
     }
 
-    var isAtEnd: Bool { rest.isEmpty }
+    var isAtEnd: Bool { place == bytes.count }
 
     /// Exactly `count` digits.
     mutating func number(_ count: Int) -> Int64? {
@@ -73,21 +74,27 @@ private struct DigitReader {
     }
 
     private mutating func digit() -> Int64? {
-        guard let byte = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else {
-            return nil
-        }
-        rest.removeFirst()
+        guard place < bytes.count else { return nil }
+        let byte = bytes[place]
+        guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+        place += 1
         return Int64(byte - UInt8(ascii: "0"))
     }
 
-    mutating func skip(_ text: String) -> Bool {
-        guard rest.starts(with: text.utf8) else { return false }
-        rest.removeFirst(text.utf8.count)
+    mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard place < bytes.count, bytes[place] == UInt8(ascii: character) else { return false }
+        place += 1
         return true
     }
 
-    mutating func skipEither(_ one: String, _ other: String) -> Bool {
+    mutating func skipEither(_ one: Unicode.Scalar, _ other: Unicode.Scalar) -> Bool {
         skip(one) || skip(other)
+    }
+
+    mutating func skip(word: String) -> Bool {
+        guard bytes[place...].starts(with: word.utf8) else { return false }
+        place += word.utf8.count
+        return true
     }
 
     /// Microseconds; zero where there is no fraction; nil where a point has no digits.
@@ -119,7 +126,9 @@ private struct DigitReader {
     }
 
     mutating func month() -> Int64? {
-        for (index, name) in Self.months.enumerated() where skip(name) { return Int64(index + 1) }
+        for (index, name) in Self.months.enumerated() where skip(word: name) {
+            return Int64(index + 1)
+        }
         return nil
     }
 

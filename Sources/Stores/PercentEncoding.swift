@@ -12,10 +12,11 @@ enum PercentEncoding {
     static func queryValue(_ raw: String) -> String { encode(raw, keeping: isUnreserved) }
 
     private static func encode(_ raw: String, keeping isKept: (UInt8) -> Bool) -> String {
-        guard !raw.utf8.allSatisfy(isKept) else { return raw }
+        let bytes = Array(raw.utf8)
+        guard !bytes.allSatisfy(isKept) else { return raw }
         var encoded: [UInt8] = []
-        encoded.reserveCapacity(raw.utf8.count + 32)
-        for byte in raw.utf8 {
+        encoded.reserveCapacity(bytes.count + 32)
+        for byte in bytes {
             if isKept(byte) {
                 encoded.append(byte)
             } else {

@@ -35,7 +35,7 @@ struct RenewaldCommand: AsyncParsableCommand {
     static func main() async {
         StandardStream.prepare()
         ProcessMemory.close()
-        ProcessMemory.shareHeap()
+        ProcessMemory.shareHeaps()
         do {
             let words = try CommandWords(CommandLine.arguments.dropFirst(), of: configuration)
             var command = try await asyncParseAsRoot(words.inOrder)

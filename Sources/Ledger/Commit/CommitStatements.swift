@@ -32,7 +32,7 @@ extension CommitBatch {
 
     var purchaseStatement: PostgresStatement? {
         guard !purchases.isEmpty else { return nil }
-        let rows = purchases.sorted { $0.key < $1.key }
+        let rows = purchases.sorted(on: \.key)
         return SQL.commitPurchases(
             [
                 "shard": .int16s(rows.map(\.key.shard)), "id": .int64s(rows.map(\.key.id)),
@@ -54,7 +54,7 @@ extension CommitBatch {
         let schedules = outcomes.map(\.schedule)
         return SQL.commitSchedule([
             "shard": .int16s(claims.map(\.shard)), "lane": .int32s(claims.map(\.lane)),
-            "id": .int64s(claims.map(\.purchase.id)),
+            "id": .int64s(claims.map(\.purchaseID)),
             "claimed_due_at": .instants(claims.map(\.dueAt)),
             "due_at": .instants(schedules.map(\.nextCheckAt)),
             "attempts": .int16s(schedules.map { Int16(clamping: $0.attempts) }),
@@ -74,7 +74,7 @@ extension CommitBatch {
         }
         guard !rows.isEmpty else { return nil }
         return SQL.commitClues([
-            "shard": .int16s(rows.map(\.0.shard)), "id": .int64s(rows.map(\.0.purchase.id)),
+            "shard": .int16s(rows.map(\.0.shard)), "id": .int64s(rows.map(\.0.purchaseID)),
             "clue": .texts(rows.map(\.1)),
         ])
     }
@@ -94,7 +94,7 @@ extension CommitBatch {
     }
 
     var heldStatement: PostgresStatement? {
-        let rows = held.sorted { $0.key < $1.key }.flatMap { id, rows in rows.map { (id, $0) } }
+        let rows = held.sorted(on: \.key).flatMap { id, rows in rows.map { (id, $0) } }
         guard !rows.isEmpty else { return nil }
         return SQL.commitHeld([
             "shard": .int16s(rows.map(\.0.shard)), "purchase_id": .int64s(rows.map(\.0.id)),
@@ -106,7 +106,7 @@ extension CommitBatch {
 
     var entitlementStatement: PostgresStatement? {
         guard !entitlements.isEmpty else { return nil }
-        let sorted = entitlements.sorted { $0.key < $1.key }
+        let sorted = entitlements.sorted(on: \.key)
         let rows = sorted.map(\.value.row)
         return SQL.commitEntitlements([
             "shard": .int16s(sorted.map(\.value.shard)),
@@ -157,7 +157,7 @@ extension CommitBatch {
         return SQL.commitMoves([
             "shard": .int16s(claims.map(\.shard)), "lane": .int32s(claims.map(\.lane)),
             "due_at": .instants(handed.map(\.outcome.schedule.nextCheckAt)),
-            "id": .int64s(claims.map(\.purchase.id)), "new_shard": .int16s(handed.map(\.shard)),
+            "id": .int64s(claims.map(\.purchaseID)), "new_shard": .int16s(handed.map(\.shard)),
             "new_user": .texts(handed.map(\.user)),
         ])
     }

@@ -122,7 +122,7 @@ struct Judgement {
     /// What is lost by itself, where the purchase goes on and the answer gives no reason: what was
     /// beside the main product and has run out has expired.
     private var ranOut: Set<EntitlementID> {
-        guard facts.access == .granted else { return [] }
+        guard facts.access == .granted, facts.holdings != known.holdings else { return [] }
         let kept = Set(facts.holdings.map(\.entitlement))
         // The main product was changed, or an add-on is gone before its time.
         let over = known.holdings.filter { holding in

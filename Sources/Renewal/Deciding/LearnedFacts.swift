@@ -19,7 +19,10 @@ extension Judgement {
         facts.accountToken = observation.accountToken?.usable ?? known.accountToken
         facts.ownership = observation.ownership ?? known.ownership
         facts.statedAt = observation.statedAt ?? known.statedAt
-        facts.signals = observation.signals.union(known.signals.intersection(keptSignals))
+        facts.signals = observation.signals
+        if !known.signals.isEmpty {
+            facts.signals.formUnion(known.signals.intersection(keptSignals))
+        }
         if facts.environment != observation.environment {
             facts.signals.insert(.environmentChanged)
         }

@@ -65,15 +65,16 @@ struct GoogleOrderID: Hashable, Sendable {
 
     init(_ order: OrderID) {
         let id = order.text
-        guard let dots = id.lastIndex(of: "."), dots > id.startIndex,
-            id[id.index(before: dots)] == ".",
-            let number = Self.number(id[id.index(after: dots)...])
+        let (bytes, dot) = (id.utf8, UInt8(ascii: "."))
+        guard let dots = bytes.lastIndex(of: dot), dots > bytes.startIndex,
+            bytes[bytes.index(before: dots)] == dot,
+            let number = Self.number(id[bytes.index(after: dots)...])
         else {
             base = order
             renewal = nil
             return
         }
-        base = OrderID(String(id[..<id.index(before: dots)]))
+        base = OrderID(String(id[..<bytes.index(before: dots)]))
         renewal = number
     }
 
