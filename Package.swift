@@ -179,7 +179,7 @@ let package = Package(
             name: "DaemonTests",
             dependencies: [
                 "Configuration", "Daemon", "Curl", "Engine", "Explain", "Ledger", "Postgres",
-                "Renewal", "Sockets", "TestSupport", coreMetrics, crypto, logging,
+                "Renewal", "Sockets", "TestSupport", coreMetrics, crypto, cryptoExtras, logging,
             ], swiftSettings: house),
         .testTarget(
             name: "StoreSimulatorTests",

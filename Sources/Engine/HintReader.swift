@@ -23,28 +23,37 @@ struct HintReader: Sendable {
     ///   once.
     func read(_ source: HintSource, _ start: HintWatch.Start) async -> HintReading {
         let left = HintReading(source.name, .left, rest: .zero)
+        var pulled = Pulled()
         do throws(LedgerError) {
-            let pulled = try await pull(source, start)
+            try await pull(source, start, into: &pulled)
             guard !Task.isCancelled, !pulled.isLost else { return left }
             // Of all its pages: one that is taken does not mend the next one.
             context.faults.ended(.hintPages(source.name))
             telling.tell(source, pulled)
             guard let failure = pulled.failure else {
-                let rest = source.budget?.rest(after: pulled.calls) ?? .zero
                 return HintReading(
-                    source.name, .read, position: pulled.position, rest: max(source.interval, rest))
+                    source.name, .read, position: pulled.position,
+                    rest: max(source.interval, leastRest(of: source, after: pulled)))
             }
             let failures = start.place.failures + 1
             return HintReading(
                 source.name, .failed(failure.problem, failures: failures),
-                rest: rest(of: source, failures, failure))
+                rest: max(
+                    rest(of: source, failures, failure), leastRest(of: source, after: pulled)))
         } catch {
             guard !Task.isCancelled else { return left }
             context.faults.met(error, by: .hintPages(source.name))
             context.log.debug(.hintPagesWait(source.name, error))
+            let rest = min(source.interval, Self.databaseRest)
             return HintReading(
-                source.name, .left, rest: min(source.interval, Self.databaseRest))
+                source.name, .left, rest: max(rest, leastRest(of: source, after: pulled)))
         }
+    }
+
+    /// Calls count to the day's budget of a source also where they brought nothing, or nothing
+    /// that could be stored.
+    private func leastRest(of source: HintSource, after pulled: Pulled) -> Duration {
+        source.budget?.rest(after: pulled.calls) ?? .zero
     }
 
     /// What the pulls of one reading came to.
@@ -62,9 +71,8 @@ struct HintReader: Sendable {
 
     /// Pulls until there is no more.
     private func pull(
-        _ source: HintSource, _ start: HintWatch.Start
-    ) async throws(LedgerError) -> Pulled {
-        var pulled = Pulled()
+        _ source: HintSource, _ start: HintWatch.Start, into pulled: inout Pulled
+    ) async throws(LedgerError) {
         var position = start.place.position
         let permit = permit(source)
         for _ in 0..<Self.pageLimit {
@@ -77,16 +85,16 @@ struct HintReader: Sendable {
                 page = try await source.pull(position, now, permit)
             } catch {
                 pulled.failure = error
-                return pulled
+                return
             }
             beat(source)
             guard !page.isQuiet else {
                 pulled.position = page.position
-                return pulled
+                return
             }
             guard try await store(page, of: source, at: now) else {
                 pulled.isLost = true
-                return pulled
+                return
             }
             pulled.skipped += page.skipped
             position = page.position ?? position
@@ -97,7 +105,7 @@ struct HintReader: Sendable {
                 } catch {
                     // They come again, and are known then.
                     pulled.failure = error
-                    return pulled
+                    return
                 }
             }
             if !page.hasMore || Task.isCancelled { break }
@@ -108,7 +116,6 @@ struct HintReader: Sendable {
                 if Task.isCancelled { break }
             }
         }
-        return pulled
     }
 
     /// - Returns: whether the source is still ours.

@@ -15,9 +15,9 @@ package struct HintSource: Sendable {
     package let patience: Duration
     /// One page, from the given place on; nil is the source's own beginning. The time is the
     /// database's; the permit is for the calls.
-    package let pull: Pull
+    package var pull: Pull
     /// Gives a page's receipts back, once its due marks are stored.
-    package let acknowledge: Acknowledge
+    package var acknowledge: Acknowledge
 
     package typealias Pull =
         @Sendable (String?, Timestamp, CallPermit) async throws(StoreFailure) -> HintPage

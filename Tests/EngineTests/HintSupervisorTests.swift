@@ -157,6 +157,27 @@ private func page(
         #expect(readings.map(\.outcome) == [.read, .read])
     }
 
+    /// Calls that fail, or whose page the database does not take, are calls as well.
+    @Test func countsCallsThatBringNothing() async throws {
+        let budget = CallBudget(apart: .zero, callsPerDay: 48)
+        let failing = News()
+        failing.state.withLock {
+            $0.pages = [page(1, hasMore: true), .failure(.unreachable(reason: "time-out"))]
+        }
+        let failed = await read(failing, times: 1, budget: budget)
+        #expect(failed.map(\.outcome.word) == ["failed 1"])
+        #expect(failed.map(\.rest) == [.minutes(60)])
+
+        let refused = News()
+        refused.state.withLock {
+            $0.pages = [page(1)]
+            $0.isShut = true
+        }
+        let left = await read(refused, times: 1, budget: budget)
+        #expect(left.map(\.outcome) == [.left])
+        #expect(left.map(\.rest) == [.minutes(30)])
+    }
+
     /// A page that brought nothing costs no transaction of its own.
     @Test func tellsThePlaceOfAQuietPageWithOthers() async throws {
         let news = News()

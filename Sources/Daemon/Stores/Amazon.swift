@@ -14,7 +14,13 @@ struct AmazonStoreApp: StoreApp {
         let store = try factory.amazonStore(app, transport)
         var client = StoreClient(ask: { await store.within($2).ask($0, at: $1) })
         if let queue = try factory.amazonQueue(app, transport) {
-            client.hintSources.append(notifications(from: queue))
+            client.hintSources.append(
+                HintSource(notificationsOf: key, every: Self.notificationInterval) {
+                    session, now throws(StoreFailure) in
+                    try await queue.within(session).pull(at: now)
+                } acknowledge: { receipts, session, now throws(StoreFailure) in
+                    try await queue.within(session).acknowledge(receipts, at: now)
+                })
         }
         return client
     }
@@ -29,18 +35,6 @@ struct AmazonStoreApp: StoreApp {
     }
 
     private static let notificationInterval = Duration.seconds(10)
-
-    private func notifications(from queue: AmazonQueue) -> HintSource {
-        HintSource(
-            name: "amazon \(app.id) notifications", app: key, endpoint: "amazon notifications",
-            interval: Self.notificationInterval,
-            pull: { _, now, permit throws(StoreFailure) in
-                try await queue.within(CallSession(permit)).pull(at: now)
-            },
-            acknowledge: { receipts, now, permit throws(StoreFailure) in
-                try await queue.within(CallSession(permit)).acknowledge(receipts, at: now)
-            })
-    }
 
     func look(with check: inout CredentialCheck) {
         check.look(at: app.sharedSecret, "amazon \(app.id): a shared key") {

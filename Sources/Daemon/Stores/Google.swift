@@ -28,7 +28,13 @@ struct GoogleStoreApp: StoreApp {
             })
         if let subscription = app.pubsubSubscription {
             let pubsub = try factory.googlePubSub(subscription, app, credentials, transport)
-            client.hintSources.append(notifications(from: pubsub))
+            client.hintSources.append(
+                HintSource(notificationsOf: key, every: Self.notificationInterval) {
+                    session, now throws(StoreFailure) in
+                    try await pubsub.within(session).pull(isWaiting: false, at: now)
+                } acknowledge: { receipts, session, now throws(StoreFailure) in
+                    try await pubsub.within(session).acknowledge(receipts, at: now)
+                })
         }
         if factory.settings.google.acknowledges {
             client.acknowledge = { purchase, now, session in
@@ -61,18 +67,6 @@ struct GoogleStoreApp: StoreApp {
     /// <https://developers.google.com/android-publisher/voided-purchases>
     private static let voidedBudget = CallBudget(apart: .milliseconds(1050), callsPerDay: 4800)
     static let notificationInterval = Duration.seconds(10)
-
-    private func notifications(from pubsub: GooglePubSub) -> HintSource {
-        HintSource(
-            name: "google \(app.id) notifications", app: key, endpoint: "google notifications",
-            interval: Self.notificationInterval,
-            pull: { _, now, permit throws(StoreFailure) in
-                try await pubsub.within(CallSession(permit)).pull(isWaiting: false, at: now)
-            },
-            acknowledge: { receipts, now, permit throws(StoreFailure) in
-                try await pubsub.within(CallSession(permit)).acknowledge(receipts, at: now)
-            })
-    }
 
     func look(with check: inout CredentialCheck) {
         check.look(at: app.serviceAccount, "google \(app.id): the key of a service account") {

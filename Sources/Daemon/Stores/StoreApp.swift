@@ -1,4 +1,5 @@
 import Configuration
+import Engine
 import Renewal
 import Stores
 
@@ -36,5 +37,27 @@ extension App {
         case .google(let app): GoogleStoreApp(app: app)
         case .amazon(let app): AmazonStoreApp(app: app)
         }
+    }
+}
+
+extension HintSource {
+    /// Notifications that wait in a queue of the app's, and are given back once they are recorded.
+    init(
+        notificationsOf app: AppKey, every interval: Duration,
+        pull: @escaping @Sendable (CallSession, Timestamp) async throws(StoreFailure) -> HintPage,
+        acknowledge:
+            @escaping @Sendable ([String], CallSession, Timestamp) async throws(StoreFailure) ->
+            Void
+    ) {
+        let store = app.store.rawValue
+        self.init(
+            name: "\(store) \(app.id) notifications", app: app,
+            endpoint: "\(store) notifications", interval: interval,
+            pull: { _, now, permit throws(StoreFailure) in
+                try await pull(CallSession(permit), now)
+            },
+            acknowledge: { receipts, now, permit throws(StoreFailure) in
+                try await acknowledge(receipts, CallSession(permit), now)
+            })
     }
 }

@@ -69,15 +69,14 @@ package final class StoreClients: Sendable {
     /// Where the stores' news comes from. Each follows a reload.
     package var hintSources: [HintSource] {
         apps.flatMap { client(of: $0)?.hintSources ?? [] }.map { source in
-            HintSource(
-                name: source.name, app: source.app, endpoint: source.endpoint,
-                interval: source.interval, patience: source.patience,
-                pull: { [self] position, now, permit throws(StoreFailure) in
-                    try await current(source).pull(position, now, permit)
-                },
-                acknowledge: { [self] receipts, now, permit throws(StoreFailure) in
-                    try await current(source).acknowledge(receipts, now, permit)
-                })
+            var following = source
+            following.pull = { [self] position, now, permit throws(StoreFailure) in
+                try await current(source).pull(position, now, permit)
+            }
+            following.acknowledge = { [self] receipts, now, permit throws(StoreFailure) in
+                try await current(source).acknowledge(receipts, now, permit)
+            }
+            return following
         }
     }
 
