@@ -22,7 +22,7 @@ extension GrantReason {
         case .resumed: "the pause is over"
         case .refundReversed: "the refund was taken back"
         case .transferred: "it came from another user"
-        case .manual: "the configured duration of the product was changed"
+        case .manual: "the configuration was changed"
         case .productChanged: "another product of the same subscription grants it"
         case .restored: "the store knows it again"
         }
@@ -43,7 +43,7 @@ extension RevokeReason {
         case .productUnavailable: "the product was not available any more"
         case .productChanged: "it was changed to a product that does not grant this"
         case .transferred: "it went to another user"
-        case .manual: "taken away by a person"
+        case .manual: "taken away by a person, or by the configuration"
         case .invalid: "the store said twice that there is no such purchase"
         case .unverifiable: "the store has not answered for too long"
         }

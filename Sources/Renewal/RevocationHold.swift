@@ -8,7 +8,10 @@ extension Outcome {
         let lost = known.given(beyond: change.facts)
         guard known.access == .granted, !lost.isEmpty else { return nil }
         switch change.reasons.loss {
-        case .transferred, .manual: return nil
+        case .transferred: return nil
+        // What a person takes away by hand is no decision of ours; this is a configuration, and may
+        // be a mistaken one.
+        case .manual: break
         case .expired, .cancelled, .paymentFailed, .paymentPending, .refunded, .familyRemoved,
             .paused, .priceIncreaseDeclined, .productUnavailable, .productChanged, .invalid,
             .unverifiable:

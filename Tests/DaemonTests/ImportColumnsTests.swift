@@ -88,6 +88,7 @@ import Testing
         ("{", "it is no JSON object"), ("[]", "it is no JSON object"),
         (#"{"token": 5}"#, "token is no text"), (#"{"user_id": {}}"#, "user_id is no text"),
         (#"{"token": "a\u0000"}"#, "token has a NUL"),
+        (#"{"user_id": "ann", "User_ID": "bob"}"#, "two members have the name user_id"),
     ]) func saysWhatIsWrongWithAnObject(_ json: String, _ reason: String) {
         do {
             _ = try ImportLine(columns: ImportColumns()).purchase(.json, Array(json.utf8))
@@ -138,6 +139,13 @@ import Testing
         #expect(
             try row(columns, Self.revenueCat + ["purchase_token"], values + ["t"])
                 == ["u", "google", "b", "p", "t", nil])
+        // The other stores' tokens are where they were, in the same file.
+        columns.apps["apple"] = "b"
+        let apple = ["u", "u", "p", "app_store", "17", "18", "false"]
+        let feed = Self.revenueCat + ["purchase_token"]
+        #expect(
+            try row(columns, feed, apple + [""])[4] == row(columns, Self.revenueCat, apple)[4])
+        #expect(throws: ImportFault.self) { try row(columns, feed, values + [""]) }
     }
 
     @Test(arguments: [

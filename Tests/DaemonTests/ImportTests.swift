@@ -159,7 +159,13 @@ import Testing
             let before = try await stage.list("SELECT t::text FROM renewald.import AS t")
             try stage.write(
                 Self.fleet(4000) + "x,google,com.example,pro,token 3999,\n,,,,,\n", "more.csv")
-            let (found, named) = try await stage.run("more.csv") { $0.isDryRun = true }
+            try stage.write("of an import before", "bad.csv")
+            let rejects = stage.path("bad.csv")
+            let (found, named) = try await stage.run("more.csv") {
+                $0.isDryRun = true
+                $0.rejects = rejects
+            }
+            #expect(try stage.read("bad.csv") == "of an import before")
             #expect(named == ["4003: unknown store NULL"])
             #expect(try await stage.list("SELECT count(*)::text FROM renewald.purchase") == ["10"])
             #expect(try await stage.list("SELECT t::text FROM renewald.import AS t") == before)
@@ -209,6 +215,35 @@ import Testing
         }
     }
 
+    /// A batch may end within a line that is too long: what is left of it is no line.
+    @Test func isGoneOnWithWithinALineThatIsTooLong() async throws {
+        try await onStage { stage in
+            let nonsense = String(repeating: "x", count: LineReader.lengthLimit + 700_000)
+            let lines = Self.fleet(10).split(separator: "\n", omittingEmptySubsequences: false)
+            let long = nonsense + ",google,com.example,pro,ghost,"
+            try stage.write(
+                ([lines[0], Substring(long)] + lines.dropFirst()).joined(separator: "\n"))
+            try await stage.beside.script(
+                """
+                CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+                    $$ BEGIN RAISE 'no'; END $$;
+                CREATE TRIGGER refuse BEFORE INSERT ON renewald.credential FOR EACH ROW
+                    EXECUTE FUNCTION refuse();
+                """)
+            await #expect(throws: LedgerError.self) { _ = try await stage.run() }
+            #expect(
+                try await stage.list("SELECT (byte > 0 AND bad = 1)::text FROM renewald.import")
+                    == ["true"])
+            try await stage.beside.script("DROP TRIGGER refuse ON renewald.credential")
+            let rest = try await stage.run { $0.goesOn = true }
+            #expect(rest.0 == totals(10, 0, 1))
+            #expect(
+                try await stage.list(
+                    "SELECT count(*)::text FROM renewald.credential WHERE token = 'ghost'")
+                    == ["0"])
+        }
+    }
+
     @Test(
         arguments: [
             ("\u{FEFF}" + header + "ann,google,com.example,pro,t,\n", Int64(1)),
@@ -242,6 +277,20 @@ import Testing
                 _ = try await stage.run { $0.rejects = stage.path("fleet.csv") }
             }
             #expect(try stage.read("fleet.csv") == Self.fleet(3))
+        }
+    }
+
+    /// Behind its owner they would be the latest who has claimed it, and get it back.
+    @Test func exportLeavesOutWhoHadItBefore() async throws {
+        try await onStage { stage in
+            try stage.write(Self.fleet(1) + "eve,google,com.example,pro,token 1,\n")
+            _ = try await stage.run()
+            let open = try await stage.ledger.export(after: 0)?.purchases.map(\.userID)
+            #expect(open == ["user 1", "eve"])
+            // As the commit that hands it over leaves it.
+            try await stage.beside.script("UPDATE renewald.purchase SET claimed_by = NULL")
+            let settled = try await stage.ledger.export(after: 0)?.purchases.map(\.userID)
+            #expect(settled == ["user 1"])
         }
     }
 

@@ -24,6 +24,25 @@ struct DoctorNewsTests {
         }
     }
 
+    /// A subscription that nobody sends anything to is read without an error.
+    @Test func saysThatASourceIsSilentUntilItIsHeard() async throws {
+        try await onStage { stage in
+            try stage.subscribe()
+            // Nobody has bought it: the store has nothing to tell of it.
+            _ = try await stage.value(
+                "SELECT renewald.submit('uma', 'google', '\(Stage.app)', 'pro', 'not sold')")
+            try await NewsTests.once(stage)
+            let silent = try await stage.renewald("doctor")
+            silent.expect("note", "news", "nothing has come from google")
+            #expect(silent.standardOutput.contains("send a test notification"))
+            let made = try await stage.buy("google")[0]
+            try await stage.submit(made, "google", for: "uma")
+            try await NewsTests.once(stage)
+            let heard = try await stage.renewald("doctor")
+            heard.expect("ok", "news", "every source was read within the last")
+        }
+    }
+
     @Test func looksAtTheQueueWithoutPulling() async throws {
         try await onStage { stage in
             try stage.readQueue()

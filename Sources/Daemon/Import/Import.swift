@@ -86,7 +86,8 @@ package struct Import: Sendable {
         if place.byte > 0 {
             try file.go(input, to: FileLine.Place(byte: place.byte, line: place.line))
         }
-        let rejects = try options.rejects.map { path throws(WriteFailure) in
+        let path = options.isDryRun ? nil : options.rejects
+        let rejects = try path.map { path throws(WriteFailure) in
             try RejectsFile(path, from: place.rejected, of: input, header: file.header)
         }
         var batch = ImportLines(place, rejects)

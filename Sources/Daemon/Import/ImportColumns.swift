@@ -27,8 +27,10 @@ package struct ImportColumns: Hashable, Sendable {
             })
     }
 
+    /// A token that a column of one's own does not have is the preset's: a feed of several stores
+    /// has those of Google beside it, and no others.
     package mutating func name(_ field: ImportField, _ column: String) {
-        names[field] = [column]
+        names[field] = [column] + (field == .token ? preset?.columns[field] ?? [] : [])
     }
 
     package mutating func set(_ field: ImportField, to value: String) {

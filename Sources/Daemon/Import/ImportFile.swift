@@ -47,10 +47,13 @@ struct ImportFile {
             width: names.count)
     }
 
-    /// Goes on behind the lines that were taken in before.
+    /// Goes on behind the lines that were taken in before. Only within a line that is too long does
+    /// a batch end without a line end.
     mutating func go(_ input: InputBytes, to place: FileLine.Place) throws(ReadFailure) {
-        try input.go(to: place.byte)
-        reader = LineReader(reader.format, from: place) { () throws(ReadFailure) in
+        try input.go(to: place.byte - 1)
+        let isInLongLine = try input.read(atMost: 1) != [UInt8(ascii: "\n")]
+        reader = LineReader(reader.format, from: place, isInLongLine: isInLongLine) {
+            () throws(ReadFailure) in
             try input.read(atMost: Self.pieceSize)
         }
     }

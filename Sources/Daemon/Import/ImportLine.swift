@@ -55,8 +55,13 @@ struct ImportLine {
         } catch {
             throw ImportFault("it is no JSON object")
         }
+        let wanted = Set(columns.names.values.joined().map { $0.lowercased() })
         var byName: [String: JSONText] = [:]
-        for (name, text) in members { byName[name.lowercased()] = text }
+        for (name, text) in members where wanted.contains(name.lowercased()) {
+            guard byName.updateValue(text, forKey: name.lowercased()) == nil else {
+                throw ImportFault("two members have the name \(name.lowercased())")
+            }
+        }
         var values: [ImportField: [String]] = [:]
         for (field, names) in columns.names where columns.constants[field] == nil {
             for case .some(let member) in names.map({ byName[$0.lowercased()] }) {

@@ -57,18 +57,21 @@ struct LineReader {
     private var at = 0
     private var place: FileLine.Place
     private var isAtEnd = false
-    private var isInLongLine = false
+    private var isInLongLine: Bool
 
     /// - Parameters:
     ///   - format: of the lines.
     ///   - place: where in the file the bytes begin.
+    ///   - isInLongLine: within a line that was too long.
     ///   - more: gives the next bytes; none at the end.
     init(
         _ format: Format, from place: FileLine.Place = FileLine.Place(),
+        isInLongLine: Bool = false,
         _ more: @escaping () throws(ReadFailure) -> [UInt8]
     ) {
         self.format = format
         self.place = place
+        self.isInLongLine = isInLongLine
         self.more = more
     }
 

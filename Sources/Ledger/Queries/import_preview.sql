@@ -21,6 +21,11 @@ CROSS JOIN LATERAL (
         sha256(convert_to(coalesce(btrim(given.token, E' \t\r\n'), ''), 'UTF8')) AS digest
 ) AS judged
 LEFT JOIN renewald.app ON app.store = given.store AND app.app = given.app
-LEFT JOIN renewald.token_key AS key
-    ON key.lane = app.lane AND key.digest = judged.digest AND key.product = judged.name
+LEFT JOIN LATERAL (
+    -- By its whole key, whatever the planner believes of a table that was filled a moment ago.
+    SELECT token_key.id FROM renewald.token_key
+    WHERE token_key.lane = app.lane AND token_key.digest = judged.digest
+      AND token_key.product = judged.name
+    LIMIT 1
+) AS key ON true
 ORDER BY given.n

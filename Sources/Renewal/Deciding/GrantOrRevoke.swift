@@ -85,6 +85,9 @@ extension Judgement {
         facts.environment == .sandbox && policy.sandbox == .ignore
     }
 
+    /// No store has taken away what the configuration leaves out.
+    private var lossInForce: RevokeReason? { isIgnoredSandbox ? .manual : nil }
+
     func activeVerdict() -> Verdict {
         if facts.kind != .autoRenewable, let end = ownEnd, end <= moment.proven {
             return Verdict(
@@ -92,7 +95,7 @@ extension Judgement {
                 rule: "the configured duration is over")
         }
         return Verdict(
-            state: .active, givesAccess: !isIgnoredSandbox,
+            state: .active, givesAccess: !isIgnoredSandbox, loss: lossInForce ?? .expired,
             rule: isIgnoredSandbox ? "sandbox purchases are ignored" : "in force and paid")
     }
 
@@ -116,7 +119,8 @@ extension Judgement {
         Verdict(
             state: .grace,
             givesAccess: known.access == .granted && policy.grace == .keep && !isIgnoredSandbox,
-            loss: .paymentPending, rule: "it runs on, and what failed to be paid still is unpaid")
+            loss: lossInForce ?? .paymentPending,
+            rule: "it runs on, and what failed to be paid still is unpaid")
     }
 
     /// Rule 8: a replaced link is no link any more when its store says that it is in force itself,
@@ -133,7 +137,8 @@ extension Judgement {
         let revokes =
             policy.grace == .revoke || (expiryMovedUnpaid && policy.paymentPending == .revoke)
         return Verdict(
-            state: .grace, givesAccess: !revokes && !isIgnoredSandbox, loss: .paymentPending,
+            state: .grace, givesAccess: !revokes && !isIgnoredSandbox,
+            loss: lossInForce ?? .paymentPending,
             rule: revokes
                 ? "payment failed; the policy ends access at once"
                 : "payment failed, the store lets access go on")

@@ -135,6 +135,7 @@ struct Judgement {
     private func gain() -> GrantReason {
         guard known.wasGranted else { return .purchased }
         if known.access == .granted { return .productChanged }
+        if known.lossReason == .manual { return .manual }
         if known.lossReason == .unverifiable || known.lossReason == .invalid { return .restored }
         // Apple's replaced transaction, whose successor is shown at last; a product that gave
         // nothing for a while.
