@@ -99,6 +99,26 @@ import Testing
         #expect(try await stage.broken() == [])
     }
 
+    /// The first form is in the other user's shard when the second one is folded into it.
+    @Test func aFormAndItsFirstMoveInOneBatch() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        _ = try await submit(stage, "ann", "receipt")
+        try await check(stage, lease)
+        _ = try await submit(stage, "bob", "receipt")
+        _ = try await submit(stage, "bob", "1000")
+        let claims = try await stage.due(lease)
+        #expect(Set(claims.map(\.shard)).count == 2)
+        let report = try await stage.ledger.commit(
+            claims.map { outcome($0, answer($0), .move) }, under: lease, at: claims.latest)
+        #expect(report.committed.count == 2)
+        #expect(report.events.map(\.kind) == [.revoke(.transferred), .grant(.transferred)])
+        #expect(
+            try await stage.list("SELECT state FROM renewald.purchases ORDER BY state")
+                == ["active", "superseded"])
+        #expect(try await stage.broken() == [])
+    }
+
     @Test func ofTwoRacingWorkersOneTakesTheOriginalID() async throws {
         for _ in 0..<10 {
             let stage = try await Stage()

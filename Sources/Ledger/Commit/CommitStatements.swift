@@ -173,9 +173,13 @@ extension CommitBatch {
 
     var duplicateStatement: PostgresStatement? {
         guard !duplicates.merged.isEmpty else { return nil }
+        // A first form that goes to another user in this very batch is in their shard by then.
+        let shards = Dictionary(
+            handed.map { ($0.outcome.claim.row, $0.shard) }, uniquingKeysWith: { $1 })
         let rows = duplicates.merged
         return SQL.commitDuplicates([
-            "lane": .int32s(rows.map(\.lane)), "shard": .int16s(rows.map(\.first.shard)),
+            "lane": .int32s(rows.map(\.lane)),
+            "shard": .int16s(rows.map { shards[$0.first] ?? $0.first.shard }),
             "id": .int64s(rows.map(\.first.id)), "user_id": .texts(rows.map(\.user)),
         ])
     }

@@ -23,7 +23,9 @@ extension PostgresLedger {
         var pending = outcomes.sorted(on: \.claim.row)
         let policies = try await numbers(ofRulesOf: outcomes)
         var lost = LedgerError.unavailable(reason: "other sessions kept changing the batch")
+        var isRefused = false
         for round in 0..<Self.commitRounds {
+            isRefused = false
             if round > 0 || !isHeld(pending, by: lease) {
                 pending = try await standing(pending, under: lease, dropping: &report)
             }
@@ -46,6 +48,7 @@ extension PostgresLedger {
             } catch .conflict(.lockNotAvailable) {
                 return try await commitAroundLocks(pending, under: lease, at: now, into: report)
             } catch .rejected(.noLongerValid, let what, _) {
+                isRefused = true
                 if what.hasPrefix(Sealer.lost) { vault.forgetCurrent() }
                 lost = .unavailable(
                     reason: "the claims kept changing during the commit (\(what))")
@@ -58,6 +61,11 @@ extension PostgresLedger {
             } catch {
                 throw LedgerError(error)
             }
+        }
+        // Nobody is faster where each claim stands: outcomes of the batch are in each other's way.
+        if isRefused, report.dropped.isEmpty, pending.count > 1 {
+            return try await commitHalves(
+                pending, under: lease, at: now, into: report, because: "it kept being refused")
         }
         throw lost
     }
