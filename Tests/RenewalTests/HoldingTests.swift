@@ -64,6 +64,39 @@ import Testing
         #expect(settlements.events.allSatisfy { $0.kind == .notice(.environmentChanged) })
     }
 
+    /// That another has handed it in as well, and may have it too, lets no revocation through.
+    @Test func whatIsSharedIsHeld() throws {
+        let story = Story(head: "shared | active 30 claimed | policy shared=allow")
+        var stage = try Stage(story, isTripped: true)
+        for time in ["10", "10+12h"] {
+            let (outcome, settlements) = try stage.hear("refunded 10", at: time)
+            #expect(outcome.facts.access == .held && !outcome.isShared)
+            #expect(settlements.events.isEmpty)
+            #expect(active(stage.book) == ["pro"])
+        }
+    }
+
+    /// Held, and claimed only then: it stays held.
+    @Test func whatIsHeldAndThenSharedStaysHeld() throws {
+        let known = try heldStage().purchase(1)
+        var purchase = Purchase(
+            id: known.id, userID: known.userID, app: known.app, token: known.token,
+            createdAt: known.createdAt, isClaimedByOthers: true, claimant: "bob",
+            facts: known.facts)
+        purchase.claimants = ["bob"]
+        let now = try TestCalendar.time("10+12h")
+        let claim = Claim(
+            purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1, attempts: 0, crashes: 0,
+            checkedAt: nil, claimedAt: now)
+        let answer = try HeardWords("refunded 10", about: purchase.facts).answer()
+        var policy = Policy()
+        policy.shared = .allow
+        let outcome = decide(
+            claim, hearing: answer, at: Moment(now: now, jitter: 0.5, storeNow: now),
+            under: Rules(policy: policy, catalog: shop, longestWait: .days(30)))
+        #expect(outcome.facts.access == .held && !outcome.isShared)
+    }
+
     private func given(_ book: UserPurchases) -> [EntitlementID] {
         book.purchases.values.map(\.purchase.facts).filter { $0.access != .none }
             .flatMap(\.holdings).map(\.entitlement)

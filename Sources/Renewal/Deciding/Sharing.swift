@@ -2,10 +2,9 @@
 extension Judgement {
     /// The user who gets it with this answer; nil where it stays with its owner. What this answer
     /// takes away from its owner is theirs to lose, under the breaker: it goes over afterwards.
-    var heir: UserID? {
-        let takesAway = known.access != .none && facts.access == .none
-        return takesAway ? nil : rightfulUser
-    }
+    var heir: UserID? { takesAway ? nil : rightfulUser }
+
+    private var takesAway: Bool { known.access != .none && facts.access == .none }
 
     private var rightfulUser: UserID? {
         guard facts.state != .superseded, claim.purchase.isClaimed else { return nil }
@@ -56,9 +55,11 @@ extension Judgement {
         }
     }
 
-    /// Whether all who have claimed it have it, each their own.
+    /// Whether all who have claimed it have it, each their own. What this answer takes away from
+    /// its owner goes by the breaker first: the others get theirs with a later answer.
     var isShared: Bool {
         policy.shared == .allow && claim.purchase.claimant != nil && facts.state != .superseded
+            && !takesAway
     }
 
     /// The older link that this purchase continues, as soon as anything of it was paid: a change
