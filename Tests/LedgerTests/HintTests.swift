@@ -57,6 +57,17 @@ import Testing
         return lease
     }
 
+    /// After the database's clock was set back, checks seem to be of the future.
+    @Test func makesDueWhatSeemsToHaveBeenCheckedLater() async throws {
+        let stage = try await Stage()
+        let lease = try await settled(stage, ["ann"])
+        try await stage.beside.script(
+            "UPDATE renewald.schedule SET checked_at = now() + interval '1 hour'")
+        _ = try await begin(stage)
+        _ = try await hear(stage, [("news", "token of ann")])
+        #expect(try await stage.due(lease).count == 1)
+    }
+
     @Test func makesDueWhatItIsAboutAndNothingElse() async throws {
         let stage = try await Stage()
         let lease = try await settled(stage, ["ann", "bob"])

@@ -61,7 +61,9 @@ WITH heard AS (
       AND schedule.id = meant.id
       AND (purchase.state <> 'superseded' OR $2 = 'apple')
       AND (schedule.due_at > now() OR meant.id = ANY (shard.in_hand))
-      AND (schedule.checked_at IS NULL OR schedule.checked_at <= $4 OR EXISTS (
+      -- A check of the future was before the clock was set back.
+      AND (schedule.checked_at IS NULL OR schedule.checked_at <= $4
+          OR schedule.checked_at > now() OR EXISTS (
           SELECT FROM noted WHERE noted.shard = meant.shard AND noted.id = meant.id))
       AND coalesce(schedule.problem, '') NOT LIKE 'set_aside:%'
     RETURNING 1
