@@ -2,9 +2,33 @@ import Explain
 import Daemon
 import FoundationEssentials
 import Sockets
+import Synchronization
 
 /// Results go to standard output, everything else to standard error.
+///
+/// A reader that has gone, as after `| head -1`, is no failure here: what a command was told to do
+/// is done all the same, and its exit code says how that went. Commands that do nothing but print,
+/// on and on, ask `requireReader`.
 enum Console {
+    private static let readerHasGone = Mutex(false)
+
+    /// For a command that is of no use without a reader.
+    ///
+    /// - Throws: `.readerGone` once something was not read.
+    static func requireReader() throws(WriteFailure) {
+        if readerHasGone.withLock({ $0 }) { throw .readerGone }
+    }
+
+    /// Text as it is. Nothing more is written once the reader has gone.
+    static func write(_ text: String) throws(WriteFailure) {
+        guard !readerHasGone.withLock({ $0 }) else { return }
+        do throws(WriteFailure) {
+            try StandardStream.output.write(text)
+        } catch .readerGone {
+            readerHasGone.withLock { $0 = true }
+        }
+    }
+
     /// Standard error has nowhere to complain to, so what it does not take is dropped.
     static func complain(_ sentence: String) {
         try? StandardStream.error.write("renewald: \(sentence.unsteered)\n")
@@ -12,17 +36,17 @@ enum Console {
 
     /// A line for a person.
     static func say(_ line: String) throws(WriteFailure) {
-        try StandardStream.output.write(line.unsteered + "\n")
+        try write(line.unsteered + "\n")
     }
 
     /// A line for a tool: JSON escapes what would break it.
     static func say(json line: String) throws(WriteFailure) {
-        try StandardStream.output.write(line + "\n")
+        try write(line + "\n")
     }
 
     /// Text whose colours and line ends are our own, and whose words are safe already.
     static func say(painted text: String) throws(WriteFailure) {
-        try StandardStream.output.write(text + "\n")
+        try write(text + "\n")
     }
 
     static func say(lines: [String]) throws(WriteFailure) {
@@ -36,7 +60,7 @@ enum Console {
 
     /// Asks a person, on the line that they answer on.
     static func ask(_ question: String) throws(WriteFailure) {
-        try StandardStream.output.write(question.unsteered)
+        try write(question.unsteered)
     }
 
     /// Whether somebody can answer.
@@ -61,6 +85,6 @@ enum Console {
             shown.append(TextLine("", "… \(more) lines more in a larger window", tone: .quiet))
         }
         let text = shown.map { $0.cut(to: window.columns, isColoured: isColoured) + "\u{1b}[K" }
-        try StandardStream.output.write("\u{1b}[H" + text.joined(separator: "\n") + "\u{1b}[J")
+        try write("\u{1b}[H" + text.joined(separator: "\n") + "\u{1b}[J")
     }
 }

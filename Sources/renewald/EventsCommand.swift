@@ -28,6 +28,7 @@ struct EventsCommand: AsyncParsableCommand {
             let ledger = services.ledger
             var reader = EventReader(ledger: ledger, last: after ?? 0) { event throws in
                 try Self.say(event, json)
+                try Console.requireReader()
             }
             guard follow else { return try await reader.readOn() }
             if after == nil { reader.last = try await ledger.lastEventID() }

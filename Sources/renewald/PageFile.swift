@@ -11,7 +11,7 @@ enum PageFile {
     ///   - file: a path, or `-`.
     /// - Throws: `WriteFailure.readerGone`, and `ExitReason.cannotCreate` once it is told why.
     static func write(_ page: String, to file: String) throws {
-        guard file != "-" else { return try StandardStream.output.write(page) }
+        guard file != "-" else { return try Console.write(page) }
         do throws(WriteFailure) {
             try OutputFile(file).write(page)
         } catch .readerGone {

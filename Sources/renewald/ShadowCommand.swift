@@ -219,7 +219,7 @@ private struct ShadowList: Sendable {
     func add(_ line: ShadowLine) throws { try write(line.csv) }
 
     private func write(_ text: String) throws {
-        guard let file else { return try StandardStream.output.write(text) }
+        guard let file else { return try Console.write(text) }
         do throws(WriteFailure) {
             try file.add(text)
         } catch {

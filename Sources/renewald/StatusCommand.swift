@@ -48,7 +48,10 @@ struct StatusCommand: AsyncParsableCommand {
                             painted: line.cut(to: .max, isColoured: Console.isColoured))
                     }
                 }
-                if watch { try await Task.sleep(for: Self.pause) }
+                if watch {
+                    try Console.requireReader()
+                    try await Task.sleep(for: Self.pause)
+                }
             } while watch && (json || Console.isTerminal)
             try await services.requireReadableKeys()
         }

@@ -63,6 +63,50 @@ struct OutputTests {
         }
     }
 
+    /// The work is done and its exit code is its own, whether somebody reads of it or not.
+    @Test func workIsDoneWithoutAReader() async throws {
+        try await onStage { stage in
+            try await stage.submit(try await stage.buy("google")[0], "google", for: "ada")
+            #expect(try await runUnread(stage, ["once"]).exit == .code(0))
+            #expect(try await stage.story(of: "ada") == ["grant monthly purchased"])
+            for more in [["--require"], ["--require", "--json"]] {
+                let unknown = try await runUnread(stage, ["check", "nobody"] + more)
+                #expect(unknown.exit == .code(66), "\(unknown.standardError)")
+            }
+            try stage.editConfiguration {
+                $0 + "\n[[product]]\nid = \"monthly\"\nentitlements = [\"monthly\", \"plus\"]\n"
+            }
+            // It shows first what would change, and does it all the same.
+            let applied = try await runUnread(stage, ["apply", "--yes"])
+            #expect(applied.exit == .code(0), "\(applied.standardError)")
+            #expect(
+                try await stage.story(of: "ada") == [
+                    "grant monthly purchased", "grant plus product_changed",
+                ])
+            // These do nothing but print: that nobody reads any more is their end.
+            for command in [["events"], ["events", "--json"], ["status", "--watch", "--json"]] {
+                let ended = try await runUnread(stage, command)
+                #expect(ended.exit == .code(0) && ended.standardError.isEmpty, "\(command)")
+            }
+        }
+    }
+
+    /// Runs a command whose standard output is a pipe that nobody reads, from its start on.
+    private func runUnread(_ stage: Stage, _ command: [String]) async throws -> Stage.Ended {
+        let pipe = "\(stage.folder)/unread"
+        // A pipe opens for writing only while it has a reader: the shell itself, which then goes.
+        let child = try stage.start(
+            command,
+            under: [
+                "bash", "-c",
+                "rm -f \(pipe); mkfifo \(pipe); exec 3<>\(pipe) 4>\(pipe) 3>&-; "
+                    + "\"$0\" \"$@\" >&4",
+            ])
+        return Stage.Ended(
+            exit: try await child.exit(within: .seconds(60)),
+            standardOutput: child.standardOutput, standardError: child.standardError)
+    }
+
     /// An id that would clear the screen, turn the writing and begin a line of its own.
     @Test func noNameSteersTheTerminal() async throws {
         try await onStage { stage in
