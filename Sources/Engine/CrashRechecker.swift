@@ -1,4 +1,5 @@
 import Renewal
+import ServiceLifecycle
 
 /// After a crash, what was in hand is suspect: it is checked before anything else of its shard, in
 /// small groups, then alone, so that a purchase whose check ends the process is found while its
@@ -32,6 +33,8 @@ struct CrashRechecker {
         // Those that were in hand at one crash first: they are most likely innocent.
         suspects.sort { ($0.crashes, $0.purchase.id) < ($1.crashes, $1.purchase.id) }
         while let first = suspects.first {
+            // After a stop no further check is started, and the shards stay closed.
+            if Task.isShuttingDownGracefully { return suspects.count }
             let size = first.crashes == 1 ? Self.groupLimit : 1
             let group = Array(suspects.prefix { $0.crashes == first.crashes }.prefix(size))
             suspects.removeFirst(group.count)

@@ -88,7 +88,8 @@ package final class RenewalEngine: Service {
                 context.endTurns()
                 if mode == .forever { beside.stop() } else { beside.hints?.stop() }
                 await committer.close()
-                acknowledger.close(leavingTheRest: mode == .forever)
+                acknowledger.close(
+                    leavingTheRest: mode == .forever || Task.isShuttingDownGracefully)
                 await keeper.stop()
                 stopper.finish()
             }

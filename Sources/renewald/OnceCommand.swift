@@ -13,7 +13,8 @@ struct OnceCommand: AsyncParsableCommand {
         abstract: "Makes one pass over all due purchases, then exits.",
         discussion: """
             For a timer. Skips shards that a running daemon holds. Exits with 75 when some \
-            purchases could not be checked: a later pass retries them.
+            purchases could not be checked: a later pass retries them. SIGTERM and SIGINT stop it \
+            in steps, as they do the daemon, with 75 too.
 
             Example: renewald once --store google --limit 1000
             """)
@@ -36,7 +37,8 @@ struct OnceCommand: AsyncParsableCommand {
             services.configuration.warn(in: services.log)
             await EvidenceRotation(services).rotate()
             let engine = services.engine(stores: store.map { [$0] } ?? [])
-            let report = try await Self.run(engine, limit: limit)
+            let pass = try await Self.run(engine, limit: limit)
+            let report = pass.report
             if json {
                 try Console.say(
                     json:
@@ -48,15 +50,18 @@ struct OnceCommand: AsyncParsableCommand {
             } else {
                 try Self.say(report)
             }
-            if report.unjudged > 0 { throw ExitReason.temporary }
+            if pass.isInterrupted {
+                Console.complain("interrupted: what was not checked is left to the next pass")
+            }
+            if pass.isInterrupted || report.unjudged > 0 { throw ExitReason.temporary }
         }
     }
 
-    private static func run(_ engine: RenewalEngine, limit: Int?) async throws -> RunReport {
+    private static func run(_ engine: RenewalEngine, limit: Int?) async throws -> OnePass {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             if Console.isErrorTerminal { tasks.addTask { await showProgress(of: engine) } }
             defer { tasks.cancelAll() }
-            return try await engine.run(.onePass(limit: limit))
+            return try await OnePass(of: engine, limit: limit)
         }
     }
 

@@ -116,4 +116,40 @@ struct CrashTests {
             #expect(held == "0")
         }
     }
+
+    /// A pass that a timer or a person ends has not crashed: nothing counts against what it had in
+    /// hand, and the next one need not wait for its leases.
+    @Test(arguments: [SIGTERM, SIGINT])
+    func onePassStopsInSteps(_ signal: Int32) async throws {
+        try await onStage { stage in
+            try stage.configure(rate: 100_000)
+            try await stage.control("latency", #"{"milliseconds":200}"#)
+            let made = try await stage.buy("google", count: 3000)
+            try await stage.submit(made, "google") { "u-\($0)" }
+            let pass = try stage.start(["once"])
+            try await stage.wait { try await stage.events() > 200 }
+            pass.send(signal)
+            #expect(try await pass.exit() == .code(75))
+            #expect(
+                pass.standardError.contains(
+                    "renewald: interrupted: what was not checked is left to the next pass\n"))
+            let events = try await stage.events()
+            #expect(pass.standardOutput.hasPrefix("\(events) purchases checked"))
+            #expect(events < 3000)
+            #expect(try await stage.questions() == events)
+            let troubled = try await stage.value(
+                "SELECT count(*) FROM renewald.schedule WHERE crashes > 0 OR problem IS NOT NULL")
+            #expect(troubled == "0")
+            let held = try await stage.value(
+                """
+                SELECT count(*) FROM renewald.shard
+                WHERE NOT clean OR owner IS NOT NULL OR in_hand <> '{}'
+                """)
+            #expect(held == "0")
+            try await stage.control("latency", #"{"milliseconds":0}"#)
+            #expect(try await stage.renewald("once").exit == .code(0))
+            #expect(try await stage.events() == 3000)
+            #expect(try await stage.questions() == 3000)
+        }
+    }
 }
