@@ -67,6 +67,19 @@ extension AppKey {
     }
 
     /// An app that nobody has configured or submitted for is a slip of the pen.
+    ///
+    /// - Throws: `ValidationError` with the nearest one that is known.
+    func requireKnown(to services: Services) async throws {
+        let known = Set(
+            try await services.ledger.allLanes().map(\.app)
+                + services.configuration.apps.map(\.key))
+        guard known.contains(self) else {
+            let nearest = Nearest.word(to: name, among: known.map(\.name).sorted())
+            throw ValidationError(
+                "there is no app \(name)" + (nearest.map { "; the nearest is \($0)" } ?? ""))
+        }
+    }
+
     fileprivate func setPaused(
         _ isPaused: Bool, _ common: CommonOptions, _ json: Bool,
         _ sentence: @escaping @Sendable (Timestamp?, Bool) -> String
@@ -74,14 +87,7 @@ extension AppKey {
         try await common.withServices(
             asksStores: false, writes: true, readsTokens: false
         ) { services in
-            let known = Set(
-                try await services.ledger.allLanes().map(\.app)
-                    + services.configuration.apps.map(\.key))
-            guard known.contains(self) else {
-                let nearest = Nearest.word(to: name, among: known.map(\.name).sorted())
-                throw ValidationError(
-                    "there is no app \(name)" + (nearest.map { "; the nearest is \($0)" } ?? ""))
-            }
+            try await requireKnown(to: services)
             let (since, hasChanged) = try await services.ledger.pause(self, isPaused)
             if json {
                 try Console.say(json: PauseJSON(app: self, pausedAt: since).line())

@@ -50,9 +50,11 @@ struct ReleaseCommand: AsyncParsableCommand {
         )
         let (discard, yes, json) = (self.discard, self.yes, self.json)
         try await common.withServices(asksStores: !discard, writes: true) { services in
+            try await app?.requireKnown(to: services)
             let held = try await services.ledger.heldRevocations(of: app, for: reason)
             guard !held.isEmpty else {
-                try Self.say(Release.Report(), json, "nothing is held")
+                let others = try await services.ledger.heldRevocations().count
+                try Self.say(Release.Report(), json, Self.nothing(besides: others))
                 return
             }
             if !json || !yes { try Self.show(held, onError: json) }
@@ -66,6 +68,13 @@ struct ReleaseCommand: AsyncParsableCommand {
                         ? "; \(report.left) could not be asked about and stay held" : ""))
             if report.left > 0 { throw ExitReason.temporary }
         }
+    }
+
+    /// Who has mistyped a filter must not believe that all is let go.
+    private static func nothing(besides others: Int) -> String {
+        others == 0
+            ? "nothing is held"
+            : "nothing of these is held; \(count(others, "other")) \(others == 1 ? "is" : "are")"
     }
 
     private static func say(

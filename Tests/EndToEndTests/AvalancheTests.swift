@@ -93,6 +93,8 @@ struct AvalancheTests {
         #expect(shown.standardOutput.split(separator: "\n").count == 13)
         #expect(try await held(stage) == Self.count - Self.floor)
 
+        try await releaseSomethingElse(stage)
+
         // A store that cannot be asked confirms nothing.
         try await stage.fault(#"{"kind":"status","store":"google","status":503,"count":1}"#)
         let most = try await stage.renewald("release", "--yes", "--json")
@@ -106,6 +108,20 @@ struct AvalancheTests {
         #expect(try await revokes(stage) == Self.count + Self.floor)
         let nothing = try await stage.renewald("release")
         #expect(nothing.exit == .code(0) && nothing.standardOutput.contains("nothing is held"))
+    }
+
+    /// Who asks for the wrong part is told so: nothing of it is held, but not nothing at all.
+    private func releaseSomethingElse(_ stage: Stage) async throws {
+        let unknown = try await stage.renewald("release", "--app", "google/com.example.readr")
+        #expect(unknown.exit == .code(64))
+        #expect(
+            unknown.standardError.contains(
+                "there is no app google/com.example.readr; the nearest is google/\(Stage.app)"))
+        #expect(unknown.standardOutput.isEmpty)
+        let others = try await stage.renewald("release", "--reason", "refunded")
+        #expect(others.exit == .code(0))
+        #expect(others.standardOutput == "nothing of these is held; 280 others are\n")
+        #expect(try await held(stage) == Self.count - Self.floor)
     }
 
     private func released(_ output: Stage.Ended) throws -> Released {
