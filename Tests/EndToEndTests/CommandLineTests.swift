@@ -12,6 +12,13 @@ struct CommandLineTests {
         (["help", "explian"], "the nearest is explain"), (["check", ""], "the user id is empty"),
         (["explain", ""], "the id is empty"), (["run", "--nonsense"], "--nonsense"),
         (["explain", "ada", "--html", ""], "--html names no file"),
+        (["replay", "--since", "soon"], "--since is a date, a time such as"),
+        (["replay", "--since", "2026-11-25T12:00:00Zulu"], "--since is a date, a time such as"),
+        (["replay", "--since", "2026-11-25T99:99:99Z"], "no such time as 2026-11-25T99:99:99Z"),
+        (["replay", "--since", "2026-11-25T24:00:00Z"], "no such time as 2026-11-25T24:00:00Z"),
+        (["replay", "--since", "2026-11-25T12:60:00Z"], "no such time as 2026-11-25T12:60:00Z"),
+        (["replay", "--since", "2026-11-25T12:00:60Z"], "no such time as 2026-11-25T12:00:60Z"),
+        (["replay", "--since", "2026-02-30"], "no such time as 2026-02-30"),
     ])
     func aSlipIsWrongUsage(_ words: [String], _ sentence: String) async throws {
         let ended = try await renewald(words)

@@ -62,6 +62,22 @@ struct CommandTests {
         }
     }
 
+    /// By the database's clock; nothing could have been decided since then.
+    @Test func nothingIsReplayedSinceTheFuture() async throws {
+        try await onStage { stage in
+            for time in ["2999-12-31", "2999-12-31T23:59:59+01:00"] {
+                let future = try await stage.renewald("replay", "--since", time)
+                #expect(future.exit == .code(64) && future.standardOutput.isEmpty, "\(time)")
+                #expect(future.standardError.contains("--since \(time) is in the future"))
+            }
+            for time in ["2026-01-31", "2026-01-31T23:59:59Z", "2026-01-31T23:59:59.5+0100", "P1D"]
+            {
+                let past = try await stage.renewald("replay", "--since", time)
+                #expect(past.exit == .code(0), "\(time): \(past.standardError)")
+            }
+        }
+    }
+
     @Test func endsWithTheCodesOfSysexits() async throws {
         try await onStage { stage in
             try stage.configure("[polcy]\ngrace = \"keep\"\n[engine]\nin_flight = 0\npol = 1")
