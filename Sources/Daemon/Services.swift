@@ -31,7 +31,7 @@ package struct Services: Sendable {
         configurationFile: String, environment: [String: String], asksStores: Bool = true,
         onlyReads: Bool = false, log: Logger, telemetry: Telemetry = Telemetry()
     ) throws(ConfigurationFaults) {
-        let configuration = try Settings.load(
+        let configuration = try Settings.loadWhole(
             file: configurationFile, environment: environment)
         self.configuration = configuration
         self.log = log

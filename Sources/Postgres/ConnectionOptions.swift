@@ -56,14 +56,14 @@ struct ConnectionOptions {
         }.mapValues(\.value)
     }
 
-    private struct Option {
+    fileprivate struct Option {
         var value: String
         var compiled: String?
         var variable: String?
     }
 
     /// The values that are there; frees the list.
-    private static func values(
+    fileprivate static func values(
         _ list: UnsafeMutablePointer<PQconninfoOption>?
     ) -> [String: Option] {
         defer { PQconninfoFree(list) }
@@ -101,6 +101,46 @@ struct ConnectionOptions {
                 (keyword: "port", value: ports.count == count ? ports[index] : ports[0]),
             ]
         }
+    }
+}
+
+extension PostgresSettings {
+    /// Why a connection string can never work, wherever the server is; nil when it can be tried.
+    /// libpq's own sentence may repeat a part of a password: an option is named, and no value.
+    package static func fault(of conninfo: String) -> String? {
+        if conninfo.utf8.contains(0) { return "it has a zero byte" }
+        var message: UnsafeMutablePointer<CChar>?
+        let parsed = PQconninfoParse(conninfo, &message)
+        defer { PQfreemem(message) }
+        guard parsed != nil else {
+            return sentence(message.map { String(cString: $0) } ?? "")
+        }
+        let options = ConnectionOptions.values(parsed).mapValues(\.value)
+        if let mode = options["sslmode"], !mode.isEmpty, !sslModes.contains(mode) {
+            return "sslmode is none of \(sslModes.joined(separator: ", "))"
+        }
+        let ports = (options["port"] ?? "").split(separator: ",").map { Int(trimmed($0)) }
+        guard ports.allSatisfy({ $0.map((1...65_535).contains) ?? false }) else {
+            return "port is not a number from 1 to 65535"
+        }
+        return nil
+    }
+
+    private static let sslModes = [
+        "disable", "allow", "prefer", "require", "verify-ca", "verify-full",
+    ]
+
+    private static func trimmed(_ text: Substring) -> String { text.filter { $0 != " " } }
+
+    private static func sentence(_ message: String) -> String {
+        let known = ["invalid connection option \"", "invalid URI query parameter: \""]
+        for start in known where message.hasPrefix(start) {
+            let name = message.dropFirst(start.count).prefix { $0 != "\"" }
+            // Anything else may be a part of a password that was not quoted.
+            guard name.utf8.allSatisfy({ (97...122).contains($0) || $0 == 95 }) else { break }
+            return "there is no option \(name)"
+        }
+        return "it cannot be read: it is neither a URI, postgresql://…, nor options, host=…"
     }
 }
 

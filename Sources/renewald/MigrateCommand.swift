@@ -30,7 +30,7 @@ struct MigrateCommand: AsyncParsableCommand {
         try await common.reporting {
             let applied = try await Services.migrate(
                 try database
-                    ?? Settings.load(file: common.config, environment: common.environment)
+                    ?? Settings.loadWhole(file: common.config, environment: common.environment)
                     .database.url)
             if json {
                 try Console.say(

@@ -56,7 +56,7 @@ struct PlanCommand: AsyncParsableCommand {
         }
         try common.runAsServiceUser()
         try await common.reporting {
-            let configuration = try Settings.load(
+            let configuration = try Settings.loadWhole(
                 file: command.common.config, environment: command.common.environment)
             let keys = configuration.apps.map(\.key)
             let sizes = try FleetSizes(command.purchases, "--purchases").counts(keys)

@@ -69,6 +69,30 @@ struct CommandLineTests {
         #expect(ended.standardError.hasPrefix("renewald: \(file): "), "\(ended.standardError)")
     }
 
+    /// No database that is away: it would be waited for in vain. No value is repeated.
+    @Test(arguments: [
+        ("host=db sslmod=require", "there is no option sslmod"),
+        ("postgresql://db/app?sslmod=require", "there is no option sslmod"),
+        ("host=db sslmode=planted_word", "sslmode is none of disable, allow, prefer"),
+        ("host=db port=planted_word", "port is not a number"),
+        ("host=one,two port=5432,0", "port is not a number"),
+        ("host=db password=planted_first planted_word", "it cannot be read"),
+        ("postgresql://user:planted_word%zz@db/app", "it cannot be read"),
+    ])
+    func anAddressThatCanNeverBeRightIsAFault(_ url: String, _ sentence: String) async throws {
+        let file = "/tmp/rw-address-\(UUID().uuidString).toml"
+        try "[database]\nurl = \"\(url)\"\n".write(
+            toFile: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        for command in [["status"], ["run"], ["migrate"], ["doctor"]] {
+            let ended = try await renewald(command + ["--config", file])
+            let said = ended.standardOutput + ended.standardError
+            #expect(ended.exit == .code(78), "\(command)")
+            #expect(said.contains("\(file): database.url: \(sentence)"), "\(command): \(said)")
+            #expect(!said.contains("planted_"), "\(command)")
+        }
+    }
+
     private func renewald(
         _ words: [String], _ variables: [String: String] = [:]
     ) async throws -> ChildProcess.Output {

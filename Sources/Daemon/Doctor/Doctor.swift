@@ -37,7 +37,7 @@ package struct Doctor: Sendable {
 
     private func look(_ tell: (Finding) -> Void) async {
         do throws(ConfigurationFaults) {
-            let configuration = try Settings.load(
+            let configuration = try Settings.loadWhole(
                 file: configurationFile, environment: environment)
             tell(Self.found(configuration))
             if !configuration.policy.breaker.isOn {

@@ -35,7 +35,7 @@ final class Reloader: Sendable {
     /// state.
     func reload(_ state: inout DaemonState) async {
         do throws(ConfigurationFaults) {
-            let next = try Settings.load(file: configurationFile, environment: environment)
+            let next = try Settings.loadWhole(file: configurationFile, environment: environment)
             let cipher = try AtRestKeys.cipher(next.encryption, environment: environment)
             try await requireKeys(cipher)
             try services.clients.reload(
