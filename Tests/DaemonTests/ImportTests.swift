@@ -232,7 +232,7 @@ import Testing
                 """)
             await #expect(throws: LedgerError.self) { _ = try await stage.run() }
             #expect(
-                try await stage.list("SELECT (byte > 0 AND bad = 1)::text FROM renewald.import")
+                try await stage.list("SELECT (place > 0 AND bad = 1)::text FROM renewald.import")
                     == ["true"])
             try await stage.beside.script("DROP TRIGGER refuse ON renewald.credential")
             let rest = try await stage.run { $0.goesOn = true }

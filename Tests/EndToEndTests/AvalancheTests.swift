@@ -118,7 +118,7 @@ struct AvalancheTests {
             unknown.standardError.contains(
                 "there is no app google/com.example.readr; the nearest is google/\(Stage.app)"))
         #expect(unknown.standardOutput.isEmpty)
-        let others = try await stage.renewald("release", "--reason", "refunded")
+        let others = try await stage.renewald("release", "--reason", "family_removed")
         #expect(others.exit == .code(0))
         #expect(others.standardOutput == "nothing of these is held; 280 others are\n")
         #expect(try await held(stage) == Self.count - Self.floor)

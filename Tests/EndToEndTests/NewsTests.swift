@@ -146,7 +146,7 @@ struct NewsTests {
         }
     }
 
-    static func once(_ stage: Stage) async throws {
+    private static func once(_ stage: Stage) async throws {
         let ended = try await stage.renewald("once")
         #expect(ended.exit == .code(0), "\(ended.standardError)")
     }
