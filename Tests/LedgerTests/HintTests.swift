@@ -68,6 +68,17 @@ import Testing
         #expect(try await stage.due(lease).count == 1)
     }
 
+    /// One message that no store would send stops a source no more than any other.
+    @Test func storesThePageAroundNewsThatCannotBeStored() async throws {
+        let stage = try await Stage()
+        let lease = try await settled(stage, ["ann"])
+        _ = try await begin(stage)
+        let report = try await hear(
+            stage, [("1\0", "token of ann"), ("2", "a\0b"), ("3", "token of ann")])
+        #expect(report == HintReport(fresh: 1, woken: 1, unclaimed: 0))
+        #expect(try await stage.due(lease).count == 1)
+    }
+
     @Test func makesDueWhatItIsAboutAndNothingElse() async throws {
         let stage = try await Stage()
         let lease = try await settled(stage, ["ann", "bob"])

@@ -64,8 +64,10 @@ extension PostgresLedger {
             SQL.registerApps(.texts([app.store.rawValue]), .texts([app.id])),
         ]
         let first = statements.count
-        for start in stride(from: 0, to: page.hints.count, by: Self.hintBatchLimit) {
-            let batch = page.hints[start...].prefix(Self.hintBatchLimit)
+        // What no store would send must not keep the news beside it from being stored.
+        let hints = page.hints.filter(\.isStorable)
+        for start in stride(from: 0, to: hints.count, by: Self.hintBatchLimit) {
+            let batch = hints[start...].prefix(Self.hintBatchLimit)
             statements.append(
                 SQL.takeHints(
                     .text(source), .text(app.store.rawValue), .text(app.id),
@@ -114,8 +116,14 @@ extension PostgresLedger {
         let news = delivery.page.unhandled
         return SQL.recordUnhandled(
             .text(delivery.source), .text(delivery.app.store.traits.newsSource),
-            .texts(news.map(\.id)), .texts(news.map(\.type)), .bools(news.map(\.isExpected)),
+            .texts(news.map { NewsID(withoutNUL($0.id.text)) }),
+            .texts(news.map { withoutNUL($0.type) }), .bools(news.map(\.isExpected)),
             .int64(typeLimit))
+    }
+
+    private static func withoutNUL(_ text: String) -> String {
+        guard text.utf8.contains(0) else { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value != 0 }))
     }
 
     /// Forgets what is old of the hints that were taken in. Before that, purchases that were
@@ -160,6 +168,11 @@ extension HintReading {
 }
 
 extension Hint {
+    /// PostgreSQL takes no NUL.
+    fileprivate var isStorable: Bool {
+        [id.text, token?.text ?? "", originalID?.text ?? ""].allSatisfy { !$0.utf8.contains(0) }
+    }
+
     fileprivate var token: StoreToken? {
         guard case .token(let token) = subject else { return nil }
         return token

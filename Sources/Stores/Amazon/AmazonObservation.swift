@@ -119,6 +119,7 @@ struct AmazonObservation: Sendable {
 
     /// A renewal has no number, but its date moves on.
     private func period(_ status: SubscriptionStatus) -> OrderID? {
+        guard kind == .autoRenewable else { return nil }
         if case .grace = status, !isRenewalDue { return nil }
         return receipt.renewalDate.map { OrderID(String($0)) }
     }
@@ -211,11 +212,13 @@ struct AmazonObservation: Sendable {
 
 extension Facts {
     /// Whether a receipt of that kind cannot be of this purchase: a receipt keeps its type for
-    /// ever, and only a subscription has terms.
+    /// ever, and only a subscription has terms. Where an answer says nothing of renewal, the phase
+    /// alone shows that it is one.
     fileprivate func contradict(_ kind: ProductKind) -> Bool {
         guard wasGranted else { return false }
         return kind == .autoRenewable
-            ? period == nil && paidThrough == nil && autoRenew == nil : period != nil
+            ? phase == nil && period == nil && paidThrough == nil && autoRenew == nil
+            : period != nil
     }
 }
 
