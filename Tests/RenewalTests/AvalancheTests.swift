@@ -153,6 +153,16 @@ import Testing
         #expect(try text(loss) == "early")
     }
 
+    /// A policy that leaves testers out is a configuration, and may be mistaken as well.
+    @Test func countsWhatAMistakenPolicyTakesAway() throws {
+        var policy = Policy()
+        policy.sandbox = .ignore
+        let loss = try lost(
+            "active 30 sandbox", "active 30 sandbox", at: try TestCalendar.time("10"),
+            under: Rules(policy: policy, catalog: shop))
+        #expect(try text(loss) == "early")
+    }
+
     private func lost(
         _ known: String, _ heard: String, at now: Timestamp, under rules: Rules
     ) throws -> Loss? {

@@ -251,6 +251,17 @@ extension DecisionTable {
         # A sandbox purchase is ignored by policy | new | policy sandbox=ignore
         1      active 30 sandbox  active   none     -                      -       7d
         2      grace 31 sandbox   grace    none     -                      -       6h15s
+        # The policy leaves out what it gave: no store has ended it | active 30 sandbox \
+        | policy sandbox=ignore
+        2      active 30 sandbox  active   none     -manual                -       7d
+        3      active 30 sandbox  active   none     -                      -       7d
+        # The same in grace, and where grace revokes | active 30 sandbox \
+        | policy sandbox=ignore grace=revoke
+        30+1m  grace 33 sandbox   grace    none     -manual                -       6h15s
+        # And takes it in again | active 30 sandbox lapse=manual
+        2      active 30 sandbox  active   granted  +manual                pro 30  7d
+        # It has ended meanwhile, and was bought anew | expired 30 sandbox lapse=manual
+        40     active 70 sandbox  active   granted  +resubscribed          pro 70  7d
         # A sandbox answer for a production purchase is no verdict: told once | active 30
         10     ended 10 sandbox   active   granted  environment_changed !mismatch  pro 30  8s
         11     ended 10 sandbox   active   granted  !mismatch              pro 30  13s

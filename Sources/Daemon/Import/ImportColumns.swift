@@ -37,6 +37,11 @@ package struct ImportColumns: Hashable, Sendable {
         constants[field] = value
     }
 
+    /// Whether a column of that name, in lower case, holds anything that is wanted.
+    func reads(_ name: String) -> Bool {
+        names.values.contains { $0.contains { $0.lowercased() == name } }
+    }
+
     /// A file that was begun with one is not gone on with by another.
     package var text: String {
         let columns = ImportField.allCases.map { field in

@@ -55,11 +55,11 @@ struct ImportLine {
         } catch {
             throw ImportFault("it is no JSON object")
         }
-        let wanted = Set(columns.names.values.joined().map { $0.lowercased() })
         var byName: [String: JSONText] = [:]
-        for (name, text) in members where wanted.contains(name.lowercased()) {
-            guard byName.updateValue(text, forKey: name.lowercased()) == nil else {
-                throw ImportFault("two members have the name \(name.lowercased())")
+        for (name, text) in members {
+            let name = name.lowercased()
+            guard byName.updateValue(text, forKey: name) == nil || !columns.reads(name) else {
+                throw ImportFault("two members have the name \(name)")
             }
         }
         var values: [ImportField: [String]] = [:]

@@ -101,6 +101,11 @@ struct CommitBatch {
         homes[RowID(shard: shard, id: id)] = outcome.claim.row
     }
 
+    /// Of purchases that go to other users: where they are once that is written.
+    var newShards: [RowID: Int16] {
+        Dictionary(handed.map { ($0.outcome.claim.row, $0.shard) }, uniquingKeysWith: { $1 })
+    }
+
     /// `before` is the book as it was, `book` as it is with the settlement.
     mutating func enter(
         _ settlement: Settlement, _ outcome: Outcome, _ book: UserPurchases, before: UserPurchases,

@@ -174,8 +174,7 @@ extension CommitBatch {
     var duplicateStatement: PostgresStatement? {
         guard !duplicates.merged.isEmpty else { return nil }
         // A first form that goes to another user in this very batch is in their shard by then.
-        let shards = Dictionary(
-            handed.map { ($0.outcome.claim.row, $0.shard) }, uniquingKeysWith: { $1 })
+        let shards = newShards
         let rows = duplicates.merged
         return SQL.commitDuplicates([
             "lane": .int32s(rows.map(\.lane)),

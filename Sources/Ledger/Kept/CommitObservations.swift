@@ -27,8 +27,7 @@ extension CommitBatch {
     /// After the statement that moves purchases to other shards.
     var observationStatement: PostgresStatement? {
         guard !heard.isEmpty else { return nil }
-        let shards = Dictionary(
-            handed.map { ($0.outcome.claim.row, $0.shard) }, uniquingKeysWith: { $1 })
+        let shards = newShards
         let rows = heard.map { row, heard in
             (id: RowID(shard: shards[row] ?? row.shard, id: row.id), heard: heard)
         }.sorted { $0.id < $1.id }

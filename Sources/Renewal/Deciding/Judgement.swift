@@ -135,7 +135,10 @@ struct Judgement {
     private func gain() -> GrantReason {
         guard known.wasGranted else { return .purchased }
         if known.access == .granted { return .productChanged }
-        if known.lossReason == .manual { return .manual }
+        // Left out by the configuration while it ran on, and taken in again.
+        if known.lossReason == .manual, known.state == .active || known.state == .grace {
+            return .manual
+        }
         if known.lossReason == .unverifiable || known.lossReason == .invalid { return .restored }
         // Apple's replaced transaction, whose successor is shown at last; a product that gave
         // nothing for a while.
