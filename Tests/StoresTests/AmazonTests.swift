@@ -346,7 +346,7 @@ struct AmazonObservationTests {
         let body = try merged(Self.base, row["wire"])
         let now = try time("2026-01-20T12:00:00Z")
         do throws(StoreFailure) {
-            let receipt = try JSON.decode(AmazonReceipt.self, from: body)
+            let receipt = try AmazonReceipt(body)
             return .verdict(
                 try AmazonObservation(
                     receipt, asked: "Zk3v=:3:11",

@@ -62,7 +62,7 @@ import Testing
             {"initialCommittedPaymentsCount":\(row.initial),
             "remainingCommittedPaymentsCount":\(row.remaining)}
             """
-        let plan = try GoogleInstalments(JSONObject(JSONTree(Array(text.utf8))))
+        let plan = try GoogleInstalments(JSONObject(Array(text.utf8)))
         let end = plan.end(after: try time(row.expires), since: try row.start.map(time))
         #expect(end == (try time(row.end)))
     }
@@ -75,6 +75,6 @@ import Testing
         #"{"installmentDetails":{"remainingCommittedPaymentsCount":4294967301}}"#,
     ])
     func whatCannotBeReadIsNotTold(_ text: String) throws {
-        #expect(GoogleBilling(try JSONObject(JSONTree(Array(text.utf8)))) == nil)
+        #expect(GoogleBilling(try JSONObject(Array(text.utf8))) == nil)
     }
 }

@@ -52,7 +52,7 @@ extension AmazonStore {
         guard case .answer(let body) = heard.reply else {
             throw .unreachable(reason: "the base subscription is not shown")
         }
-        let receipt = try JSON.decode(AmazonReceipt.self, from: body)
+        let receipt = try AmazonReceipt(body)
         var facts = Facts(product: purchase.facts.product)
         facts.paidThrough = receipt.paidThroughAtLeast(in: environment)
         return try AmazonObservation(

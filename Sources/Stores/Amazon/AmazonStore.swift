@@ -90,7 +90,7 @@ package struct AmazonStore: Sendable {
     ) async throws(StoreFailure) -> Answer {
         switch heard.reply {
         case .answer(let body):
-            let receipt = try JSON.decode(AmazonReceipt.self, from: body)
+            let receipt = try AmazonReceipt(body)
             var observation = try AmazonObservation(
                 receipt, asked: purchase.token, from: environment, facts: purchase.facts,
                 at: now, provenUpTo: heard.proven

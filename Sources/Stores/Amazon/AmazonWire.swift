@@ -4,7 +4,7 @@ import Renewal
 /// and null mean the same.
 ///
 /// <https://developer.amazon.com/docs/in-app-purchasing/iap-rvs-for-android-apps.html>
-struct AmazonReceipt: Decodable, Sendable {
+struct AmazonReceipt: Sendable {
     let receiptId: OrderID?
     /// The parent SKU of a subscription.
     let productId: ProductID?
@@ -40,36 +40,33 @@ struct AmazonReceipt: Decodable, Sendable {
     let testTransaction: Bool?
 
     /// Texts whose letter case differs between sources.
-    struct Promotion: Decodable, Sendable {
+    struct Promotion: Sendable {
         let promotionType: String?
         let promotionStatus: String?
     }
 
-    init(from decoder: any Decoder) throws {
-        let members = try Members(decoder)
-        receiptId = try members.value("receiptId")
-        productId = try members.value("productId")
-        termSku = try members.value("termSku")
-        let length: Tolerant<String>? = try members.value("term")
-        term = length?.value
-        productType = try members.value("productType")
+    /// - Throws: `.malformed` with the member that is of another type.
+    init(_ body: [UInt8]) throws(StoreFailure) {
+        let members = Members(try JSONObject(body))
+        receiptId = try members.id("receiptId")
+        productId = try members.id("productId")
+        termSku = try members.id("termSku")
+        term = try? members.text("term")
+        productType = try members.text("productType")
         purchaseDate = try members.date("purchaseDate")
         renewalDate = try members.date("renewalDate")
         cancelDate = try members.date("cancelDate")
-        let reason: LooseInteger? = try members.value("cancelReason")
-        cancelReason = reason?.value
+        cancelReason = try? members.integer("cancelReason")
         autoRenewing = try members.flag("autoRenewing")
         freeTrialEndDate = try members.date("freeTrialEndDate")
         gracePeriodEndDate = try members.date("gracePeriodEndDate")
-        deferredSku = try members.value("deferredSku")
+        deferredSku = try members.id("deferredSku")
         deferredDate = try? members.date("deferredDate")
-        let bases: Tolerant<[String]>? = try members.value("baseReceipts")
-        baseReceipts = (bases?.value ?? []).filter { !$0.isEmpty }.map(StoreToken.init)
-        let country: Tolerant<String>? = try members.value("countryCode")
-        countryCode = RegionCode.checked(country?.value)
-        let fulfilment = ["fulfillmentResult", "fulfillmentDate"].filter(members.has)
-        isUnfulfilled = !fulfilment.isEmpty && fulfilment.allSatisfy(members.isNone)
-        promotions = try members.value("promotions")
+        baseReceipts = ((try? members.texts("baseReceipts")) ?? [])
+            .filter { !$0.isEmpty }.map(StoreToken.init)
+        countryCode = RegionCode.checked(try? members.text("countryCode"))
+        isUnfulfilled = members.areAllNone(of: ["fulfillmentResult", "fulfillmentDate"])
+        promotions = try members.promotions()
         betaProduct = try members.flag("betaProduct")
         testTransaction = try members.flag("testTransaction")
     }
@@ -77,44 +74,57 @@ struct AmazonReceipt: Decodable, Sendable {
 
 /// Members under their name or, as older answers have it, the name with a capital first letter.
 private struct Members {
-    private let container: KeyedDecodingContainer<Key>
+    private let json: JSONObject
+    private let hasCapitals: Bool
 
-    struct Key: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
+    init(_ json: JSONObject) {
+        self.json = json
+        hasCapitals = json.hasCapitalisedNames
     }
 
-    init(_ decoder: any Decoder) throws {
-        container = try decoder.container(keyedBy: Key.self)
+    func id<ID: Identity>(_ name: String) throws(StoreFailure) -> ID? {
+        try json.id(spelled(name))
     }
 
-    func has(_ name: String) -> Bool { container.contains(Key(stringValue: name)) }
+    func text(_ name: String) throws(StoreFailure) -> String? { try json.text(spelled(name)) }
 
-    /// Whether a member that is there says nothing: null, or nought.
-    func isNone(_ name: String) -> Bool {
-        let key = Key(stringValue: name)
-        if (try? container.decodeNil(forKey: key)) == true { return true }
-        return (try? container.decode(LenientInteger.self, forKey: key))?.value == 0
+    func texts(_ name: String) throws(StoreFailure) -> [String]? { try json.texts(spelled(name)) }
+
+    func integer(_ name: String) throws(StoreFailure) -> Int64? {
+        try json.integer(spelled(name))
     }
 
-    func value<Value: Decodable>(_ name: String) throws -> Value? {
-        if let value = try container.decodeIfPresent(Value.self, forKey: Key(stringValue: name)) {
-            return value
-        }
-        let capitalised = name.prefix(1).uppercased() + name.dropFirst()
-        return try container.decodeIfPresent(Value.self, forKey: Key(stringValue: capitalised))
+    func flag(_ name: String) throws(StoreFailure) -> Bool? {
+        try json.lenientFlag(spelled(name))
     }
 
     /// Nought is how some writers say that there is none.
-    func date(_ name: String) throws -> Int64? {
-        let found: LenientInteger? = try value(name)
-        return found?.value == 0 ? nil : found?.value
+    func date(_ name: String) throws(StoreFailure) -> Int64? {
+        let date = try integer(name)
+        return date == 0 ? nil : date
     }
 
-    func flag(_ name: String) throws -> Bool? {
-        let found: LenientFlag? = try value(name)
-        return found?.value
+    func promotions() throws(StoreFailure) -> [AmazonReceipt.Promotion]? {
+        guard let list = try json.objects(spelled("promotions")) else { return nil }
+        var promotions: [AmazonReceipt.Promotion] = []
+        for promotion in list {
+            promotions.append(
+                AmazonReceipt.Promotion(
+                    promotionType: try promotion.text("promotionType"),
+                    promotionStatus: try promotion.text("promotionStatus")))
+        }
+        return promotions
+    }
+
+    /// Whether some of the members are there and each of these says nothing: null, or nought.
+    func areAllNone(of names: [String]) -> Bool {
+        let there = names.filter { (try? json.names($0)) == true }
+        return !there.isEmpty
+            && there.allSatisfy { (try? json.has($0)) == false || (try? json.integer($0)) == 0 }
+    }
+
+    private func spelled(_ name: String) throws(StoreFailure) -> String {
+        guard hasCapitals, try !json.has(name) else { return name }
+        return name.prefix(1).uppercased() + name.dropFirst()
     }
 }

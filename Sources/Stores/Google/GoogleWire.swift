@@ -11,7 +11,7 @@ struct GoogleSubscription: Sendable {
     ///   answer to another question.
     init(_ body: [UInt8], at now: Timestamp) throws(StoreFailure) {
         let window = DateWindow(now: now)
-        let json = try JSONObject(try JSONTree(body))
+        let json = try JSONObject(body)
         try GoogleKind.subscription.require(try? json.text("kind"))
         guard let state = GoogleState(try json.text("subscriptionState")) else {
             throw .malformed(field: "subscriptionState")

@@ -5,11 +5,11 @@ import Testing
 @testable import Stores
 
 /// The reader of answers that are read at each check.
-struct GoogleJSONTests {
+struct JSONTests {
     @Test(arguments: [
         "", " ", "{", "{}}", "{} x", "[1,]", "{,}", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#,
         #"{a:1}"#, "'a'", "nul", "tru", "True", "NaN", "-", "01", "1.", ".5", "1e", "+1",
-        #""a"#, "\"\n\"", #""\x""#, #""\u12g4""#, #""\"#, #""\u1"#, "\u{FEFF}{}", "[1 2]",
+        #""a"#, "\"\n\"", #""\x""#, #""\u12g4""#, #""\"#, #""\u1"#, "{}\u{FEFF}", "[1 2]",
         "[[[[[[[[[[", #"{"a":"b" "c":1}"#,
     ])
     func refusesWhatIsNoJSON(text: String) {
@@ -47,7 +47,7 @@ struct GoogleJSONTests {
             [String: String].self,
             from: Data(
                 #"{"a":"\#(text)"}"#.utf8))
-        let json = try JSONObject(try JSONTree(Array(body.utf8)))
+        let json = try JSONObject(Array(body.utf8))
         #expect(try json.text("a") == expected["a"])
     }
 
@@ -58,14 +58,14 @@ struct GoogleJSONTests {
     ])
     func namesWhatIsWrong(body: String, field: String) throws {
         #expect(throws: StoreFailure.malformed(field: field)) {
-            _ = try JSONObject(try JSONTree(Array(body.utf8))).text("a")
+            _ = try JSONObject(Array(body.utf8)).text("a")
         }
     }
 
     @Test func findsWhatIsThere() throws {
         let body =
             #"{"n":null,"y":true,"no":false,"o":{"p":{"q":"deep"}},"l":[{"x":"1"},{}],"e":[]}"#
-        let json = try JSONObject(try JSONTree(Array(body.utf8)))
+        let json = try JSONObject(Array(body.utf8))
         #expect(try json.text("missing") == nil)
         #expect(try json.text("n") == nil)
         #expect(try !json.has("n") && json.has("e"))
@@ -82,5 +82,39 @@ struct GoogleJSONTests {
             _ = try json.objects("l")?.first?.object("x")
         }
         #expect(throws: StoreFailure.malformed(field: "o")) { _ = try json.objects("o") }
+    }
+
+    @Test func passesOverAByteOrderMark() throws {
+        #expect(try JSONObject(Array("\u{FEFF}{\"a\":\"x\"}".utf8)).text("a") == "x")
+    }
+
+    @Test(
+        arguments: [
+            ("17", 17), (#""17""#, 17), ("-17", -17), ("1.7e1", 17), ("17.0", 17), ("null", nil),
+            ("1788000000000", 1_788_000_000_000), ("1.788e12", 1_788_000_000_000),
+        ] as [(String, Int64?)])
+    func readsWholeNumbers(text: String, expected: Int64?) throws {
+        #expect(try JSONObject(Array(#"{"a":\#(text)}"#.utf8)).integer("a") == expected)
+    }
+
+    @Test(arguments: [
+        "1.5", #""1.5""#, #""""#, "true", "{}", "[1]", "9223372036854775808", "1e400", #""x""#,
+    ])
+    func refusesWhatIsNoWholeNumber(text: String) {
+        #expect(throws: StoreFailure.malformed(field: "a")) {
+            _ = try JSONObject(Array(#"{"a":\#(text)}"#.utf8)).integer("a")
+        }
+    }
+
+    @Test func readsFlagsInQuotesWhereTheyAreSent() throws {
+        let json = try JSONObject(Array(#"{"a":"true","b":false,"c":"yes","d":1,"e":null}"#.utf8))
+        #expect(try json.lenientFlag("a") == true)
+        #expect(try json.lenientFlag("b") == false)
+        #expect(try json.lenientFlag("e") == nil)
+        #expect(try json.names("e") && !json.names("f"))
+        for name in ["c", "d"] {
+            #expect(throws: StoreFailure.malformed(field: name)) { _ = try json.lenientFlag(name) }
+        }
+        #expect(throws: StoreFailure.malformed(field: "a")) { _ = try json.flag("a") }
     }
 }
