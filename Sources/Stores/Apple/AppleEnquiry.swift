@@ -130,7 +130,7 @@ struct AppleEnquiry: Sendable {
             return isContested
                 ? .substitute(other, of: own.transaction) : .heir(other, of: own)
         }
-        if own.isUpgraded, let successor = await successor(of: own.transaction, reader) {
+        if own.isUpgraded, let successor = try await successor(of: own.transaction, reader) {
             return .own(reader.subscription(1, successor, nil))
         }
         if facts.access == .granted, !isContested,
@@ -148,12 +148,14 @@ struct AppleEnquiry: Sendable {
 
     /// What has replaced a transaction in its own subscription: the statuses may show the old one
     /// for hours.
+    ///
+    /// - Throws: why the history cannot be read: without it nobody knows whether anything has.
     private mutating func successor(
         of own: AppleTransaction, _ reader: AppleReader
-    ) async -> AppleTransaction? {
+    ) async throws(StoreFailure) -> AppleTransaction? {
         guard let group = own.subscriptionGroupIdentifier else { return nil }
         let instant = reader.time.instant
-        return try? await history(.group(group), reader) { other in
+        return try await search(.group(group), reader) { other in
             other.originalTransactionId == own.originalTransactionId
                 && other.isInForce(at: instant)
                 && (other.purchaseDate?.value ?? 0) > (own.purchaseDate?.value ?? 0)

@@ -123,7 +123,25 @@ extension AppleEnquiry {
         }
     }
 
+    /// The first transaction of the customer's history that will do; nil as well where Apple has no
+    /// history of the customer.
+    ///
+    /// - Throws: why the history cannot be read: what is in it is not known then.
+    mutating func search(
+        _ filter: AppleRequest.HistoryFilter, _ reader: AppleReader,
+        for isMeant: (AppleTransaction) -> Bool
+    ) async throws(StoreFailure) -> AppleTransaction? {
+        do throws(StoreFailure) {
+            return try await history(filter, reader, first: isMeant)
+        } catch {
+            guard error == Self.missingHistory else { throw error }
+            return nil
+        }
+    }
+
     /// The first transaction of the customer's history that will do.
+    ///
+    /// - Throws: `missingHistory` where Apple has none, and why it cannot be read.
     mutating func history(
         _ filter: AppleRequest.HistoryFilter, _ reader: AppleReader,
         first isMeant: (AppleTransaction) -> Bool
@@ -147,7 +165,7 @@ extension AppleEnquiry {
         for _ in 0..<Self.pageLimit {
             let reply = try await calls.reply(to: request(revision), from: reader.environment)
             guard let body = try Self.body(of: reply) else {
-                throw .unreachable(reason: "the history is missing")
+                throw Self.missingHistory
             }
             let page = try await reader.page(body)
             if let found = page.transactions.first(where: isMeant) { return found }
@@ -157,6 +175,9 @@ extension AppleEnquiry {
         }
         throw .malformed(field: "revision")
     }
+
+    /// Of all faults this one alone says something of what would be in it.
+    static let missingHistory = StoreFailure.unreachable(reason: "the history is missing")
 
     /// Of 20 transactions each.
     private static let pageLimit = 50

@@ -81,13 +81,21 @@ extension AppleEnquiry {
 
     /// The refund that the history signs, of what only the unsigned status says is taken back.
     ///
-    /// - Throws: `.mismatch` when the history says that it is paid: nothing is known for certain.
+    /// - Throws: `.mismatch` when the history says that it is paid: nothing is known for certain;
+    ///   and why the history cannot be read: twice unread would confirm what nobody has signed.
     mutating func signedRefund(
         of own: AppleSubscription, _ reader: AppleReader
     ) async throws(StoreFailure) -> AppleSubscription? {
-        guard own.status == 5, own.transaction.revocationDate == nil, !own.isUpgraded,
-            let all = try? await transactions(of: own.transaction, reader)
-        else { return nil }
+        guard own.status == 5, own.transaction.revocationDate == nil, !own.isUpgraded else {
+            return nil
+        }
+        let all: [AppleTransaction]
+        do throws(StoreFailure) {
+            all = try await transactions(of: own.transaction, reader)
+        } catch {
+            guard error == Self.missingHistory else { throw error }
+            return nil
+        }
         if all.contains(where: { $0.isInForce(at: reader.time.instant) }) {
             throw .mismatch(what: "status, by the history")
         }
