@@ -181,6 +181,21 @@ struct AppleEnquiryTests {
         #expect(later.requests.count == 1)
     }
 
+    /// What the family shares is of the product that was bought, and is another purchase.
+    @Test func findsAnOldRenewalsOwnBesideAFamilysCopy() async throws {
+        let shared = #"{"inAppOwnershipType":"FAMILY_SHARED"}"#
+        let world = world([
+            "/v1/subscriptions/7": AppleFixture.answer([
+                try AppleFixture.entry(
+                    1, #"{"productId":"max","transactionId":"9"}"#, original: Self.id),
+                try AppleFixture.entry(1, shared, original: "222"),
+            ]),
+            "/v1/transactions/7": try info(#"{"transactionId":"7"}"#),
+        ])
+        let found = try observation(await ask(world, token: "7"))
+        #expect(found.items.map(\.names) == [["max"]] && found.originalID == OrderID(Self.id))
+    }
+
     /// Its group shows a newer original id than the one that was stored.
     @Test func followsItsGroupAndKeepsItsName() async throws {
         let world = world([

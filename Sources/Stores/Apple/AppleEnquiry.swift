@@ -83,12 +83,17 @@ struct AppleEnquiry: Sendable {
         var statuses = try reader.statuses(body)
         let names = (subject.isNamed ? [subject.id] : []) + (facts.originalID.map { [$0] } ?? [])
         var own = try await statuses.own(named: names)
-        // The product alone may be anybody's: it will do only while there is no other name.
-        if own == nil, facts.originalID == nil {
+        // The product alone may be anybody's: it will do only while there is no other name. An old
+        // renewal's id is one, though no status shows it.
+        if own == nil, facts.originalID == nil, !subject.isNamed {
             own = await statuses.own(ofProduct: facts.product)
         }
         if let own { return try await found(own, &statuses, reader) }
         guard let transaction = try await transaction(reader) else {
+            // Such as an app transaction id: it names the customer only.
+            if facts.originalID == nil, let own = await statuses.own(ofProduct: facts.product) {
+                return try await found(own, &statuses, reader)
+            }
             if let other = await statuses.standIn(for: nil, in: facts.group) {
                 return .substitute(other, of: nil)
             }
