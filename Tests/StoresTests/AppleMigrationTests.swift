@@ -92,4 +92,28 @@ extension AppleEnquiryTests {
         #expect(found.kind == .nonConsumable && found.nextToken?.text == found.originalID?.text)
         #expect(world.requests.count == 2)
     }
+
+    static let original = #","originalTransactionId":"\#(id)""#
+    static let lifetimes = "/v2/history/\(id)?sort=DESCENDING&productId=lifetime"
+
+    /// The receipt's own transaction is of another one-time product, and no status is known.
+    @Test(arguments: [true, false])
+    func takesNoOtherProductForTheOneAskedAbout(isBought: Bool) async throws {
+        let gems = Self.oneTime("Consumable").replacing("lifetime", with: "gems")
+        let bought = Self.oneTime("Non-Consumable", Self.original)
+            .replacing(Self.id, with: "55")
+        let world = world([
+            "/v1/transactions/\(Self.id)": try info(gems),
+            Self.lifetimes: try AppleFixture.page(isBought ? [bought] : []),
+        ])
+        let token = AppleReceiptFixture.base64(AppleReceiptFixture.app([.init(product: "gems")]))
+        let purchase = purchase(.apple, token: token, product: "lifetime")
+        let answer = await (try store(world)).ask(purchase, at: Self.now)
+        guard isBought else {
+            #expect(summary(answer) == "doubt not_found")
+            return
+        }
+        let found = try observation(answer)
+        #expect(found.kind == .nonConsumable && found.originalID == "55")
+    }
 }

@@ -55,7 +55,7 @@ struct AppleEnquiry: Sendable {
             guard let (body, reader) = try await located(.transaction(transactionID)) else {
                 return nil
             }
-            let transaction = try await own(reader.transaction(body))
+            guard let transaction = try await told(by: body, reader) else { return nil }
             if !transaction.isSubscription { return (.oneTime(transaction), reader) }
             let reply = try await calls.reply(
                 to: .statuses(of: subject.id), from: reader.environment)
@@ -72,7 +72,7 @@ struct AppleEnquiry: Sendable {
         guard let (body, reader) = try await located(.transaction(transactionID)) else {
             return nil
         }
-        let transaction = try await own(reader.transaction(body))
+        guard let transaction = try await told(by: body, reader) else { return nil }
         return alone(transaction, reader).map { ($0, reader) }
     }
 
@@ -167,6 +167,17 @@ struct AppleEnquiry: Sendable {
         }
     }
 
+    /// The purchase's own transaction, where it was asked for by its id. One that only names the
+    /// customer may be of any product: its answer shows no more than where the customer is known.
+    private mutating func told(
+        by body: [UInt8], _ reader: AppleReader
+    ) async throws(StoreFailure) -> AppleTransaction? {
+        guard subject.isNamed || facts.originalID != nil else {
+            return try await transaction(reader)
+        }
+        return try await own(reader.transaction(body))
+    }
+
     /// The purchase's own transaction: by its id, else the latest of its product.
     private mutating func transaction(
         _ reader: AppleReader
@@ -181,7 +192,7 @@ struct AppleEnquiry: Sendable {
         }
         guard facts.originalID == nil else { return nil }
         let product = facts.product
-        return try await history(.product(product), reader) { $0.productId == product }
+        return try await search(.product(product), reader) { $0.productId == product }
     }
 
     /// - Throws: `.mismatch` when it is not what was asked for.
