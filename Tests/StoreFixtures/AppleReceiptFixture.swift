@@ -9,6 +9,8 @@ package enum AppleReceiptFixture {
         package var original = "420001010101001"
         package var purchased = "2026-03-17T09:15:00Z"
         package var type: UInt8? = 3
+        /// Empty where it was not.
+        package var cancelled = ""
 
         package init(
             product: String = "plus", transaction: String = "420001066677889",
@@ -75,7 +77,8 @@ package enum AppleReceiptFixture {
                 attribute(1701, node(0x02, [1])), attribute(1702, text(0x0c, item.product)),
                 attribute(1703, text(0x0c, item.transaction)),
                 attribute(1704, text(0x16, item.purchased)),
-                attribute(1705, text(0x0c, item.original)), attribute(1712, text(0x16, "")),
+                attribute(1705, text(0x0c, item.original)),
+                attribute(1712, text(0x16, item.cancelled)),
             ]
             if let type = item.type { inner.append(attribute(1707, node(0x02, [type]))) }
             return attribute(17, node(0x31, inner.flatMap { $0 }))

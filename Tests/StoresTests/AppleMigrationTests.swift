@@ -116,4 +116,24 @@ extension AppleEnquiryTests {
         let found = try observation(answer)
         #expect(found.kind == .nonConsumable && found.originalID == "55")
     }
+
+    /// Bought, refunded, and bought again: the refund was the latest change.
+    @Test(arguments: [true, false])
+    func prefersWhatIsPaidToWhatWasTakenBack(isBoughtAgain: Bool) async throws {
+        let bought = Self.oneTime("Non-Consumable", Self.original)
+        let refunded = Self.oneTime(
+            "Non-Consumable", Self.original + #","revocationDate":1772006400000"#)
+        let world = world([
+            "/v1/subscriptions/\(Self.id)": try AppleFixture.active(),
+            Self.lifetimes: try AppleFixture.page(
+                [refunded.replacing(Self.id, with: "54")]
+                    + (isBoughtAgain ? [bought.replacing(Self.id, with: "55")] : [])),
+        ])
+        let purchase = purchase(
+            .apple, token: AppleReceiptFixture.base64(AppleReceiptFixture.app()),
+            product: "lifetime")
+        let found = try observation(await store(world).ask(purchase, at: Self.now))
+        #expect((found.status == .active) == isBoughtAgain)
+        #expect(found.originalID == (isBoughtAgain ? "55" : "54"))
+    }
 }

@@ -115,6 +115,18 @@ struct AppleReceiptTests {
         #expect(receipt.newest(of: "max")?.id == "8")
     }
 
+    @Test func takesACancelledOneOnlyWhereThereIsNoOther() throws {
+        let paid = Item(
+            product: "season", transaction: "3", original: "3", purchased: "2026-01-01T00:00:00Z")
+        var newer = Item(
+            product: "season", transaction: "5", original: "5", purchased: "2026-02-01T00:00:00Z")
+        newer.cancelled = "2026-02-03T00:00:00Z"
+        let both = try read(AppleReceiptFixture.app([newer, paid]))
+        #expect(both.newest(of: "season")?.id == "3")
+        let alone = try read(AppleReceiptFixture.app([newer]))
+        #expect(alone.newest(of: "season")?.id == "5")
+    }
+
     @Test func readsWhatXcodeWritesAndFindsNoIdInIt() throws {
         let receipt = try read(
             AppleReceiptFixture.xcode([Item(transaction: "0", original: "0")]))

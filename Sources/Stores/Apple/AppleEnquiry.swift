@@ -178,7 +178,8 @@ struct AppleEnquiry: Sendable {
         return try await own(reader.transaction(body))
     }
 
-    /// The purchase's own transaction: by its id, else the latest of its product.
+    /// The purchase's own transaction: by its id, else the latest of its product. One that was taken
+    /// back is its own only where there is no other.
     private mutating func transaction(
         _ reader: AppleReader
     ) async throws(StoreFailure) -> AppleTransaction? {
@@ -192,7 +193,15 @@ struct AppleEnquiry: Sendable {
         }
         guard facts.originalID == nil else { return nil }
         let product = facts.product
-        return try await search(.product(product), reader) { $0.productId == product }
+        var takenBack: AppleTransaction?
+        let kept = try await search(.product(product), reader) { other in
+            guard other.productId == product, other.isTakenBack else {
+                return other.productId == product
+            }
+            takenBack = takenBack ?? other
+            return false
+        }
+        return kept ?? takenBack
     }
 
     /// - Throws: `.mismatch` when it is not what was asked for.

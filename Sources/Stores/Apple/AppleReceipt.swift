@@ -13,6 +13,8 @@ struct AppleReceipt: Hashable, Sendable {
         var transactionID: OrderID?
         var originalID: OrderID?
         var purchasedAt: Timestamp?
+        /// Whether it was taken back before the receipt was written.
+        var isCancelled = false
         /// As far as Apple's undocumented attribute tells.
         var kind: ProductKind?
 
@@ -36,7 +38,8 @@ struct AppleReceipt: Hashable, Sendable {
         }
     }
 
-    /// The newest purchase of a product that has an id.
+    /// The newest purchase of a product that has an id: a cancelled one only where there is no
+    /// other.
     func newest(of product: ProductID) -> Purchase? {
         newest { $0.product == product }
     }
@@ -45,7 +48,10 @@ struct AppleReceipt: Hashable, Sendable {
 
     private func newest(_ isMeant: (Purchase) -> Bool) -> Purchase? {
         purchases.filter { $0.id != nil && isMeant($0) }
-            .max { ($0.purchasedAt ?? Self.early) < ($1.purchasedAt ?? Self.early) }
+            .max { one, other in
+                guard one.isCancelled == other.isCancelled else { return one.isCancelled }
+                return (one.purchasedAt ?? Self.early) < (other.purchasedAt ?? Self.early)
+            }
     }
 
     /// Where it claims to come from; nil when it does not tell.
@@ -181,6 +187,8 @@ extension AppleReceipt.Purchase {
                 purchasedAt = attribute.text.flatMap(CalendarTime.timestamp(rfc3339:))
             case 1705: originalID = attribute.text.map(OrderID.init)
             case 1707: kind = Self.kind(attribute.number)
+            // Empty where it was not.
+            case 1712: isCancelled = attribute.text != nil
             default: break
             }
         }
