@@ -109,7 +109,9 @@ extension Judgement {
         if let period = observation.period, let before = known.period, period != before {
             return false
         }
-        guard let paid = observation.paidThrough else { return true }
+        // What runs without a paid period of its own, and whose it is the store says, is another
+        // purchase, as a family's copy: that one is paid.
+        guard let paid = observation.paidThrough else { return observation.ownership == nil }
         // Nothing was known to be paid, as of what was first seen in trouble.
         guard let before = known.paidThrough else { return observation.willRenew == false }
         return paid <= before || observation.period != nil && observation.willRenew == false

@@ -125,7 +125,13 @@ struct AppleEnquiry: Sendable {
     private mutating func found(
         _ own: AppleSubscription, _ statuses: inout AppleStatuses, _ reader: AppleReader
     ) async throws(StoreFailure) -> AppleFound {
-        if own.isRunning { return .own(own) }
+        if own.isRunning {
+            // What somebody has paid is more than grace.
+            guard own.isInGrace, let other = await statuses.standIn(for: own.transaction, in: nil),
+                !other.isInGrace
+            else { return .own(own) }
+            return .substitute(other, of: own.transaction)
+        }
         if let seats = try await seats(besides: own.transaction, reader) {
             return .seats(seats, of: own)
         }

@@ -8,7 +8,8 @@ indirect enum AppleFound {
     case seats(AppleSeats, of: AppleSubscription)
     /// What runs in its group, or has run since, where its own record says that it has ended.
     case heir(AppleSubscription, of: AppleSubscription)
-    /// What runs in its group, where its own record is not shown, or contradicts itself.
+    /// What runs in its group, where its own record is not shown, contradicts itself, or is only in
+    /// grace.
     case substitute(AppleSubscription, of: AppleTransaction?)
     /// By a family's copy that it was in force by, and whose sharing has ended.
     case lostCopy(AppleSubscription, of: AppleSubscription)

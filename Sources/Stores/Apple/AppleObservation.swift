@@ -30,13 +30,24 @@ extension AppleSubscription {
     private var expiry: Int64 { transaction.expiresDate?.value ?? 0 }
 
     /// Whether status and signed dates together say that it is in force.
-    var isRunning: Bool {
+    var isRunning: Bool { inForce != nil }
+
+    /// Whether it is so though its payment has failed.
+    var isInGrace: Bool {
+        switch inForce {
+        case .grace: true
+        case .active, nil: false
+        }
+    }
+
+    private var inForce: InForce? {
         guard let dates = try? Dates(self, window: DateWindow(now: time.now)),
             let verdict = stands(dates), !verdict.isContested
-        else { return false }
+        else { return nil }
         return switch verdict.status {
-        case .active, .grace: true
-        case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: false
+        case .active: .active
+        case .grace(let moved): .grace(expiryMovedUnpaid: moved)
+        case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: nil
         }
     }
 
@@ -54,7 +65,7 @@ extension AppleSubscription {
 
     private var rank: Int {
         if isUpgraded { return 4 }
-        if isRunning { return status == 4 ? 1 : 0 }
+        if isRunning { return isInGrace ? 1 : 0 }
         return status == 3 ? 2 : 3
     }
 
