@@ -136,6 +136,8 @@ struct AppleStatuses: Sendable {
     private var known: [AppleSubscription]?
     /// Why an entry could not be read that nobody has asked for by its name.
     private var failure: StoreFailure?
+    /// The same of an entry whose status, which is not signed, says that it runs.
+    private var failureOfRunning: StoreFailure?
 
     fileprivate init(entries: [AppleStatusResponse.Entry], reader: AppleReader) {
         self.entries = entries
@@ -223,6 +225,12 @@ struct AppleStatuses: Sendable {
         if let failure { throw failure }
     }
 
+    /// - Throws: why an entry could not be read that says that it runs, where one could not: it may
+    ///   be what gives access.
+    func refuseUnreadRunning() throws(StoreFailure) {
+        if let failureOfRunning { throw failureOfRunning }
+    }
+
     /// All that can be read.
     private mutating func all() async -> [AppleSubscription] {
         if let known { return known }
@@ -232,6 +240,7 @@ struct AppleStatuses: Sendable {
                 all.append(try await reader.verified(entry))
             } catch {
                 failure = failure ?? error
+                if [1, 4].contains(entry.status) { failureOfRunning = failureOfRunning ?? error }
             }
         }
         known = all

@@ -144,6 +144,10 @@ struct AppleEnquiry: Sendable {
         if own.isUpgraded, let successor = try await successor(of: own.transaction, reader) {
             return .own(reader.subscription(1, successor, nil))
         }
+        // What it is in force by, or what has replaced it, may be what could not be read.
+        if own.isUpgraded || facts.isInForce(besides: own.transaction) {
+            try statuses.refuseUnreadRunning()
+        }
         if facts.access == .granted, !isContested,
             let copy = await statuses.lostCopy(for: own.transaction, heldBy: facts.orderID)
         {
@@ -305,6 +309,13 @@ extension AppleTransaction {
             let end = expiresDate.flatMap({ Timestamp(millisecondsSinceEpoch: $0.value) })
         else { return false }
         return end > instant
+    }
+}
+
+extension Facts {
+    /// Whether access hangs on another transaction than the one that is shown.
+    fileprivate func isInForce(besides own: AppleTransaction) -> Bool {
+        access != .none && orderID != nil && orderID != own.transactionId
     }
 }
 
