@@ -156,7 +156,7 @@ struct AppleEnquiry: Sendable {
         if !isContested, facts.wasGranted,
             let heir = await statuses.followed(by: facts, after: own.transaction)
         {
-            return .heir(heir, of: own)
+            return .heir(try await signedRefund(of: heir, reader) ?? heir, of: own)
         }
         return .own(own)
     }
