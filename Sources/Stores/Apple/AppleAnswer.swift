@@ -112,10 +112,15 @@ struct AppleReader: Sendable {
     ) -> AppleSubscription {
         AppleSubscription(
             status: status, transaction: transaction, renewal: renewal,
-            time: time.told(
-                atLeast: transaction.signedDate.flatMap {
-                    Timestamp(millisecondsSinceEpoch: $0.value)
-                }))
+            time: time(of: transaction))
+    }
+
+    /// When the answer was made, or where it does not say that, when this part of it was signed.
+    func time(of transaction: AppleTransaction) -> AppleTime {
+        time.told(
+            atLeast: transaction.signedDate.flatMap {
+                Timestamp(millisecondsSinceEpoch: $0.value)
+            })
     }
 
     private func check(bundleID other: AppID?) throws(StoreFailure) {

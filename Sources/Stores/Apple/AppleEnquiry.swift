@@ -115,9 +115,9 @@ struct AppleEnquiry: Sendable {
         guard !statuses.isEmpty, facts.state != .new else { return nil }
         // An answer about something else says nothing of this one while it is paid. Later, what
         // has stood in for it may have ended.
-        guard let end = facts.expiresAt ?? facts.paidThrough, end <= reader.time.instant else {
-            throw .mismatch(what: "purchase")
-        }
+        let time = reader.time(of: transaction)
+        guard time.isProven, let end = facts.expiresAt ?? facts.paidThrough, end <= time.instant
+        else { throw .mismatch(what: "purchase") }
         return .unproven
     }
 
@@ -169,7 +169,7 @@ struct AppleEnquiry: Sendable {
         of own: AppleTransaction, _ reader: AppleReader
     ) async throws(StoreFailure) -> AppleTransaction? {
         guard let group = own.subscriptionGroupIdentifier else { return nil }
-        let instant = reader.time.instant
+        let instant = reader.time(of: own).instant
         return try await search(.group(group), reader) { other in
             other.originalTransactionId == own.originalTransactionId
                 && other.isInForce(at: instant)
@@ -234,7 +234,7 @@ struct AppleEnquiry: Sendable {
             if transaction.mayPayWithOthers { return nil }
             return .own(reader.subscription(5, transaction, nil))
         }
-        guard transaction.isInForce(at: reader.time.instant) else { return nil }
+        guard transaction.isInForce(at: reader.time(of: transaction).instant) else { return nil }
         return .own(reader.subscription(1, transaction, nil))
     }
 

@@ -75,7 +75,7 @@ extension AppleEnquiry {
         guard own.isTakenBack, own.mayPayWithOthers else { return nil }
         let all = try await transactions(of: own, reader)
         let refunded = all.count { $0.isTakenBack && $0.paysSamePeriod(as: own) }
-        return all.latest { $0.isInForce(at: reader.time.instant) }
+        return all.latest { $0.isInForce(at: reader.time(of: own).instant) }
             .map { AppleSeats(paid: $0, refunded: max(refunded, 1)) }
     }
 
@@ -96,7 +96,7 @@ extension AppleEnquiry {
             guard error == Self.missingHistory else { throw error }
             return nil
         }
-        if all.contains(where: { $0.isInForce(at: reader.time.instant) }) {
+        if all.contains(where: { $0.isInForce(at: own.time.instant) }) {
             throw .mismatch(what: "status, by the history")
         }
         return all.latest { $0.isTakenBack && $0.paysSamePeriod(as: own.transaction) }
