@@ -25,11 +25,9 @@ struct CompactJWS: Sendable {
 
     /// The payload as it claims to be, from whoever has written it: enough to know what need not be
     /// verified, and to read what something verified has vouched for.
-    func unverified<Payload: Decodable>(
-        _ type: Payload.Type, calling what: String
-    ) throws(StoreFailure) -> Payload {
+    func unverified(calling what: String) throws(StoreFailure) -> JSONObject {
         guard let payload else { throw .malformed(field: what) }
-        return try JSON.decode(type, from: payload, calling: what)
+        return try JSONObject(payload, calling: what)
     }
 
     /// Writes one. `sign` makes the raw signature of the bytes it is given.

@@ -33,10 +33,10 @@ struct JSONObject: Sendable {
             return String(decoding: tree.bytes[value.start..<value.end], as: UTF8.self)
         case .escapedText:
             guard let text = JSONText.unescaped(tree.bytes[value.start..<value.end]) else {
-                throw .malformed(field: field(name))
+                throw failure(at: name)
             }
             return text
-        case .object, .array, .number, .yes, .no, .null: throw .malformed(field: field(name))
+        case .object, .array, .number, .yes, .no, .null: throw failure(at: name)
         }
     }
 
@@ -51,7 +51,7 @@ struct JSONObject: Sendable {
             case .text: Int64(text)
             case .object, .array, .escapedText, .yes, .no, .null: nil
             }
-        guard let number else { throw .malformed(field: field(name)) }
+        guard let number else { throw failure(at: name) }
         return number
     }
 
@@ -65,7 +65,7 @@ struct JSONObject: Sendable {
         case .yes: return true
         case .no: return false
         case .object, .array, .text, .escapedText, .number, .null:
-            throw .malformed(field: field(name))
+            throw failure(at: name)
         }
     }
 
@@ -75,7 +75,7 @@ struct JSONObject: Sendable {
             return try flag(name)
         }
         guard let flag = Bool(try text(at: found, calling: name)) else {
-            throw .malformed(field: field(name))
+            throw failure(at: name)
         }
         return flag
     }
@@ -84,7 +84,7 @@ struct JSONObject: Sendable {
     func texts(_ name: String) throws(StoreFailure) -> [String]? {
         guard let found = try find(name) else { return nil }
         let array = tree.nodes[found]
-        guard array.kind == .array else { throw .malformed(field: field(name)) }
+        guard array.kind == .array else { throw failure(at: name) }
         var texts: [String] = []
         var child = found + 1
         while child < array.next {
@@ -115,7 +115,7 @@ struct JSONObject: Sendable {
 
     func object(_ name: String) throws(StoreFailure) -> JSONObject? {
         guard let found = try find(name) else { return nil }
-        guard tree.nodes[found].kind == .object else { throw .malformed(field: field(name)) }
+        guard tree.nodes[found].kind == .object else { throw failure(at: name) }
         return JSONObject(tree, node: found)
     }
 
@@ -123,7 +123,7 @@ struct JSONObject: Sendable {
     func objects(_ name: String) throws(StoreFailure) -> [JSONObject]? {
         guard let found = try find(name) else { return nil }
         let array = tree.nodes[found]
-        guard array.kind == .array else { throw .malformed(field: field(name)) }
+        guard array.kind == .array else { throw failure(at: name) }
         var objects: [JSONObject] = []
         var child = found + 1
         while child < array.next {
@@ -135,6 +135,9 @@ struct JSONObject: Sendable {
         }
         return objects
     }
+
+    /// What to throw where a member is missing, or is not what it must be.
+    func failure(at name: String) -> StoreFailure { .malformed(field: field(name)) }
 
     private func field(_ name: String) -> String {
         node == 0 ? name : tree.path(to: node) + "." + name
@@ -154,7 +157,7 @@ struct JSONObject: Sendable {
             if key.end - key.start == length,
                 tree.bytes[key.start..<key.end].elementsEqual(name.utf8)
             {
-                guard found == nil else { throw .malformed(field: field(name)) }
+                guard found == nil else { throw failure(at: name) }
                 found = child + 1
             }
             child = tree.nodes[child + 1].next

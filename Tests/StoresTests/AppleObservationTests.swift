@@ -243,8 +243,8 @@ struct AppleObservationTests {
         answer: {"environment":"Sandbox","data":[]}
         hear: mismatch environment
 
-        case: a status that is a text
-        answer: {"data":[{"lastTransactions":[{"status":"1","signedTransactionInfo":"a.b.c"}]}]}
+        case: a status that is no number
+        answer: {"data":[{"lastTransactions":[{"status":"on","signedTransactionInfo":"a.b.c"}]}]}
         hear: malformed data.[0].lastTransactions.[0].status
 
         case: no signed transaction

@@ -12,12 +12,11 @@ struct AppleReader: Sendable {
     var now: Timestamp { time.now }
 
     func statuses(_ body: [UInt8]) throws(StoreFailure) -> AppleStatuses {
-        let response = try JSON.decode(AppleStatusResponse.self, from: body)
+        let response = try AppleStatusResponse(body)
         try check(bundleID: response.bundleId)
         try check(environment: response.environment)
-        let entries = response.data.flatMap { $0.lastTransactions ?? [] }
-        guard entries.count <= Self.entryLimit else { throw .malformed(field: "data") }
-        return AppleStatuses(entries: entries, reader: self)
+        guard response.entries.count <= Self.entryLimit else { throw .malformed(field: "data") }
+        return AppleStatuses(entries: response.entries, reader: self)
     }
 
     func transaction(_ body: [UInt8]) async throws(StoreFailure) -> AppleTransaction {
@@ -56,10 +55,10 @@ struct AppleReader: Sendable {
 
     /// What claims to be signed after the answer that it is in is nonsense, and would silence all
     /// that comes later (rule 11). The store's own clock counts, where it says what it shows.
-    func refuseFuture(_ signed: LenientInteger?, _ field: String) throws(StoreFailure) {
+    func refuseFuture(_ signed: Int64?, _ field: String) throws(StoreFailure) {
         guard let signed else { return }
         guard
-            Timestamp(millisecondsSinceEpoch: signed.value).map({ $0 <= time.latest }) ?? false
+            Timestamp(millisecondsSinceEpoch: signed).map({ $0 <= time.latest }) ?? false
         else { throw .malformed(field: "\(field) is in the future") }
     }
 
@@ -69,7 +68,7 @@ struct AppleReader: Sendable {
         insideOfVerified text: String, _ what: String
     ) throws(StoreFailure) -> AppleTransaction {
         guard let jws = CompactJWS(text) else { throw .malformed(field: what) }
-        let transaction = try jws.unverified(AppleTransaction.self, calling: what)
+        let transaction = try AppleTransaction(jws.unverified(calling: what))
         try check(transaction, what)
         return transaction
     }
@@ -119,7 +118,7 @@ struct AppleReader: Sendable {
     func time(of transaction: AppleTransaction) -> AppleTime {
         time.told(
             atLeast: transaction.signedDate.flatMap {
-                Timestamp(millisecondsSinceEpoch: $0.value)
+                Timestamp(millisecondsSinceEpoch: $0)
             })
     }
 
@@ -196,7 +195,7 @@ struct AppleStatuses: Sendable {
         by facts: Facts, after own: AppleTransaction
     ) async -> AppleSubscription? {
         guard let group = own.subscriptionGroupIdentifier else { return nil }
-        let ownEnd = own.expiresDate.flatMap { Timestamp(millisecondsSinceEpoch: $0.value) }
+        let ownEnd = own.expiresDate.flatMap { Timestamp(millisecondsSinceEpoch: $0) }
         let wasPaidLater = facts.paidThrough ?? .never > ownEnd ?? .never
         return await all().filter { other in
             guard other.transaction.subscriptionGroupIdentifier == group, !other.isShared,
@@ -204,7 +203,7 @@ struct AppleStatuses: Sendable {
                 !other.isOfAnotherUser(than: own)
             else { return false }
             let isLater =
-                other.transaction.purchaseDate?.value ?? 0 > own.purchaseDate?.value ?? 0
+                other.transaction.purchaseDate ?? 0 > own.purchaseDate ?? 0
             return other.transaction.transactionId == facts.orderID || wasPaidLater && isLater
         }.min(by: AppleSubscription.precedes)
     }

@@ -7,15 +7,15 @@ extension AppleSubscription {
     /// Until when its buyer has committed to pay.
     private var commitmentEnd: Timestamp? {
         let told = [
-            transaction.commitmentInfo?.value?.commitmentExpiresDate?.value,
-            renewal?.commitmentInfo?.value?.commitmentRenewalDate?.value,
+            transaction.commitmentInfo?.commitmentExpiresDate,
+            renewal?.commitmentInfo?.commitmentRenewalDate,
         ].compactMap { $0 }.first
         let window = DateWindow(now: time.now)
         guard let told,
             let end = try? window.date(milliseconds: told, field: "commitmentExpiresDate"),
             // A commitment ends with one of its periods; that of an earlier one is no news.
             let paid = transaction.expiresDate.flatMap({
-                Timestamp(millisecondsSinceEpoch: $0.value)
+                Timestamp(millisecondsSinceEpoch: $0)
             }), end >= paid
         else { return nil }
         return end
@@ -23,21 +23,21 @@ extension AppleSubscription {
 
     /// Whether the last period of the commitment is paid.
     private func isLastPeriod(until end: Timestamp) -> Bool {
-        let info = transaction.commitmentInfo?.value
-        if let number = info?.billingPeriodNumber?.value,
-            let total = info?.totalBillingPeriods?.value,
+        let info = transaction.commitmentInfo
+        if let number = info?.billingPeriodNumber,
+            let total = info?.totalBillingPeriods,
             number > 0, total > 0
         {
             return number >= total
         }
-        return transaction.expiresDate.flatMap { Timestamp(millisecondsSinceEpoch: $0.value) }
+        return transaction.expiresDate.flatMap { Timestamp(millisecondsSinceEpoch: $0) }
             .map { $0 >= end } ?? false
     }
 
     var commitment: Commitment? {
         guard !isShared else { return .absent }
         if let end = commitmentEnd { return .until(end, renewsNext: renewsNext(before: end)) }
-        return transaction.billingPlanType?.value == "BILLED_UPFRONT" ? .absent : nil
+        return transaction.billingPlanType == "BILLED_UPFRONT" ? .absent : nil
     }
 
     /// Whether another period will be charged.
@@ -57,7 +57,7 @@ extension AppleSubscription {
     /// The product of what follows.
     var nextProduct: ProductID? {
         guard let renewal else { return nil }
-        if let next = renewal.commitmentInfo?.value?.commitmentAutoRenewProductId?.value,
+        if let next = renewal.commitmentInfo?.commitmentAutoRenewProductId,
             commitmentRenews == true, next != transaction.productId
         {
             return next
@@ -68,14 +68,14 @@ extension AppleSubscription {
     private var periodRenews: Bool? { renewal?.autoRenewStatus.map { $0 == 1 } }
 
     private var commitmentRenews: Bool? {
-        renewal?.commitmentInfo?.value?.commitmentAutoRenewStatus?.value.map { $0 == 1 }
+        renewal?.commitmentInfo?.commitmentAutoRenewStatus.map { $0 == 1 }
     }
 
     var commitmentWords: [String] {
-        let info = transaction.commitmentInfo?.value
+        let info = transaction.commitmentInfo
         var words: [String] = []
-        if let number = info?.billingPeriodNumber?.value,
-            let total = info?.totalBillingPeriods?.value
+        if let number = info?.billingPeriodNumber,
+            let total = info?.totalBillingPeriods
         {
             words.append("period \(number) of \(total)")
         }

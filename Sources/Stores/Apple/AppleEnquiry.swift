@@ -173,7 +173,7 @@ struct AppleEnquiry: Sendable {
         return try await search(.group(group), reader) { other in
             other.originalTransactionId == own.originalTransactionId
                 && other.isInForce(at: instant)
-                && (other.purchaseDate?.value ?? 0) > (own.purchaseDate?.value ?? 0)
+                && (other.purchaseDate ?? 0) > (own.purchaseDate ?? 0)
         }
     }
 
@@ -306,7 +306,7 @@ extension AppleTransaction {
     /// Paid, and neither taken back nor replaced.
     func isInForce(at instant: Timestamp) -> Bool {
         guard !isTakenBack, isUpgraded != true,
-            let end = expiresDate.flatMap({ Timestamp(millisecondsSinceEpoch: $0.value) })
+            let end = expiresDate.flatMap({ Timestamp(millisecondsSinceEpoch: $0) })
         else { return false }
         return end > instant
     }

@@ -78,7 +78,7 @@ extension AppleEnquiry {
     private func isNews(_ refund: AppleTransaction) -> Bool {
         guard facts.signals.contains(.pastPeriodRefunded) else { return true }
         guard let known = facts.statedAt,
-            let at = refund.revocationDate.flatMap({ Timestamp(millisecondsSinceEpoch: $0.value) })
+            let at = refund.revocationDate.flatMap({ Timestamp(millisecondsSinceEpoch: $0) })
         else { return false }
         return at > known
     }
@@ -89,8 +89,8 @@ extension AppleEnquiry {
         _ refund: AppleTransaction, before current: AppleTransaction
     ) -> Bool {
         if refund.transactionId == facts.orderID, facts.state != .refunded { return false }
-        guard let at = refund.revocationDate?.value, let began = refund.purchaseDate?.value,
-            let end = refund.expiresDate?.value, let next = current.purchaseDate?.value
+        guard let at = refund.revocationDate, let began = refund.purchaseDate,
+            let end = refund.expiresDate, let next = current.purchaseDate
         else { return false }
         return began <= at && at < end && at <= next
     }

@@ -3,12 +3,12 @@ import Renewal
 // What one transaction has bought: a product or, by the Advanced Commerce API, several items of the
 // app's own catalogue.
 extension AppleTransaction {
-    private var ownItems: [AdvancedCommerceInfo.Item] { advancedCommerceInfo?.value?.items ?? [] }
+    private var ownItems: [AdvancedCommerceInfo.Item] { advancedCommerceInfo?.items ?? [] }
 
     /// Whether it has items that cannot be read, or not all of them.
     private var hasUnreadableItems: Bool {
         guard let advancedCommerceInfo else { return false }
-        guard let items = advancedCommerceInfo.value?.items else { return true }
+        guard let items = advancedCommerceInfo.items else { return true }
         return items.contains { $0.sku.map(\.isEmpty) ?? true }
     }
 
@@ -37,6 +37,6 @@ extension AppleTransaction {
         guard !hasUnreadableItems else { return nil }
         let dates = ownItems.map(\.revocationDate)
         guard !dates.isEmpty, dates.allSatisfy({ $0 != nil }) else { return nil }
-        return dates.compactMap { $0.flatMap { Timestamp(millisecondsSinceEpoch: $0.value) } }.max()
+        return dates.compactMap { $0.flatMap { Timestamp(millisecondsSinceEpoch: $0) } }.max()
     }
 }

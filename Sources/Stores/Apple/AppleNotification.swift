@@ -6,23 +6,40 @@ struct AppleNotification: AppleSignedPayload {
     let notificationType: String?
     let notificationUUID: NewsID?
     /// Absent where it is about something else than a purchase.
-    let data: Tolerant<Subject>?
-    let signedDate: LenientInteger?
+    let subject: Subject?
+    let signedDate: Int64?
 
-    struct Subject: Decodable, Hashable, Sendable {
+    struct Subject: Hashable, Sendable {
         let bundleId: AppID?
         let environment: String?
         let signedTransactionInfo: String?
-        let consumptionRequestReason: LooseText?
+        let consumptionRequestReason: String?
+    }
+
+    init(_ json: JSONObject) throws(StoreFailure) {
+        notificationType = try json.text("notificationType")
+        notificationUUID = try json.id("notificationUUID")
+        subject = (try? json.object("data")).flatMap { try? Subject($0) }
+        signedDate = try json.integer("signedDate")
     }
 
     /// As whoever has written it wants it to be read; nil where it cannot be read at all.
     init?(unverified text: String) {
         guard let jws = CompactJWS(text),
-            let claimed = try? jws.unverified(Self.self, calling: "signedPayload"),
+            let claimed = try? Self(jws.unverified(calling: "signedPayload")),
             claimed.notificationUUID?.isEmpty == false
         else { return nil }
         self = claimed
+    }
+}
+
+extension AppleNotification.Subject {
+    fileprivate init(_ json: JSONObject) throws(StoreFailure) {
+        bundleId = try json.id("bundleId")
+        environment = try json.text("environment")
+        signedTransactionInfo = try json.text("signedTransactionInfo")
+        let reason = try? json.text("consumptionRequestReason")
+        consumptionRequestReason = reason?.isEmpty == false ? reason : nil
     }
 }
 
@@ -59,10 +76,6 @@ private enum AppleNewsKind {
             default: .unknown
             }
     }
-}
-
-extension AppleNotification {
-    fileprivate var subject: Subject? { data?.value }
 }
 
 /// What one notification has told.
@@ -147,7 +160,7 @@ extension AppleReader {
             news.ruling = RefundRuling(
                 id: "ruling \(uuid)", order: order, outcome: .declined,
                 ruledAt: payload.signedDate.flatMap {
-                    Timestamp(millisecondsSinceEpoch: $0.value)
+                    Timestamp(millisecondsSinceEpoch: $0)
                 })
         case .question:
             news.question = try question(payload, uuid)
@@ -195,13 +208,13 @@ extension AppleReader {
         let transaction = try transaction(of: payload)
         guard
             let signedAt = payload.signedDate.flatMap({
-                Timestamp(millisecondsSinceEpoch: $0.value)
+                Timestamp(millisecondsSinceEpoch: $0)
             })
         else { throw .malformed(field: "signedPayload.signedDate") }
         return RefundQuestion(
             id: "question \(uuid)", originalID: try transaction.originalID,
             order: try transaction.order, environment: environment,
-            reason: payload.subject?.consumptionRequestReason?.value, askedAt: signedAt,
+            reason: payload.subject?.consumptionRequestReason, askedAt: signedAt,
             answerBy: signedAt + timeToAnswer, accountToken: transaction.appAccountToken)
     }
 

@@ -27,7 +27,7 @@ extension AppleSubscription {
             : left.expiry > right.expiry
     }
 
-    private var expiry: Int64 { transaction.expiresDate?.value ?? 0 }
+    private var expiry: Int64 { transaction.expiresDate ?? 0 }
 
     /// Whether status and signed dates together say that it is in force.
     var isRunning: Bool { inForce != nil }
@@ -72,7 +72,7 @@ extension AppleSubscription {
     /// Without a renewal that is older than what is known already: each of the two signed parts
     /// has an age of its own (rule 11).
     func forgettingRenewal(olderThan known: Timestamp?) -> AppleSubscription {
-        guard let known, let told = renewal?.signedDate?.value,
+        guard let known, let told = renewal?.signedDate,
             let signed = Timestamp(millisecondsSinceEpoch: told), signed + Self.sameAnswer < known
         else { return self }
         var copy = self
@@ -218,20 +218,20 @@ private struct Dates {
         let transaction = subscription.transaction
         let outer = "signedTransactionInfo"
         expires = try window.date(
-            milliseconds: transaction.expiresDate?.value, field: "\(outer).expiresDate")
+            milliseconds: transaction.expiresDate, field: "\(outer).expiresDate")
         revoked = try window.date(
-            milliseconds: transaction.revocationDate?.value, field: "\(outer).revocationDate")
+            milliseconds: transaction.revocationDate, field: "\(outer).revocationDate")
         // Of the period: the original date stays the first one when it is bought anew.
         purchased = try window.date(
-            milliseconds: (transaction.purchaseDate ?? transaction.originalPurchaseDate)?.value,
+            milliseconds: transaction.purchaseDate ?? transaction.originalPurchaseDate,
             field: "\(outer).purchaseDate")
         grace = try window.date(
-            milliseconds: subscription.renewal?.gracePeriodExpiresDate?.value,
+            milliseconds: subscription.renewal?.gracePeriodExpiresDate,
             field: "signedRenewalInfo.gracePeriodExpiresDate")
         // The transaction is what access hangs on: a renewal that is newer makes it no newer.
         let signed = transaction.signedDate ?? subscription.renewal?.signedDate
         stated =
-            try window.date(milliseconds: signed?.value, field: "signedDate")
+            try window.date(milliseconds: signed, field: "signedDate")
             ?? subscription.time.told
         guard expires != nil || revoked != nil else {
             throw .malformed(field: "\(outer).expiresDate")

@@ -18,10 +18,10 @@ extension AppleTransaction {
         let outer = "signedTransactionInfo"
         let revoked =
             try window.date(
-                milliseconds: revocationDate?.value, field: "\(outer).revocationDate")
+                milliseconds: revocationDate, field: "\(outer).revocationDate")
             ?? itemsRevokedAt
         let purchased = try window.date(
-            milliseconds: firstPurchase?.value, field: "\(outer).purchaseDate")
+            milliseconds: firstPurchase, field: "\(outer).purchaseDate")
         guard let product = productId, !product.isEmpty else {
             throw .malformed(field: "\(outer).productId")
         }
@@ -35,7 +35,7 @@ extension AppleTransaction {
             orderID: transactionId, period: oneTimePeriod, willRenew: false, phase: .regular,
             purchasedAt: purchased,
             statedAt: try window.date(
-                milliseconds: signedDate?.value, field: "\(outer).signedDate") ?? reader.time.told,
+                milliseconds: signedDate, field: "\(outer).signedDate") ?? reader.time.told,
             words: oneTimeWords(purchased, revoked))
         if hasRefundedItems { observation.lossOfPart = .refunded }
         observation.accountToken = appAccountToken.map(UserID.init)
@@ -52,7 +52,7 @@ extension AppleTransaction {
     }
 
     /// A restored transaction was bought with its original.
-    private var firstPurchase: LenientInteger? {
+    private var firstPurchase: Int64? {
         transactionId == originalTransactionId
             ? purchaseDate ?? originalPurchaseDate : originalPurchaseDate ?? purchaseDate
     }

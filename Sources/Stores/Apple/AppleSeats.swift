@@ -11,14 +11,14 @@ extension AppleTransaction {
 
     /// Whether other transactions may pay its period too.
     var mayPayWithOthers: Bool {
-        multiSeatInfo != nil || additionalTransactionReason != nil || quantity?.value ?? 1 > 1
+        multiSeatInfo != nil || isAdditional || quantity ?? 1 > 1
     }
 
     /// How many of its seats were refunded, where some are left; nil where none was, or all.
     var refundedSeats: Int? {
-        guard let seats = quantity?.value, seats > 1 else { return nil }
+        guard let seats = quantity, seats > 1 else { return nil }
         // A refund of some leaves the transaction without a date of revocation.
-        if let refunded = multiSeatInfo?.value?.revokedSeatQuantity {
+        if let refunded = multiSeatInfo?.revokedSeatQuantity {
             return (1..<seats).contains(refunded) ? refunded : nil
         }
         guard revocationDate != nil, let share = revocationPercentage, share < 100_000,
@@ -128,6 +128,6 @@ extension Observation {
 
 extension [AppleTransaction] {
     fileprivate func latest(where isMeant: (AppleTransaction) -> Bool) -> AppleTransaction? {
-        filter(isMeant).max { ($0.purchaseDate?.value ?? 0) < ($1.purchaseDate?.value ?? 0) }
+        filter(isMeant).max { ($0.purchaseDate ?? 0) < ($1.purchaseDate ?? 0) }
     }
 }

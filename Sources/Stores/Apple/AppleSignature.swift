@@ -5,12 +5,6 @@ import SwiftASN1
 import Synchronization
 @_spi(FixedExpiryValidationTime) import X509
 
-/// A payload that says when it was signed.
-protocol AppleSignedPayload: Decodable, Sendable {
-    /// Milliseconds since 1970.
-    var signedDate: LenientInteger? { get }
-}
-
 /// Checks data signed by Apple: the signature, and the chain of certificates from its key to a
 /// pinned root. Nothing is believed of a certificate that was sent but what the root vouches for.
 /// It keeps the chains that hold, and all apps may share one.
@@ -57,7 +51,7 @@ package final class AppleVerifier: Sendable {
             let parsed = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
             chain.key.isValidSignature(parsed, for: jws.signed)
         else { throw Self.fault(what, "not signed by its certificate") }
-        let value = try JSON.decode(type, from: payload, calling: what)
+        let value = try Payload(JSONObject(payload, calling: what))
         let instant = try Self.instant(of: value, field: what, now: now)
         if let known, known.validity.contains(instant) { return value }
         let validity = try await validity(of: chain, at: instant, calling: what)
@@ -71,7 +65,7 @@ package final class AppleVerifier: Sendable {
         of payload: some AppleSignedPayload, field: String, now: Timestamp
     ) throws(StoreFailure) -> Timestamp {
         let date = try DateWindow(now: now).date(
-            milliseconds: payload.signedDate?.value, field: "\(field).signedDate")
+            milliseconds: payload.signedDate, field: "\(field).signedDate")
         return date ?? now
     }
 

@@ -3,24 +3,48 @@ import Renewal
 /// The answer of Get All Subscription Statuses: every subscription of the customer in the app.
 ///
 /// <https://developer.apple.com/documentation/appstoreserverapi/statusresponse>
-struct AppleStatusResponse: Decodable, Sendable {
+struct AppleStatusResponse: Sendable {
     let environment: String?
     let bundleId: AppID?
-    let data: [Group]
+    let entries: [Entry]
 
-    /// App Store Server API, *SubscriptionGroupIdentifierItem*.
-    struct Group: Decodable, Sendable {
-        let subscriptionGroupIdentifier: GroupID?
-        let lastTransactions: [Entry]?
-    }
-
+    /// What App Store Server API calls *lastTransactionsItem*, of every subscription group.
+    ///
     /// <https://developer.apple.com/documentation/appstoreserverapi/lasttransactionsitem>
-    struct Entry: Decodable, Sendable {
+    struct Entry: Sendable {
         let originalTransactionId: OrderID?
         /// 1 active, 2 expired, 3 billing retry, 4 grace, 5 revoked; others are kept as they are.
         let status: Int
         let signedTransactionInfo: String
         let signedRenewalInfo: String?
+    }
+
+    /// - Throws: `.malformed` with the member that is missing or of another type.
+    init(_ body: [UInt8]) throws(StoreFailure) {
+        let json = try JSONObject(body)
+        environment = try json.text("environment")
+        bundleId = try json.id("bundleId")
+        guard let groups = try json.objects("data") else { throw json.failure(at: "data") }
+        var entries: [Entry] = []
+        for group in groups {
+            for entry in try group.objects("lastTransactions") ?? [] {
+                entries.append(try Entry(entry))
+            }
+        }
+        self.entries = entries
+    }
+}
+
+extension AppleStatusResponse.Entry {
+    fileprivate init(_ json: JSONObject) throws(StoreFailure) {
+        originalTransactionId = try json.id("originalTransactionId")
+        guard let status = try json.integer("status") else { throw json.failure(at: "status") }
+        self.status = Int(status)
+        guard let transaction = try json.text("signedTransactionInfo") else {
+            throw json.failure(at: "signedTransactionInfo")
+        }
+        signedTransactionInfo = transaction
+        signedRenewalInfo = try json.text("signedRenewalInfo")
     }
 }
 
@@ -51,116 +75,6 @@ struct AppleOrderResponse: Decodable, Sendable {
     /// 0 for an order of the app, 1 for none.
     let status: Int
     let signedTransactions: [String]?
-}
-
-/// The payload of `signedTransactionInfo`. Dates are milliseconds since 1970.
-///
-/// <https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload>
-struct AppleTransaction: AppleSignedPayload, Hashable {
-    let transactionId: OrderID?
-    let originalTransactionId: OrderID?
-    let webOrderLineItemId: OrderID?
-    /// Missing on a few old non-consumables.
-    let bundleId: AppID?
-    let productId: ProductID?
-    let subscriptionGroupIdentifier: GroupID?
-    let purchaseDate: LenientInteger?
-    let originalPurchaseDate: LenientInteger?
-    let expiresDate: LenientInteger?
-    let signedDate: LenientInteger?
-    /// Such as `Auto-Renewable Subscription`.
-    let type: String?
-    let inAppOwnershipType: String?
-    /// What the app named the buyer with; never on a family's copy.
-    let appAccountToken: String?
-    let revocationDate: LenientInteger?
-    let revocationType: String?
-    /// In thousandths of a percent; less than 100000 where only some of several were refunded.
-    let revocationPercentage: Int?
-    let quantity: Tolerant<Int>?
-    let multiSeatInfo: Tolerant<MultiSeatInfo>?
-    /// Such as `SEAT_ADDITION`: another transaction in a period that is paid already.
-    let additionalTransactionReason: Tolerant<String>?
-    let advancedCommerceInfo: Tolerant<AdvancedCommerceInfo>?
-    /// `MONTHLY` where the buyer pays a longer commitment month by month, or `BILLED_UPFRONT`.
-    let billingPlanType: Tolerant<String>?
-    let commitmentInfo: Tolerant<CommitmentInfo>?
-    /// The name that the subscription had before a migration.
-    let previousOriginalTransactionId: OrderID?
-    /// True only on a transaction that an upgrade has replaced.
-    let isUpgraded: Bool?
-    let offerType: Int?
-    let offerDiscountType: String?
-    let environment: String?
-}
-
-extension AppleTransaction {
-    /// Seats of a subscription that is bought for several people (sandbox only, 1.23).
-    struct MultiSeatInfo: Decodable, Hashable, Sendable {
-        let revokedSeatQuantity: Int?
-    }
-
-    /// Where in its commitment the transaction is. Each member for itself: none spoils another.
-    ///
-    /// <https://developer.apple.com/documentation/appstoreserverapi/transactioncommitmentinfo>
-    struct CommitmentInfo: Decodable, Hashable, Sendable {
-        /// From 1 to `totalBillingPeriods`.
-        let billingPeriodNumber: LooseInteger?
-        let totalBillingPeriods: LooseInteger?
-        let commitmentExpiresDate: LooseInteger?
-    }
-
-    /// What was bought in one transaction of the Advanced Commerce API: App Store Server API,
-    /// *advancedCommerceTransactionInfo*.
-    struct AdvancedCommerceInfo: Decodable, Hashable, Sendable {
-        let items: [Item]?
-
-        struct Item: Decodable, Hashable, Sendable {
-            let sku: ProductID?
-            let revocationDate: LenientInteger?
-
-            private enum CodingKeys: String, CodingKey {
-                case sku = "SKU"
-                case revocationDate
-            }
-        }
-    }
-}
-
-/// The payload of `signedRenewalInfo`. It names no bundle id: it counts only beside a verified
-/// transaction with the same original transaction id.
-///
-/// <https://developer.apple.com/documentation/appstoreserverapi/jwsrenewalinfodecodedpayload>
-struct AppleRenewal: AppleSignedPayload, Hashable {
-    let originalTransactionId: OrderID?
-    let productId: ProductID?
-    let autoRenewProductId: ProductID?
-    let autoRenewStatus: Int?
-    /// 1 customer, 2 billing, 3 price increase, 4 product not available, 5 other.
-    let expirationIntent: Int?
-    /// Absent is not false.
-    let isInBillingRetryPeriod: Bool?
-    let gracePeriodExpiresDate: LenientInteger?
-    /// 0 when the customer has not answered yet.
-    let priceIncreaseStatus: Int?
-    /// How the next period is billed: as `billingPlanType` of a transaction.
-    let renewalBillingPlanType: Tolerant<String>?
-    let commitmentInfo: Tolerant<CommitmentInfo>?
-    let signedDate: LenientInteger?
-    let environment: String?
-}
-
-extension AppleRenewal {
-    /// What follows the commitment, against the billing period that follows the current one.
-    ///
-    /// <https://developer.apple.com/documentation/appstoreserverapi/renewalcommitmentinfo>
-    struct CommitmentInfo: Decodable, Hashable, Sendable {
-        let commitmentAutoRenewProductId: Tolerant<ProductID>?
-        /// 0 where the user has cancelled: what is owed until its end is charged all the same.
-        let commitmentAutoRenewStatus: LooseInteger?
-        /// When the commitment ends.
-        let commitmentRenewalDate: LooseInteger?
-    }
 }
 
 /// <https://developer.apple.com/documentation/appstoreserverapi/error-codes>

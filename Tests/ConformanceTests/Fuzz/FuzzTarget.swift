@@ -87,8 +87,7 @@ extension FuzzTarget {
     /// The status is not signed: whether the input leaves each as it was.
     static func changesStatus(_ input: [UInt8], _ seed: [UInt8]) -> Bool {
         func statuses(_ bytes: [UInt8]) -> [Int]? {
-            (try? JSON.decode(AppleStatusResponse.self, from: bytes))?.data
-                .flatMap { $0.lastTransactions ?? [] }.map(\.status)
+            (try? AppleStatusResponse(bytes))?.entries.map(\.status)
         }
         return Set(statuses(input) ?? []) != Set(statuses(seed) ?? [])
     }
