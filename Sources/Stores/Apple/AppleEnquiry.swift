@@ -188,8 +188,8 @@ struct AppleEnquiry: Sendable {
         return try await own(reader.transaction(body))
     }
 
-    /// The purchase's own transaction: by its id, else the latest of its product. One that was taken
-    /// back is its own only where there is no other.
+    /// The purchase's own transaction: by its id, else the latest of its product. One that was
+    /// taken back is its own only where there is no other.
     private mutating func transaction(
         _ reader: AppleReader
     ) async throws(StoreFailure) -> AppleTransaction? {
