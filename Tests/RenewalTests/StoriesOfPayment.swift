@@ -44,6 +44,12 @@ extension DecisionTable {
         payment_recovered auto_renew_off  pro 60  7d
         # Nothing is said of what was paid: trouble goes on | grace 33
         32     active             grace    granted  -                      pro 33  6h15s
+        # What failed was an add-on, and is paid: the main product was paid all along \
+        | active 60 addon=gold_month ends=30
+        30+1h  grace 60 own product=pro_month+gold_month  grace  granted  payment_pending  \
+        gold 60, pro 60  6h15s
+        31     active 60 product=pro_month+gold_month  active  granted  payment_recovered  \
+        gold 60, pro 60  7d
         # Turned off in grace where grace revokes: still not paid | grace 33 lapse=payment_pending \
         | policy grace=revoke
         32     active 33 off period=p33  grace  none  -                    -       6h15s

@@ -76,7 +76,8 @@ struct GoogleCaseTests {
             "autoRenewingPlan":{"autoRenewEnabled":true},"latestSuccessfulOrderId":"GPA.1"},
             {"productId":"maps","expiryTime":"2026-02-18T10:20:28Z",
             "autoRenewingPlan":{"autoRenewEnabled":true},"latestSuccessfulOrderId":"GPA.1"}]}
-        hear: hold, production, plus 26-03-15T10, paid -, until 26-03-15T10, renews yes, -
+        hear: hold, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10,
+            renews yes, -
 
         case: hold of an add-on has failed: the others come back for their time
         was: hold

@@ -114,7 +114,20 @@ extension Judgement {
         guard let paid = observation.paidThrough else { return observation.ownership == nil }
         // Nothing was known to be paid, as of what was first seen in trouble.
         guard let before = known.paidThrough else { return observation.willRenew == false }
+        if wasTroubleOfAnother { return false }
         return paid <= before || observation.period != nil && observation.willRenew == false
+    }
+
+    /// Whether what failed to be paid was another product of the purchase: the main one has been
+    /// paid all along, for a period that still runs. What is turned off may be so in its own grace,
+    /// unless there are several products.
+    var wasTroubleOfAnother: Bool {
+        guard known.state == .grace, observation.status == .active, !observation.isSubstitute,
+            let before = known.paidThrough, observation.paidThrough == before,
+            before > moment.latest
+        else { return false }
+        return observation.willRenew == true || observation.items.count > 1
+            || known.holdings.contains { $0.product != known.product }
     }
 
     private var unpaidVerdict: Verdict {

@@ -22,7 +22,7 @@ extension Judgement {
         }
         // What a substitute shows has been paid for something else.
         if wasInForce, isInForce, facts.state == .active, !observation.isSubstitute {
-            if known.state == .grace { reasons.append(.paymentRecovered) }
+            if known.state == .grace, !isWithoutWhatFailed { reasons.append(.paymentRecovered) }
             if known.state != .grace { reasons += periodNotices() }
         }
         let wasInTrouble = known.state == .grace || known.state == .hold
@@ -75,6 +75,11 @@ extension Judgement {
             || facts.orderID.map { order in
                 observation.refundedParts[order] != nil && !observation.pastRefunds.contains(order)
             } ?? false
+    }
+
+    /// Whether it goes on without the product that was not paid: that one is gone, or will be.
+    private var isWithoutWhatFailed: Bool {
+        wasTroubleOfAnother && (observation.lossOfPart != nil || observation.willRenew == false)
     }
 
     /// Whether what was free until now is paid.

@@ -3,7 +3,7 @@ import Renewal
 // What a purchase gives beside its main product, and why that ends.
 extension GoogleObservation {
     /// Holdings of other products, while the main one stays what it was.
-    private var heldBeside: [Holding] {
+    var heldBeside: [Holding] {
         guard main?.product == facts.product else { return [] }
         return facts.holdings.filter { $0.product != facts.product }
     }
@@ -33,8 +33,9 @@ extension GoogleObservation {
         }
     }
 
-    /// Why an add-on that was held is not in force any more: cut short it was given back; what ran
-    /// out had been removed by the user when the answer still shows it without renewal.
+    /// Why an add-on that was held is not in force any more: cut short it was given back, unless
+    /// its end had only been moved while it was not paid; what ran out had been removed by the user
+    /// when the answer still shows it without renewal.
     var lossOfPart: RevokeReason? {
         let isKept = { (product: ProductID) in
             inForce.contains { $0.product == product }
@@ -43,7 +44,9 @@ extension GoogleObservation {
         guard let lost = heldBeside.first(where: { !isKept($0.product) }) else { return nil }
         let listed = snapshot.items.first { $0.product == lost.product }
         let end = listed?.expires ?? now
-        if let known = lost.expiresAt, end < known - .minutes(1) { return .refunded }
+        if facts.state != .grace, let known = lost.expiresAt, end < known - .minutes(1) {
+            return .refunded
+        }
         return listed.map { $0.renews ? .expired : .cancelled } ?? .expired
     }
 }

@@ -76,7 +76,7 @@ struct GoogleObservation: Sendable {
     private var status: SubscriptionStatus {
         switch snapshot.state {
         case .active: isUnpaid ? .grace(expiryMovedUnpaid: true) : .active
-        case .inGracePeriod: .grace(expiryMovedUnpaid: isMoved != false)
+        case .inGracePeriod: .grace(expiryMovedUnpaid: isMoved != false && !isPaidInTrouble)
         case .onHold: .hold
         case .paused: .paused(until: snapshot.resumesAt)
         case .pending: .pending

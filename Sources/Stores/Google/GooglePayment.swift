@@ -51,6 +51,16 @@ extension GoogleObservation {
         return isLatestUnpaid ?? (facts.period != nil && isShortlyMoved(expires))
     }
 
+    /// Whether what is in trouble is another item: the main one has another order than was known,
+    /// to an end further away than Google moves what is unpaid. On hold that falls back.
+    var isPaidInTrouble: Bool {
+        guard snapshot.items.count > 1, let main, let expires = main.expires,
+            let paid = main.paidOrder, paid != facts.period || facts.paidThrough == nil
+        else { return false }
+        let moved = snapshot.state == .onHold ? Duration.zero : GoogleItem.renewalWindow
+        return expires > latest + moved
+    }
+
     private var isInTrouble: Bool { facts.state == .grace || facts.state == .hold }
 
     /// Moved once the paid period was over, and to the next days only. A tester's periods are too
@@ -86,7 +96,8 @@ extension GoogleObservation {
             isUnproven || isUnknownAtFirstSight || isCutShort && main?.paidOrder == facts.period
                 ? nil : main?.expires
         case .paused, .ended: isMovedWithoutOrder ? nil : main?.expires
-        case .grace, .hold, .pending, .refunded, .removedFromFamily, .replaced: nil
+        case .grace, .hold: isPaidInTrouble ? main?.expires : nil
+        case .pending, .refunded, .removedFromFamily, .replaced: nil
         }
     }
 
