@@ -63,7 +63,7 @@ package struct Observation: Hashable, Sendable {
     package var refundedParts: [OrderID: RefundedPart] = [:]
     /// For events alone.
     package var notes = SaleNotes()
-    /// Why something that the purchase gave beside its main product is not in force any more. Nil:
+    /// Why something that the purchase gave beside what it gives now is not in force any more. Nil:
     /// the product has changed.
     package var lossOfPart: RevokeReason?
     /// Clues that were looked into, whatever was found: they need not be kept.
@@ -221,7 +221,7 @@ extension Observation {
 }
 
 extension EndCause {
-    var reason: RevokeReason {
+    package var reason: RevokeReason {
         switch self {
         case .periodEnded: .expired
         case .userCancelled: .cancelled

@@ -92,7 +92,7 @@ extension Judgement {
         guard let paid = facts.paidThrough else { return [] }
         // Where no end was ever seen nobody knows whether this one is another.
         guard let before = known.paidThrough else { return convertsTrial ? [.trialConverted] : [] }
-        guard paid > before else { return [] }
+        guard paid > before, !isLeftOver else { return [] }
         if let period = facts.period, period == known.period { return [.extended] }
         // An upgrade in the middle of a period is a product change, not a renewal, whatever change
         // was to come with the next one. No store renews more than a day before the end.
@@ -103,5 +103,13 @@ extension Judgement {
             return []
         }
         return convertsTrial ? [.renewed, .trialConverted] : [.renewed]
+    }
+
+    /// Whether the main product is one that was held beside the former one, and so was paid before,
+    /// or was paid with it.
+    private var isLeftOver: Bool {
+        guard facts.product != known.product else { return false }
+        return facts.period != nil && facts.period == known.period
+            || known.holdings.contains { $0.product == facts.product }
     }
 }

@@ -2,10 +2,30 @@ import Renewal
 
 // What a purchase gives beside its main product, and why that ends.
 extension GoogleObservation {
-    /// Holdings of other products, while the main one stays what it was.
+    /// Holdings of other products, while the main one stays what it was, or is what is left.
     var heldBeside: [Holding] {
-        guard main?.product == facts.product else { return [] }
-        return facts.holdings.filter { $0.product != facts.product }
+        guard let main, main.product == facts.product || isLeftOver else { return [] }
+        return facts.holdings.filter { $0.product != main.product }
+    }
+
+    /// Whether the main product was held beside the known one, which is listed as over or, while
+    /// the other is in force, not at all: nothing has taken its place.
+    private var isLeftOver: Bool {
+        guard let main, main.product != facts.product, heldEnd(of: main.product) != nil,
+            main.notes.replaced?.product != facts.product
+        else { return false }
+        guard let former = listed(facts.product) else { return !inForce.isEmpty }
+        return former.expires != nil && former.replacement != main.product
+    }
+
+    private func heldEnd(of product: ProductID) -> Timestamp? {
+        facts.holdings.first { $0.product == product }?.expiresAt
+    }
+
+    /// Up to when the main product is known to be paid.
+    var knownPaidThrough: Timestamp? {
+        guard let main, isLeftOver else { return facts.paidThrough }
+        return heldEnd(of: main.product)
     }
 
     /// What is still held to a known end and is not listed at all: an answer that lacks a piece
@@ -33,20 +53,30 @@ extension GoogleObservation {
         }
     }
 
-    /// Why an add-on that was held is not in force any more: cut short it was given back, unless
-    /// its end had only been moved while it was not paid; what ran out had been removed by the user
-    /// when the answer still shows it without renewal.
+    /// Why a product that was held, beside the main one or as that, is not in force any more: cut
+    /// short it was given back, unless its end had only been moved while it was not paid; what ran
+    /// out ended as who has cancelled it tells, or had been removed by the user when the answer
+    /// still shows it without renewal.
     var lossOfPart: RevokeReason? {
-        let isKept = { (product: ProductID) in
-            inForce.contains { $0.product == product }
-                || unlisted.contains { $0.names.contains(product) }
-        }
         guard let lost = heldBeside.first(where: { !isKept($0.product) }) else { return nil }
-        let listed = snapshot.items.first { $0.product == lost.product }
-        let end = listed?.expires ?? now
-        if facts.state != .grace, let known = lost.expiresAt, end < known - .minutes(1) {
-            return .refunded
-        }
-        return listed.map { $0.renews ? .expired : .cancelled } ?? .expired
+        if isGivenBack(lost) { return .refunded }
+        if snapshot.cancellation != nil { return endCause.reason }
+        guard let listed = listed(lost.product) else { return .expired }
+        return listed.renews ? .expired : .cancelled
+    }
+
+    private func isKept(_ product: ProductID) -> Bool {
+        inForce.contains { $0.product == product }
+            || unlisted.contains { $0.names.contains(product) }
+    }
+
+    private func listed(_ product: ProductID) -> GoogleItem? {
+        snapshot.items.first { $0.product == product }
+    }
+
+    /// Whether what is not in force any more was cut short.
+    private func isGivenBack(_ holding: Holding) -> Bool {
+        guard facts.state != .grace, let known = holding.expiresAt else { return false }
+        return listed(holding.product)?.expires ?? now < known - .minutes(1)
     }
 }

@@ -111,7 +111,7 @@ struct GoogleObservation: Sendable {
     }
 
     /// Google cancels for want of payment, and also where the user did not accept a higher price.
-    private var endCause: EndCause {
+    var endCause: EndCause {
         switch snapshot.cancellation {
         case .user: return .userCancelled
         case .system:

@@ -13,7 +13,7 @@ enum GooglePayment: Hashable, Sendable {
 extension GoogleObservation {
     /// Whether the end lies beyond what is known to be paid. Nil where that is not known.
     var isMoved: Bool? {
-        guard let known = facts.paidThrough, let expires = main?.expires else { return nil }
+        guard let known = knownPaidThrough, let expires = main?.expires else { return nil }
         return expires > known
     }
 
@@ -66,7 +66,7 @@ extension GoogleObservation {
     /// Moved once the paid period was over, and to the next days only. A tester's periods are too
     /// short for this to tell anything.
     private func isShortlyMoved(_ expires: Timestamp) -> Bool {
-        guard let known = facts.paidThrough, !snapshot.isTest else { return false }
+        guard let known = knownPaidThrough, !snapshot.isTest else { return false }
         return known <= latest && expires <= latest + GoogleItem.renewalWindow
     }
 
