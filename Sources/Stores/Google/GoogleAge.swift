@@ -47,10 +47,32 @@ extension GoogleObservation {
     }
 
     private var isSaidToBeTakenBack: Bool {
-        snapshot.cancellation == .developer || isKnownOrderVoided
-            || clues.contains { clue in
-                if case .revoked = clue { true } else { false }
-            }
+        snapshot.cancellation == .developer || isKnownOrderVoided || isSaidToBeRevoked
+    }
+
+    private var isSaidToBeRevoked: Bool {
+        clues.contains { clue in
+            if case .revoked = clue { true } else { false }
+        }
+    }
+
+    /// Whether what is over is a period that nobody has seen, and Google has said that it was taken
+    /// back. What was so before stays so.
+    var isTakenBackUnseen: Bool {
+        guard snapshot.state == .expired || snapshot.state == .canceled && inForce.isEmpty,
+            let main, main.product == facts.product, let order = endedOrder
+        else { return false }
+        guard facts.access == .none else {
+            return order != facts.period
+                && (clues.refundedOrders.contains(order) || isSaidToBeRevoked)
+        }
+        return facts.state == .refunded && order == facts.period && main.expires == facts.expiresAt
+    }
+
+    /// The last order, of what is over. Version 1 names a declined one too, and that cannot be
+    /// taken back.
+    var endedOrder: OrderID? {
+        main?.paidOrder ?? (snapshot.payment == .byOrders ? nil : snapshot.latestOrder)
     }
 
     /// Google's list of voided purchases, or its news, names the very order that is in force.

@@ -95,7 +95,7 @@ struct GoogleObservation: Sendable {
             return .replaced(at: isFuture ? nil : expires)
         }
         if age == .takenBack { return .refunded(at: nil) }
-        if snapshot.state == .expired, isCutShort {
+        if isTakenBackUnseen || snapshot.state == .expired && isCutShort {
             return .refunded(at: isFuture ? nil : expires)
         }
         return .ended(endCause, at: expires)

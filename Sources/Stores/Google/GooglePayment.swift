@@ -83,7 +83,10 @@ extension GoogleObservation {
 
     /// The paid order. Version 1 names the latest one, whatever became of it.
     var provenOrder: OrderID? {
-        guard age == .current, !isUnproven, !isUnknownAtFirstSight else { return nil }
+        guard age == .current else { return nil }
+        // Only what was paid is taken back.
+        if isTakenBackUnseen { return endedOrder }
+        guard !isUnproven, !isUnknownAtFirstSight else { return nil }
         return snapshot.payment == .notSaid && isUnpaid ? nil : main?.paidOrder
     }
 
