@@ -139,11 +139,12 @@ struct GoogleObservation: Sendable {
         return (main?.paidOrder ?? snapshot.latestOrder).map(GoogleOrderID.base)
     }
 
-    /// An item that another is to replace renews when that one does.
+    /// An item that another is to replace renews when that one does; another base plan is another
+    /// item of the same product.
     private var willRenew: Bool? {
         guard let main else { return nil }
         guard let next = main.replacement else { return main.renews }
-        return snapshot.items.first { $0.product == next }?.renews ?? main.renews
+        return snapshot.items.first { $0.product == next && $0 != main }?.renews ?? main.renews
     }
 
     /// Of a renewal that may not be paid version 1 does not tell.
