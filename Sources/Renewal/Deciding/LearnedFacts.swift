@@ -71,11 +71,13 @@ extension Judgement {
     }
 
     /// What was told and no answer takes back. While access waits for payment or for the end of a
-    /// pause, stores do not say whether what was announced still holds.
+    /// pause, stores do not say whether what was announced still holds; of what is cancelled not
+    /// either, and a higher price may be why.
     private var keptSignals: Set<Signal> {
         let always: Set<Signal> = [.environmentChanged, .pastPeriodRefunded, .sharedReceipt]
         return switch observation.status {
         case .hold, .paused: always.union([.priceIncreasePending, .productChangeScheduled])
+        case .active where observation.willRenew == false: always.union([.priceIncreasePending])
         case .pending, .active, .grace, .ended, .refunded, .removedFromFamily, .replaced: always
         }
     }
