@@ -45,11 +45,11 @@ struct GoogleScene: StoreScene {
     func prepare(_ cell: String, at day: Timestamp) throws {
         let result = try Self.result(cell)
         let proof = Words(cell)["proof"]
-        let (state, part) = (Words(cell)["orders"], Words(cell)["part"])
+        let orders = Words(cell)
         wire.answer(at: day) { request throws(CurlError) in
             if request.url.hasPrefix("https://tokens.example") { return .json(Self.accessToken) }
             if request.url.contains("orders:batchGet") {
-                return try Self.orders(of: request.url, in: state, part: part).get()
+                return try Self.orders(of: request.url, as: orders).get()
             }
             guard request.url.contains("/orders/") else { return try result.get() }
             guard let proof, let id = request.url.split(separator: "/").last else {
@@ -60,17 +60,21 @@ struct GoogleScene: StoreScene {
         }
     }
 
-    /// What order management says of the orders in the query: all in this state, and of each so
-    /// much given back: `part=2` of 8 euros, `part=-` where that is not shown.
+    /// What order management says of the orders in the query: all in the state `orders=`, of the
+    /// product `sold=`, and of each so much given back: `part=2` of 8 euros, `part=-` where that is
+    /// not shown.
     private static func orders(
-        of url: String, in state: String?, part: String?
+        of url: String, as words: Words
     ) -> Result<HTTPResponse, CurlError> {
-        guard let state else { return .success(.json(errorBody(404, nil), status: 404)) }
+        guard let state = words["orders"] else {
+            return .success(.json(errorBody(404, nil), status: 404))
+        }
+        let sold = words["sold"].map { #","lineItems":[{"productId":"\#($0)"}]"# } ?? ""
         let ids = url.split(separator: "?").last?.split(separator: "&") ?? []
         let orders = ids.map { id in
             #"{"orderId":"\#(id.dropFirst("orderIds=".count))","purchaseToken":"token-A","#
                 + #""state":"\#(state)","total":{"currencyCode":"EUR","units":"8"}"#
-                + (part.map(Self.history) ?? "") + "}"
+                + sold + (words["part"].map(Self.history) ?? "") + "}"
         }
         return .success(.json(#"{"orders":[\#(orders.joined(separator: ","))]}"#))
     }
@@ -222,7 +226,7 @@ enum GoogleWire {
             keys: [
                 "product", "order", "latest", "pending", "after", "again_after", "by", "resumes",
                 "start", "replacement", "price", "step_up", "proof", "without", "orders", "kind",
-                "owed", "part", "tags", "survey", "comment", "replaced", "profile",
+                "owed", "part", "tags", "survey", "comment", "replaced", "profile", "sold",
             ])
         var item = JSONText()
         item["productId"] = product

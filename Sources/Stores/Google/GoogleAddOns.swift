@@ -79,4 +79,32 @@ extension GoogleObservation {
         guard facts.state != .grace, let known = holding.expiresAt else { return false }
         return listed(holding.product)?.expires ?? now < known - .minutes(1)
     }
+
+    var itemOrders: GoogleItemOrders {
+        var orders = GoogleItemOrders(running: Set(inForce.compactMap(\.paidOrder)))
+        for holding in facts.holdings where !isKept(holding.product) && isGivenBack(holding) {
+            if let listed = listed(holding.product) {
+                if let order = listed.paidOrder { orders.takenBack.insert(order) }
+            } else {
+                orders.unlisted.insert(holding.product)
+            }
+        }
+        orders.takenBack.subtract(orders.running)
+        return orders
+    }
+}
+
+/// The orders behind the items of a subscription.
+struct GoogleItemOrders: Hashable, Sendable {
+    /// Of what is in force.
+    var running: Set<OrderID> = []
+    /// Of what has been taken back since the last answer: its revocation tells that.
+    var takenBack: Set<OrderID> = []
+    /// What has been taken back since, and is not listed any more.
+    var unlisted: Set<ProductID> = []
+
+    func tell(of order: GoogleOrder) -> Bool {
+        takenBack.contains(order.id)
+            || !order.products.isEmpty && unlisted.isSuperset(of: order.products)
+    }
 }

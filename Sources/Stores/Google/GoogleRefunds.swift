@@ -8,27 +8,31 @@ extension GoogleStore {
     ///
     /// <https://developers.google.com/android-publisher/api-ref/rest/v3/orders/batchget>
     func noteRefunds(
-        of purchase: Purchase, in observation: inout Observation, at now: Timestamp
+        of purchase: Purchase, with itemOrders: GoogleItemOrders,
+        in observation: inout Observation, at now: Timestamp
     ) async {
         let renews = observation.kind == .autoRenewable
-        if renews { observation.settleShownClues(of: purchase) }
+        if renews { observation.settleShownClues(of: purchase, with: itemOrders) }
         // Of what is sold once there is one order, and its own answer says that all of it is gone.
         guard renews || observation.isInForce else { return }
         let told = observation.settledClues.refundedOrders
         let sought = purchase.clues.refundedOrders.subtracting(told)
         guard !sought.isEmpty else { return }
         let current = observation.isInForce ? observation.orderID ?? purchase.facts.orderID : nil
+        let running = itemOrders.running.union(current.map { [$0] } ?? [])
         await client.transport.beforeExtraCall()
         for order in await orders(sought.sorted(), at: now)
         where sought.contains(order.id) && order.isRefunded {
             let clue = Clue.refund(of: order.id)
             if order.part != nil, order.isPart(before: purchase.cluesHeardAt[clue]) { continue }
             let isOwn = order.token == purchase.token
-            let isPast = renews && order.id != current
-            // That all of the current order is gone, the answer itself tells.
+            let isPast = renews && !running.contains(order.id)
+            // That all of a current order is gone, the answer itself tells.
             guard isPast || (isOwn && order.part != nil) else { continue }
             observation.settledClues.insert(clue)
+            if isOwn, isPast, observation.takesBack, itemOrders.tell(of: order) { continue }
             if isOwn { observation.refundedParts[order.id] = order.part }
+            if isOwn, !isPast, order.id != current { observation.isRefundedInPart = true }
             guard isOwn, isPast else { continue }
             observation.pastRefunds.insert(order.id)
             observation.signals.insert(.pastPeriodRefunded)
@@ -62,10 +66,15 @@ extension GoogleStore {
 extension Observation {
     /// What the answer shows by itself, and what it tells by ending access, needs no further look
     /// and is no news when it is heard of later.
-    fileprivate mutating func settleShownClues(of purchase: Purchase) {
+    fileprivate mutating func settleShownClues(
+        of purchase: Purchase, with itemOrders: GoogleItemOrders
+    ) {
         let facts = purchase.facts
+        if takesBack, facts.state != .refunded {
+            settledClues.formUnion(itemOrders.takenBack.map(Clue.refund))
+        }
         switch status {
-        case .active, .grace: return
+        case .active, .grace: guard takesBack else { return }
         case .refunded:
             if let current = orderID ?? facts.orderID,
                 facts.state != .refunded || purchase.clues.contains(.refund(of: current))
@@ -111,6 +120,13 @@ extension Observation {
         case .active, .grace: true
         case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced: false
         }
+    }
+
+    /// Whether what is not in force any more was given back, by itself or with all the rest. On
+    /// hold and in a pause ends are others, and nothing is lost for good.
+    fileprivate var takesBack: Bool {
+        if case .refunded = status { return true }
+        return isInForce && lossOfPart == .refunded
     }
 
     /// Whether it says no more than that what was known to be paid is over.

@@ -67,7 +67,7 @@ package struct GoogleStore: Sendable {
                 return .verdict(observation)
             }
             let whose = try await whose(reading, of: purchase, at: now)
-            await noteRefunds(of: purchase, in: &observation, at: now)
+            await noteRefunds(of: purchase, with: reading.orders, in: &observation, at: now)
             await notePause(of: purchase, asking: question, in: &observation, at: now)
             switch whose {
             case .itsOwn:
@@ -94,6 +94,7 @@ package struct GoogleStore: Sendable {
         var observation: Observation
         var proof: GoogleProof
         var isContested = false
+        var orders = GoogleItemOrders()
     }
 
     private enum Whose {
@@ -144,7 +145,8 @@ package struct GoogleStore: Sendable {
             let read = try GoogleObservation(
                 snapshot, facts: facts, clues: purchase.clues, at: moment)
             return Reading(
-                observation: read.observation, proof: read.proof, isContested: read.isContested)
+                observation: read.observation, proof: read.proof, isContested: read.isContested,
+                orders: read.itemOrders)
         case .product, .legacyProduct:
             let sale =
                 question == .product
