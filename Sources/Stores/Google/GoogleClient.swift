@@ -22,16 +22,19 @@ struct GoogleClient: Sendable {
         try await reply(to: host.request(path: path), calling: name, at: now)
     }
 
-    /// Likewise, with a body of JSON. `deadline` is for a call that waits for news.
+    /// Likewise, with a body of JSON. `deadline` and `limitBytes`, which is of the answer, are for
+    /// a call that waits for news.
     func post(
         _ path: String, _ body: some Encodable & Sendable, calling name: String,
-        at now: Timestamp, deadline: Duration = StoreHost.deadline
+        at now: Timestamp, deadline: Duration = StoreHost.deadline,
+        limitBytes: Int = StoreHost.bodyLimitBytes
     ) async throws(StoreFailure) -> GoogleReply {
         var request = host.request(
             path: path, headers: [HTTPHeader("Content-Type", "application/json")])
         request.method = .post
         request.body = JSON.encode(body)
         request.deadline = deadline
+        request.bodyLimitBytes = limitBytes
         return try await reply(to: request, calling: name, at: now).reply
     }
 

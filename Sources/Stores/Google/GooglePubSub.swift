@@ -1,5 +1,6 @@
 import Curl
 package import Renewal
+import Synchronization
 
 /// Pulls Google's real-time developer notifications from Cloud Pub/Sub. They are hints: unordered,
 /// repeated, sometimes missing.
@@ -12,6 +13,7 @@ package struct GooglePubSub: Sendable {
     private let packageName: AppID
     let path: String
     private(set) var client: GoogleClient
+    private let size = PullSize()
 
     /// - Parameters:
     ///   - credentials: the service account must be a subscriber. Its access token has a scope of
@@ -61,7 +63,8 @@ package struct GooglePubSub: Sendable {
     }
 
     /// One pull. What cannot be read, or is about another app, will never get better: it has a
-    /// receipt too, and is only counted and recorded.
+    /// receipt too, and is only counted and recorded. After an answer that is too large fewer
+    /// messages are asked for.
     ///
     /// - Parameters:
     ///   - limit: of the number of messages, 1 to 1,000.
@@ -73,12 +76,22 @@ package struct GooglePubSub: Sendable {
     package func pull(
         atMost limit: Int = 100, isWaiting: Bool, at now: Timestamp
     ) async throws(StoreFailure) -> HintPage {
-        let count = min(max(limit, 1), 1000)
-        let reply = try await client.post(
-            path + ":pull", PullRequest(maxMessages: count, returnImmediately: !isWaiting),
-            calling: "subscriptions.pull", at: now,
-            deadline: isWaiting ? .seconds(100) : StoreHost.deadline)
+        let count = size.messages(atMost: min(max(limit, 1), 1000))
+        let reply: GoogleReply
+        do throws(StoreFailure) {
+            reply = try await client.post(
+                path + ":pull", PullRequest(maxMessages: count, returnImmediately: !isWaiting),
+                calling: "subscriptions.pull", at: now,
+                deadline: isWaiting ? .seconds(100) : StoreHost.deadline,
+                limitBytes: Self.bodyLimitBytes)
+        } catch {
+            if error == StoreFailure(CurlError.tooLarge(limitBytes: Self.bodyLimitBytes)) {
+                size.shrink()
+            }
+            throw error
+        }
         let pulled = try JSON.decode(Pulled.self, from: try reply.wholeAppBody())
+        size.grow(beyond: count)
         var page = HintPage(hints: [])
         for received in pulled.receivedMessages ?? [] {
             if let receipt = received.ackId, !receipt.isEmpty { page.receipts.append(receipt) }
@@ -107,6 +120,11 @@ package struct GooglePubSub: Sendable {
         }
     }
 
+    /// One message of 10 MB, the largest that there is, in base64; some thousand notifications.
+    ///
+    /// <https://cloud.google.com/pubsub/quotas#resource_limits>
+    private static let bodyLimitBytes = 16 << 20
+
     /// A request may be 512 KiB long.
     private static let receiptLimit = 1000
 
@@ -127,5 +145,22 @@ package struct GooglePubSub: Sendable {
     private struct Received: Decodable {
         let ackId: String?
         let message: GoogleMessage?
+    }
+}
+
+/// How many messages are pulled at once: a single one, which always fits, after an answer that was
+/// too large, and twice as many after each that was not. Shared by all copies of a source.
+private final class PullSize: Sendable {
+    private let most = Mutex(PullSize.limit)
+    private static let limit = 1000
+
+    func messages(atMost wanted: Int) -> Int { min(wanted, most.withLock(\.self)) }
+
+    func shrink() { most.withLock { $0 = 1 } }
+
+    func grow(beyond count: Int) {
+        most.withLock { most in
+            if most < Self.limit { most = min(max(most, 2 * count), Self.limit) }
+        }
     }
 }
