@@ -147,6 +147,8 @@ struct AmazonQueueTests {
         #"{"Type":"Notification","MessageId":"n1","Message":"{}"}"#,
         notification("SUBSCRIPTION_RENEWED", app: "com.example.other"),
         notification("SUBSCRIPTION_RENEWED", ""),
+        notification("SUBSCRIPTION_RENEWED", #"q1\u0000:3:11"#),
+        #"{"Type":"Notification","MessageId":"n\u00001","Message":\#(text(notification("X")))}"#,
     ])
     func recordsWhatCannotBeRead(body: String) async throws {
         let world = Self.world(

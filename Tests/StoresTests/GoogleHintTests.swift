@@ -48,7 +48,7 @@ struct GoogleHintTests {
                     {"purchaseToken":"a","orderId":"GPA.1..0","voidedTimeMillis":"1771588800000",
                     "voidedReason":1},{"purchaseToken":"b","orderId":"GPA.2","voidedQuantity":2,
                     "voidedTimeMillis":1771588860000,"voidedReason":99},{"orderId":"GPA.9"},
-                    {"purchaseToken":""}]}
+                    {"purchaseToken":""},{"purchaseToken":"\u0000"}]}
                     """#)
         }
         let store = try GoogleFixture.store(world)
@@ -69,7 +69,7 @@ struct GoogleHintTests {
                     clue: .void(of: "GPA.2", source: "unknown", reason: "99")),
             ])
         #expect(first.hasMore)
-        #expect(first.skipped == 2)
+        #expect(first.skipped == 3)
         let later = Self.now + .minutes(3)
         let second = try await store.voidedHints(after: first.position, at: later)
         #expect(second.hints.first?.id == "google voided GPA.3 1770000000000 all")

@@ -102,6 +102,22 @@ struct GooglePubSubTests {
             {"purchaseToken":""}}
         hear: unusable
 
+        case: a token with a NUL
+        data: {"packageName":"com.example.reader","subscriptionNotification":
+            {"notificationType":2,"purchaseToken":"a\u0000b"}}
+        hear: unusable
+
+        case: a void of a token with a NUL
+        data: {"packageName":"com.example.reader","voidedPurchaseNotification":
+            {"purchaseToken":"\u0000","orderId":"GPA.1"}}
+        hear: unusable
+
+        case: a voided order with a NUL
+        data: {"packageName":"com.example.reader","voidedPurchaseNotification":
+            {"purchaseToken":"c","orderId":"GPA.\u00001"}}
+        hear: c
+        clue: revoked 77
+
         case: no JSON
         data: <html>
         hear: unusable
@@ -192,6 +208,23 @@ struct GooglePubSubTests {
         #expect(
             asked.filter { $0.hasPrefix("{\"max") }
                 == [100, 1, 2, 4, 8, 16, 32, 64, 100, 100].map { "{\"maxMessages\":\($0)" })
+    }
+
+    @Test(arguments: [String(repeating: "a", count: 9000), "7\\u00007"])
+    func countsWhatHasNoUsableName(_ name: String) async throws {
+        let messages = [(name, "77"), ("a", name)].enumerated().map { number, names in
+            let data = Data(
+                (#"{"packageName":"com.example.reader","subscriptionNotification":"#
+                    + #"{"purchaseToken":"\#(names.0)"}}"#).utf8)
+            return #"{"ackId":"\#(number + 1)","message":{"messageId":"\#(names.1)","#
+                + #""data":"\#(data.base64EncodedString())"}}"#
+        }
+        let world = GoogleFixture.world { _ in
+            .json(#"{"receivedMessages":[\#(messages.joined(separator: ","))]}"#)
+        }
+        let page = try await GoogleFixture.pubsub(world).pull(isWaiting: false, at: Self.now)
+        #expect(page.hints.isEmpty && page.receipts == ["1", "2"] && page.skipped == 2)
+        #expect(page.unhandled.map(\.type) == ["unreadable", "unreadable"])
     }
 
     @Test func hasMoreWhenThePageIsFull() async throws {

@@ -41,8 +41,9 @@ extension AmazonNotification {
     ) {
         let envelope = body.flatMap { try? JSON.decode(Envelope.self, from: $0.utf8) }
         // The same news has one name in the topic; a queue may deliver it twice.
-        guard let id = envelope?.MessageId ?? message else {
-            return addUnhandled(UnhandledNews.unreadable, "no id", to: &page)
+        guard let id = envelope?.MessageId ?? message, NewsID(id).isReadable() else {
+            let id = envelope?.MessageId ?? message ?? "no id"
+            return addUnhandled(UnhandledNews.unreadable, id, to: &page)
         }
         if let type = envelope?.Type, type != "Notification" {
             // A subscription that nobody has confirmed yet, or that has ended.
@@ -51,10 +52,10 @@ extension AmazonNotification {
         }
         guard let text = envelope?.Message ?? body,
             let news = try? JSON.decode(AmazonNotification.self, from: text.utf8),
-            news.appPackageName == app, let receipt = news.receiptId, !receipt.isEmpty
+            news.appPackageName == app, let receipt = news.receiptId?.readable
         else { return addUnhandled(UnhandledNews.unreadable, id, to: &page) }
         page.hints.append(Hint(id: "amazon notification \(id)", subject: .token(receipt)))
-        if let ended = news.relatedReceipts?.value?.cancelledReceiptId, !ended.isEmpty,
+        if let ended = news.relatedReceipts?.value?.cancelledReceiptId?.readable,
             ended != receipt
         {
             page.hints.append(Hint(id: "amazon related \(id)", subject: .token(ended)))

@@ -10,9 +10,11 @@ struct GoogleMessage: Decodable {
     let publishTime: LooseText?
 
     /// A message that cannot be read, or that is about another app than `app`, is counted and
-    /// recorded. `now` is by the database's clock.
+    /// recorded; so is one that names no purchase where it should. `now` is by the database's
+    /// clock.
     func add(to page: inout HintPage, of app: AppID, at now: Timestamp) {
-        guard let id = messageId ?? message_id, let data = Self.bytes(data),
+        guard let id = messageId ?? message_id, NewsID(id).isReadable(),
+            let data = Self.bytes(data),
             let notification = try? JSON.decode(GoogleNotification.self, from: data),
             notification.packageName == app
         else {
@@ -23,8 +25,9 @@ struct GoogleMessage: Decodable {
         let question = notification.question(id, sentAt: sentAt, at: now)
         let ruling = notification.ruling(id)
         let unhandled = notification.unhandled(id)
-        guard hint != nil || question != nil || ruling != nil || !unhandled.isEmpty else {
-            return Self.addUnreadable(to: &page, id)
+        let isHandled = hint != nil || question != nil || ruling != nil || !unhandled.isEmpty
+        if !isHandled || hint == nil && notification.namesNoToken {
+            Self.addUnreadable(to: &page, id)
         }
         if let hint { page.hints.append(hint) }
         if let question { page.questions.append(question) }

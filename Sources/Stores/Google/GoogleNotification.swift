@@ -22,8 +22,8 @@ struct GoogleNotification: Decodable, Sendable {
         var refundReason: LooseInteger?
         var obfuscatedAccountId: LooseText?
 
-        var order: OrderID? { orderId.flatMap { $0.isEmpty ? nil : $0 } }
-        var token: StoreToken? { purchaseToken.flatMap { $0.isEmpty ? nil : $0 } }
+        var order: OrderID? { orderId?.readable }
+        var token: StoreToken? { purchaseToken?.readable }
     }
 
     /// The names that this program knows.
@@ -75,6 +75,11 @@ extension GoogleNotification {
         return Hint(id: "google notification \(id)", subject: .token(token), clue: clue(id))
     }
 
+    /// Whether it names a purchase by a token that is none.
+    var namesNoToken: Bool {
+        subjects.values.contains { $0.purchaseToken != nil && $0.token == nil }
+    }
+
     /// What the answer about a running subscription will not show.
     private func clue(_ id: String) -> Clue? {
         if let void = self[.voidedPurchaseNotification] {
@@ -108,9 +113,11 @@ extension GoogleNotification {
     /// `sentAt` is when Pub/Sub had the message, `now` is by the database's clock.
     func question(_ id: String, sentAt: Timestamp?, at now: Timestamp) -> RefundQuestion? {
         guard let review = self[.pendingRefundReviewNotification], let order = review.order,
-            let token = review.pendingRefundToken, !token.isEmpty
+            let token = review.pendingRefundToken?.readable
         else { return nil }
-        let told = eventTimeMillis?.value.flatMap(Timestamp.init(millisecondsSinceEpoch:))
+        let told = eventTimeMillis?.value.flatMap { value in
+            value < 0 ? nil : Timestamp(millisecondsSinceEpoch: value)
+        }
         // A date of the future would promise time that there is not.
         let askedAt = min(told ?? sentAt ?? now, now)
         return RefundQuestion(

@@ -122,7 +122,7 @@ struct GoogleVoidedPage: Decodable, Sendable {
         /// None where it does not say what it is about. Who wanted it, and why, is news of its own:
         /// the refund itself may have been heard of before, without that.
         var hints: [Hint] {
-            guard let purchaseToken, !purchaseToken.isEmpty else { return [] }
+            guard let purchaseToken = purchaseToken?.readable else { return [] }
             let id = NewsID("google voided \(name)")
             let what = Hint(
                 id: id, subject: .token(purchaseToken),
@@ -148,7 +148,7 @@ struct GoogleVoidedPage: Decodable, Sendable {
             return "\(order?.text ?? "-") \(when) \(part)"
         }
 
-        private var order: OrderID? { orderId.flatMap { $0.isEmpty ? nil : $0 } }
+        private var order: OrderID? { orderId?.readable }
 
         /// A part that was given back leaves the order, and the rest of the purchase, in force.
         private var wholeOrder: OrderID? { voidedQuantity == nil ? order : nil }
