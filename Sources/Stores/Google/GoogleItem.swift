@@ -24,7 +24,7 @@ struct GoogleItem: Hashable, Sendable {
     var hasPriceIncreasePending = false
     var notes = SaleNotes()
 
-    /// The items that are owned now. In a running state one that renews is kept beyond its expiry,
+    /// The items that are owned now. In a running state one that goes on is kept beyond its expiry,
     /// while Google still collects without a word; where nothing else is left, the last one too:
     /// that it is over is Google's to say, not our clock's.
     static func inForce(
@@ -36,7 +36,8 @@ struct GoogleItem: Hashable, Sendable {
         case .pending, .pendingPurchaseCanceled, .paused, .onHold, .expired: return []
         case .active, .inGracePeriod:
             let kept = items.filter {
-                $0.isOwned(at: now) || ($0.renews && $0.isOwned(at: now - forgottenAfter))
+                $0.isOwned(at: now)
+                    || ($0.goesOn(beside: unexpired) && $0.isOwned(at: now - forgottenAfter))
             }
             guard kept.isEmpty else { return kept }
             let last = items.compactMap(\.expires).max()
@@ -49,16 +50,25 @@ struct GoogleItem: Hashable, Sendable {
     /// An item that Google has left unrenewed for so long beside others is not in force.
     private static let forgottenAfter = Duration.days(30)
 
+    /// Whether something is to be paid after it: for itself, of instalments that are owed, or for
+    /// what takes its place and is not among what is owned yet.
+    private func goesOn(beside owned: [GoogleItem]) -> Bool {
+        if renews || billing?.isEnding == true { return true }
+        return isToBeReplaced && !owned.contains { $0.product == replacement }
+    }
+
     func isOwned(at instant: Timestamp) -> Bool {
         expires.map { $0 > instant } ?? false
     }
 
-    /// The item of the known product, otherwise the one that lasts longest.
+    /// The item of the known product, otherwise what has replaced it, otherwise the one that lasts
+    /// longest.
     static func main(_ items: [GoogleItem], preferring product: ProductID) -> GoogleItem? {
         let owned = items.filter { $0.expires != nil }
         let candidates = owned.isEmpty ? items : owned
         let known = candidates.filter { $0.product == product }
-        return (known.isEmpty ? candidates : known).max { left, right in
+        let next = candidates.filter { $0.notes.replaced?.product == product }
+        return [known, next, candidates].first { !$0.isEmpty }?.max { left, right in
             guard let start = left.expires, let end = right.expires else { return false }
             return start < end
         }
