@@ -15,7 +15,7 @@ extension GoogleObservation {
     /// While access is given, an earlier order is not believed at all; a word that ends it only
     /// with a later end, as what has been going on for longer is no news of today.
     var ageOfAnswer: Age {
-        if isBeforeChange { return .behind }
+        if isBeforeChange || isFromBeforeItWasPaid { return .behind }
         guard let known = facts.period, let main, let paid = main.paidOrder, known != paid,
             main.product == facts.product, GoogleOrderID(paid).isBefore(GoogleOrderID(known))
         else { return .current }
@@ -37,6 +37,15 @@ extension GoogleObservation {
             main?.product != facts.product
         else { return false }
         return snapshot.items.contains { $0.product == facts.product && $0.expires == nil }
+    }
+
+    /// Version 1, which names no paid order then: an order that is known to be paid, or an earlier
+    /// one, waits for its payment.
+    private var isFromBeforeItWasPaid: Bool {
+        guard snapshot.payment == .unpaid, facts.access == .granted, endsEarlier,
+            let known = facts.period, let latest = snapshot.latestOrder
+        else { return false }
+        return latest == known || GoogleOrderID(latest).isBefore(GoogleOrderID(known))
     }
 
     private var endsEarlier: Bool {
