@@ -63,6 +63,19 @@ import Testing
         await stage.close()
     }
 
+    /// One of them is held by another session: it is left, and nobody waits.
+    @Test func leavesWhatAnotherSessionHolds() async throws {
+        let stage = try await Stage()
+        try await fleet(5, stage)
+        let backend = stage.session("backend")
+        try await backend.script(
+            "BEGIN; SELECT FROM renewald.schedule WHERE id = 2 FOR UPDATE")
+        #expect(try await woken(stage, sources: []) == 4)
+        #expect(try await due(stage) == 4)
+        await backend.close()
+        await stage.close()
+    }
+
     /// An app whose news is read is asked a quarter as often; a source that is not read is none.
     @Test func newsCountsWhileItIsRead() async throws {
         let stage = try await Stage()

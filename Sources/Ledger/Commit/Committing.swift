@@ -19,6 +19,13 @@ extension PostgresLedger {
     package func commit(
         _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp
     ) async throws(LedgerError) -> CommitReport {
+        var waits = LockWaits()
+        return try await commit(outcomes, under: lease, at: now, &waits)
+    }
+
+    func commit(
+        _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp, _ waits: inout LockWaits
+    ) async throws(LedgerError) -> CommitReport {
         var report = CommitReport()
         var pending = outcomes.sorted(on: \.claim.row)
         let policies = try await numbers(ofRulesOf: outcomes)
@@ -37,16 +44,18 @@ extension PostgresLedger {
                     pending, under: lease, at: now, policies: policies, sealer: sealer)
             } catch .unreadableUser {
                 return try await commitHalves(
-                    pending, under: lease, at: now, into: report, because: Self.unreadable)
+                    pending, under: lease, at: now, into: report, &waits, because: Self.unreadable)
             }
             do {
                 _ = try await writes.pipeline(batch.statements)
                 report.committed += batch.outcomes
                 report.events += batch.events
                 report.trips += batch.trips
+                waits.passed(batch.outcomes)
                 return report
             } catch .conflict(.lockNotAvailable) {
-                return try await commitAroundLocks(pending, under: lease, at: now, into: report)
+                return try await commitAroundLocks(
+                    pending, under: lease, at: now, into: report, &waits)
             } catch .rejected(.noLongerValid, let what, _) {
                 isRefused = true
                 if what.hasPrefix(Sealer.lost) { vault.forgetCurrent() }
@@ -56,7 +65,7 @@ extension PostgresLedger {
                 lost = .unavailable(reason: "the claims kept changing during the commit")
             } catch .rejected(let state, _, _) where state.isOfContent {
                 return try await commitHalves(
-                    pending, under: lease, at: now, into: report,
+                    pending, under: lease, at: now, into: report, &waits,
                     because: "the reply could not be stored (SQLSTATE \(state))")
             } catch {
                 throw LedgerError(error)
@@ -65,7 +74,8 @@ extension PostgresLedger {
         // Nobody is faster where each claim stands: outcomes of the batch are in each other's way.
         if isRefused, report.dropped.isEmpty, pending.count > 1 {
             return try await commitHalves(
-                pending, under: lease, at: now, into: report, because: "it kept being refused")
+                pending, under: lease, at: now, into: report, &waits,
+                because: "it kept being refused")
         }
         throw lost
     }
@@ -73,7 +83,7 @@ extension PostgresLedger {
     /// One bad outcome must not hold up the others: the batch is halved until it stands alone.
     private func commitHalves(
         _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp,
-        into report: CommitReport, because reason: String
+        into report: CommitReport, _ waits: inout LockWaits, because reason: String
     ) async throws(LedgerError) -> CommitReport {
         var report = report
         guard outcomes.count > 1 else {
@@ -84,7 +94,7 @@ extension PostgresLedger {
         }
         let middle = outcomes.count / 2
         for half in [Array(outcomes[..<middle]), Array(outcomes[middle...])] {
-            report += try await commit(half, under: lease, at: now)
+            report += try await commit(half, under: lease, at: now, &waits)
         }
         return report
     }
@@ -101,7 +111,7 @@ extension PostgresLedger {
         do {
             _ = try await writes.pipeline(batch.statements)
             report.refused.append(later)
-        } catch .rejected(.noLongerValid, _, _) {
+        } catch .rejected(.noLongerValid, _, _), .conflict(.lockNotAvailable) {
             report.dropped.append(outcome.claim)
         } catch {
             throw LedgerError(error)

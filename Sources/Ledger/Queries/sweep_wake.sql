@@ -1,5 +1,5 @@
--- Makes these purchases of one lane due, unless they were moved since they were read; in the order in which commits
--- lock them.
+-- Makes these purchases of one lane due, unless they were moved since they were read, or another session holds them; in
+-- the order in which commits lock them.
 -- $1 int2[], $2 timestamptz[], $3 int8[] (shard, place in the schedule, id of each); $4 int4 (lane). One row: woken.
 WITH chosen AS MATERIALIZED (
     SELECT schedule.shard, schedule.lane, schedule.due_at, schedule.id
@@ -9,7 +9,7 @@ WITH chosen AS MATERIALIZED (
         AND schedule.due_at = given.due_at AND schedule.id = given.id
     WHERE schedule.due_at > now()
     ORDER BY schedule.shard, schedule.id
-    FOR NO KEY UPDATE OF schedule
+    FOR NO KEY UPDATE OF schedule SKIP LOCKED
 ), woken AS (
     UPDATE renewald.schedule
     SET due_at = now()

@@ -62,6 +62,22 @@ extension Outcome {
         later.kept = nil
         return later
     }
+
+    /// What is left of it while another session is in the way of storing it, and `problem` says so:
+    /// the next check alone, which comes soon. It is no failure of the store's.
+    package func waiting(at now: Timestamp, _ problem: Problem) -> Outcome {
+        var later = postponed(at: now, problem)
+        let attempts = max(claim.attempts, min(claim.attempts + 1, Self.waitingAttempts))
+        later.schedule.attempts = attempts
+        later.schedule.nextCheckAt =
+            now + retryDelay(attempts: min(attempts, Self.waitingAttempts), jitter: 1)
+        // Told once, however long it lasts.
+        if claim.problem == problem.description { later.evidence = nil }
+        return later
+    }
+
+    /// The rest between two of its checks grows up to five minutes.
+    private static let waitingAttempts = 6
 }
 
 extension Evidence {

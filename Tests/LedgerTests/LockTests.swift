@@ -1,0 +1,199 @@
+import Postgres
+import Renewal
+import Testing
+
+@testable import Ledger
+
+/// Sessions of others that hold what a commit needs.
+@Suite(.serialized) struct LockTests {
+    private static let others = (0..<40).map { "user \($0)" }
+
+    /// A worker's ledger that waits for locks only shortly.
+    private func hasty(_ stage: Stage) -> PostgresLedger {
+        var settings = PostgresSettings(
+            conninfo: stage.conninfo, applicationName: "ledger", statementTimeout: .seconds(60))
+        settings.lockLimit = .milliseconds(200)
+        return PostgresLedger(settings)
+    }
+
+    /// Ann's purchase in force, which bob has claimed; and a purchase of each of the others, due.
+    private func claimed(_ stage: Stage, _ lease: Lease) async throws {
+        try await stage.submit("ann", "token")
+        let claims = try await stage.due(lease)
+        _ = try await stage.ledger.commit(
+            claims.map { outcome($0, inForce($0), .move) }, under: lease, at: claims.latest)
+        try await stage.submit("bob", "token")
+        for user in Self.others { try await stage.submit(user, "token of \(user)") }
+    }
+
+    /// Neither the row of a purchase that is asked about, nor its user's: the one who gets it has a
+    /// session open in which they were submitted, or looked at.
+    @Test(arguments: [
+        "INSERT INTO renewald.account (shard, user_id) VALUES (renewald.shard_of('bob'), 'bob')",
+        "SELECT renewald.submit('bob', 'google', 'com.example.reader', 'pro', 'own')",
+    ])
+    func aUserWhoIsHeldElsewhereHoldsUpNobodyElse(_ sql: String) async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await claimed(stage, lease)
+        let backend = stage.session("backend")
+        try await backend.script("BEGIN; \(sql)")
+        let ledger = hasty(stage)
+        let claims = try await stage.due(lease)
+        #expect(claims.count == Self.others.count + 1)
+        let report = try await ledger.commit(
+            claims.map { outcome($0, inForce($0), .move) }, under: lease, at: claims.latest)
+        #expect(report.events.map(\.kind) == Self.others.map { _ in .grant(.purchased) })
+        #expect(report.dropped == [] && report.refused == [])
+        #expect(report.committed.count == claims.count)
+        // Its own check comes again soon, and is no failure of the store's.
+        let waits = """
+            SELECT user_id || ' ' || problem FROM renewald.purchases
+            WHERE next_check_at <= now() + interval '20 seconds'
+            """
+        let held = ["ann unreachable: another session of the database holds its rows"]
+        #expect(try await stage.list(waits) == held)
+        // The next time it does not even stand in the way of the others.
+        try await stage.makeAllDue()
+        let again = try await stage.due(lease)
+        let second = try await ledger.commit(
+            again.map { outcome($0, inForce($0, period: 2), .move) }, under: lease,
+            at: again.latest)
+        #expect(second.events.map(\.kind) == Self.others.map { _ in .notice(.renewed) })
+        #expect(
+            try await stage.list("SELECT user_id FROM renewald.purchases WHERE problem > ''")
+                == ["ann"])
+        try await backend.script("ROLLBACK")
+        try await stage.makeAllDue()
+        let last = try await stage.due(lease)
+        let third = try await ledger.commit(
+            last.map { outcome($0, inForce($0, period: 2), .move) }, under: lease, at: last.latest)
+        #expect(
+            third.events.map { "\($0.userID) \($0.kind.name) \($0.kind.reason)" }
+                .filter { !$0.contains("notice") }
+                == ["ann revoke transferred", "bob grant transferred"])
+        #expect(try await stage.broken() == [])
+        await backend.close()
+        await ledger.close()
+    }
+
+    /// The row of another purchase of the user, which a newer link takes over.
+    @Test func aPurchaseThatIsTakenOverAndHeldHoldsUpNobodyElse() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let old = try await stage.submit("ann", "old")
+        let claims = try await stage.due(lease)
+        _ = try await stage.ledger.commit(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        try await stage.submit("ann", "new")
+        for user in Self.others { try await stage.submit(user, "token of \(user)") }
+        let backend = stage.session("backend")
+        try await backend.script(
+            "BEGIN; SELECT FROM renewald.purchase WHERE id = \(old) FOR UPDATE")
+        let ledger = hasty(stage)
+        func commit() async throws -> CommitReport {
+            let claims = try await stage.due(lease)
+            let outcomes = claims.map { claim in
+                var answer = inForce(claim)
+                if claim.purchase.userID == "ann" { answer.predecessorToken = "old" }
+                return outcome(claim, answer)
+            }
+            return try await ledger.commit(outcomes, under: lease, at: claims.latest)
+        }
+        #expect(try await commit().events.count == Self.others.count)
+        #expect(try await stage.list("SELECT renewald.has('ann', 'pro')::text") == ["true"])
+        try await backend.script("ROLLBACK")
+        try await stage.beside.script(
+            "UPDATE renewald.schedule SET due_at = now() WHERE problem > ''")
+        #expect(try await commit().committed.map(\.facts.state) == [.active])
+        #expect(
+            try await stage.list("SELECT state FROM renewald.purchases WHERE user_id = 'ann'")
+                .sorted() == ["active", "superseded"])
+        #expect(try await stage.broken() == [])
+        await backend.close()
+        await ledger.close()
+    }
+
+    /// A session that holds a purchase which a dead worker had in hand: its shards are taken over.
+    @Test func aRowThatIsHeldKeepsNoShardFromItsNextOwner() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: ["ann", "bob"], lease)
+        let inHand = Dictionary(grouping: claims, by: \.shard).mapValues { $0.map(\.purchase.id) }
+        _ = try await stage.ledger.mark(inHand, under: lease)
+        let backend = stage.session("backend")
+        try await backend.script(
+            """
+            BEGIN; SELECT FROM renewald.schedule
+            WHERE id = \(claims[0].purchase.id) FOR UPDATE
+            """)
+        try await stage.endAllLeases()
+        let ledger = hasty(stage)
+        let taken = try await ledger.takeShards(.random(), limit: 256, lease: .seconds(3600))
+        #expect(taken.count == 256)
+        #expect(Set(taken.flatMap(\.suspects)) == Set(claims.map(\.purchase.id)))
+        try await backend.script("ROLLBACK")
+        #expect(
+            try await stage.list("SELECT crashes::text FROM renewald.schedule ORDER BY id")
+                == ["0", "1"])
+        await backend.close()
+        await ledger.close()
+    }
+
+    /// One that cannot be read, and whose place is held, is set aside later.
+    @Test func aRowThatIsHeldKeepsNobodyElseFromBeingClaimed() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let bad = try await stage.submit("ann", "token")
+        try await stage.submit("bob", "other")
+        let backend = stage.session("backend")
+        try await stage.beside.script(
+            "UPDATE renewald.purchase SET lapse = 'nonsense' WHERE id = \(bad)")
+        try await backend.script(
+            "BEGIN; SELECT FROM renewald.schedule WHERE id = \(bad) FOR UPDATE")
+        let problem = "SELECT count(*) FROM renewald.purchases WHERE problem LIKE 'set_aside:%'"
+        #expect(try await stage.due(lease).map(\.purchase.userID) == ["bob"])
+        #expect(try await stage.number(problem) == 0)
+        try await backend.script("ROLLBACK")
+        #expect(try await stage.due(lease).map(\.purchase.userID) == ["bob"])
+        #expect(try await stage.number(problem) == 1)
+        await backend.close()
+    }
+
+    /// Every one waits for it: a few show that, and nothing is lost.
+    @Test(arguments: [
+        "renewald.entitlement IN ACCESS EXCLUSIVE MODE", "renewald.purchase IN SHARE MODE",
+        "renewald.schedule IN SHARE MODE",
+    ])
+    func aTableThatIsHeldIsAFaultOfTheDatabase(_ table: String) async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: Self.others, lease)
+        let outcomes = claims.map { outcome($0, inForce($0)) }
+        let backend = stage.session("backend")
+        try await backend.script("BEGIN; LOCK TABLE \(table)")
+        let ledger = hasty(stage)
+        let began = ContinuousClock.now
+        let fault = await #expect(throws: LedgerError.self) {
+            try await ledger.commit(outcomes, under: lease, at: claims.latest)
+        }
+        #expect(fault?.sentence.contains("SQLSTATE 55P03") == true)
+        // A fifth of a second for each would be eight.
+        #expect(ContinuousClock.now - began < .seconds(4))
+        try await backend.script("ROLLBACK")
+        var told = try await ledger.commit(outcomes, under: lease, at: claims.latest).events.count
+        #expect(told >= Self.others.count - 3)
+        try await stage.beside.script(
+            """
+            UPDATE renewald.schedule SET due_at = now() WHERE problem > '' OR checked_at IS NULL
+            """)
+        let rest = try await stage.due(lease)
+        told += try await ledger.commit(
+            rest.map { outcome($0, inForce($0)) }, under: lease, at: rest.latest
+        ).events.count
+        #expect(told == Self.others.count)
+        #expect(try await stage.broken() == [])
+        await backend.close()
+        await ledger.close()
+    }
+}
