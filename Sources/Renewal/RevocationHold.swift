@@ -116,7 +116,7 @@ extension Facts {
     fileprivate var knownEnd: Timestamp? { expiresAt ?? paidThrough }
 
     /// What these give and the others do not.
-    fileprivate func given(beyond others: Facts) -> [Holding] {
+    func given(beyond others: Facts) -> [Holding] {
         let kept = Set(others.holdings.map(\.entitlement))
         return holdings.filter { !kept.contains($0.entitlement) }
     }

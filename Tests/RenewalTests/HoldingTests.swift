@@ -76,6 +76,19 @@ import Testing
         }
     }
 
+    /// A part of it is its owner's to lose under the breaker as well.
+    @Test func aPartOfWhatIsSharedIsHeld() throws {
+        let story = Story(
+            head: "shared | active 30 addon=gold_month ends=30 claimed | policy shared=allow")
+        var stage = try Stage(story, isTripped: true)
+        for time in ["10", "10+12h"] {
+            let (outcome, settlements) = try stage.hear("active 30 part=cancelled", at: time)
+            #expect(outcome.facts.access == .held && !outcome.isShared)
+            #expect(settlements.events.isEmpty)
+            #expect(active(stage.book) == ["pro", "gold"])
+        }
+    }
+
     /// Held, and claimed only then: it stays held.
     @Test func whatIsHeldAndThenSharedStaysHeld() throws {
         let known = try heldStage().purchase(1)

@@ -76,6 +76,9 @@ extension DecisionTable {
         10     active 30          superseded  none  -                      -       30d
         # Allowed for both: the first one's stays as it is | active 30 claimed | policy shared=allow
         10     active 30          active   granted  -                      pro 30  7d
+        # Allowed for both, and a part is lost: that is the first one's to lose, and shared soon \
+        | active 30 addon=gold_month ends=30 claimed | policy shared=allow
+        10     active 30 part=cancelled  active  granted  -cancelled:gold  pro 30  1h
         # A legacy receipt is asked about by its transaction id from now on: told once | new apple
         1      active 30 next=1000 migrated  active  granted  migrated +purchased  pro 30  7d
         2      active 30 next=1000 migrated  active  granted  -            pro 30  7d

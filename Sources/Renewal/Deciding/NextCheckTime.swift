@@ -241,7 +241,9 @@ extension Judgement {
         // It is refunded within days unless somebody acts: soon there is other news.
         let warned =
             isUnacknowledged ? moment.now + .hours(6) * (0.9 + 0.2 * moment.jitter) : .never
-        return min(next, warned, nextLook(settled) ?? .never)
+        let shared =
+            isSharedLater ? moment.now + .hours(1) * (0.9 + 0.2 * moment.jitter) : .never
+        return min(next, warned, shared, nextLook(settled) ?? .never)
     }
 
     private var isUnacknowledged: Bool { facts.signals.contains(.unacknowledged) }

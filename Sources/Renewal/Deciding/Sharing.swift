@@ -56,10 +56,15 @@ extension Judgement {
     }
 
     /// Whether all who have claimed it have it, each their own. What this answer takes away from
-    /// its owner goes by the breaker first: the others get theirs with a later answer.
-    var isShared: Bool {
+    /// its owner, all or a part, goes by the breaker first: the others get theirs with a later
+    /// answer.
+    var isShared: Bool { isToBeShared && known.given(beyond: facts).isEmpty }
+
+    /// Where a part is left, that answer is asked for soon.
+    var isSharedLater: Bool { isToBeShared && !isShared && facts.access != .none }
+
+    private var isToBeShared: Bool {
         policy.shared == .allow && claim.purchase.claimant != nil && facts.state != .superseded
-            && !takesAway
     }
 
     /// The older link that this purchase continues, as soon as anything of it was paid: a change
