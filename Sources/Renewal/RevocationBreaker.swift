@@ -144,9 +144,11 @@ package struct RevocationBreaker: Hashable, Sendable {
     package var isTripped: Bool { count.trip != nil || hasTripped }
 
     /// A window has passed since it tripped, and what was to be revoked in the last one is within
-    /// the limit.
+    /// the limit. So it is where it has tripped in the future, before the clock was set back.
     private func isOver(_ trip: BreakerCount.Trip) -> Bool {
-        now - trip.at >= policy.window && count.early + count.held <= limit
+        let age = now - trip.at
+        let hasPassed = age >= policy.window || age <= .zero - policy.window
+        return hasPassed && count.early + count.held <= limit
     }
 
     /// Whether a revocation goes through. The first that would exceed a limit is the first held.

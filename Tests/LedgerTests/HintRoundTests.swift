@@ -93,6 +93,43 @@ import Testing
             try await stage.list("SELECT hint_source::text FROM renewald.hint_source") == before)
     }
 
+    /// They rest until a time that has become far, and seem to have been read in the future.
+    @Test func aRestEndsWhenTheClockIsSetBack() async throws {
+        let stage = try await Stage()
+        let (worker, all) = (WorkerID.random(), names(3))
+        _ = try await round(stage, worker, wanted: all)
+        let failed = HintReading(
+            all[1], .failed(Problem(.unreachable, "time-out"), failures: 9), position: nil,
+            rest: .minutes(15))
+        let read = HintReading(all[0], .read, position: "here", rest: .minutes(5))
+        _ = try await round(stage, worker, ended: [read, failed])
+        #expect(try await round(stage, worker, wanted: all).granted.keys.sorted() == [all[2]])
+        try await stage.beside.script(
+            """
+            UPDATE renewald.hint_source SET pull_at = pull_at + interval '2 hours',
+                pulled_at = pulled_at + interval '2 hours'
+            """)
+        let granted = try await round(stage, worker, wanted: all).granted
+        #expect(granted.keys.sorted() == all)
+        #expect(granted[all[0]]?.position == "here")
+        // A failure now is none of the future: it rests.
+        let again = HintReading(
+            all[0], .failed(Problem(.unreachable, "time-out"), failures: 1), position: nil,
+            rest: .minutes(1))
+        let rested = try await round(stage, worker, wanted: [all[0]], ended: [again, failed])
+        #expect(rested.granted == [:])
+        #expect(try #require(rested.waits[all[0]]) <= .minutes(1))
+        // By an hour: what was read is due, what has failed rests an hour longer at most.
+        _ = try await round(stage, worker, ended: [HintReading(all[2], .read, rest: .minutes(5))])
+        try await stage.beside.script(
+            """
+            UPDATE renewald.hint_source SET pull_at = pull_at + interval '40 minutes',
+                pulled_at = pulled_at + interval '40 minutes'
+            """)
+        let set = try await round(stage, worker, wanted: all)
+        #expect(set.granted.keys.sorted().contains(all[2]))
+    }
+
     /// Also who has not heard the answer, as the connection was lost: the sources are its own.
     @Test func whoAsksAgainGetsWhatItWasGiven() async throws {
         let stage = try await Stage()

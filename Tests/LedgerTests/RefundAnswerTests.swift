@@ -194,6 +194,27 @@ import Testing
         }
     }
 
+    /// What was put off, and who sends it, until a time that has become far.
+    @Test func nothingRestsLongerWhenTheClockIsSetBack() async throws {
+        let desk = try await RefundStage()
+        try await desk.hear([try await desk.question()])
+        try await pass(desk, "5 hours")
+        let first = try await attempt(
+            desk, try #require(try await round(desk, policy).due.first), policy)
+        #expect(try await desk.stage.ledger.begin(first))
+        try await desk.stage.ledger.end(
+            first, .later(Problem(.unreachable, "time-out"), rest: .minutes(5)))
+        #expect(try await round(desk, policy).due == [])
+        try await desk.stage.beside.script(
+            "UPDATE renewald.refund_request SET send_at = send_at + interval '1 day'")
+        let second = try await attempt(
+            desk, try #require(try await round(desk, policy).due.first), policy)
+        #expect(try await desk.stage.ledger.begin(second))
+        try await desk.stage.beside.script(
+            "UPDATE renewald.refund_request SET sending_until = sending_until + interval '1 day'")
+        #expect(try await round(desk, policy).alarms.map(\.cause) == [.uncertain])
+    }
+
     /// Google keeps the first call: what may have been sent is not sent again. Apple is told again.
     @Test func aSenderThatHasDiedIsFoundOut() async throws {
         for (store, state, isDue) in [(Store.google, "answered", false), (.apple, "open", true)] {

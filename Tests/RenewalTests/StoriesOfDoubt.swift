@@ -37,6 +37,10 @@ extension DecisionTable {
         # Silence about what will not renew and was never seen with an end: no period is longer \
         than a year | active off amazon created=1 vain=366 asked=397+23h
         398    unreachable        active   none     -unverifiable !unreachable  -  8s
+        # Asked in vain last in the future, as the clock was set back since: it counts on \
+        | active 30 vain=371 asked=400+23h
+        59     unreachable        active   granted  !unreachable           pro 30  8s
+        60     unreachable        active   none     -unverifiable !unreachable  -  13s
         # The time in which nobody asked is no silence: at most a day of it counts \
         | active 30 vain=29 asked=29
         80     unreachable        active   granted  !unreachable           pro 30  8s
@@ -83,6 +87,10 @@ extension DecisionTable {
         10+5h  not_found          active   granted  !second_opinion        pro 30  1h6s
         10+6h  not_found          invalid  none     -invalid !not_found    -       1d15m
         11     active 30          active   granted  +restored              pro 30  7d
+        # Not found first in the future, as the database's clock was set back since: counted anew \
+        | active 30 doubt=not_found since=20
+        10     not_found          active   granted  !second_opinion        pro 30  6h6s
+        10+6h  not_found          invalid  none     -invalid !not_found    -       1d15m
         # Not found, then found | active 30
         10     not_found          active   granted  !second_opinion        pro 30  6h6s
         10+7h  active 30          active   granted  -                      pro 30  7d

@@ -84,6 +84,11 @@ struct SweepTests {
         #expect(choice([younger, older], interval: .hours(10)).chosen == [older.place])
     }
 
+    @Test func takesWhatWasCheckedBeforeTheClockWasSetBack() {
+        let (future, now) = (row(1, asked: .zero - .hours(1)), row(2, asked: .zero - .seconds(1)))
+        #expect(choice([future, now]).chosen == [future.place])
+    }
+
     @Test func leavesWhatIsDueSoonInAnyCase() {
         let soon = row(1, dueIn: .minutes(20))
         let later = row(2, dueIn: .minutes(40))

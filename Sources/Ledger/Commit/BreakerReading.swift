@@ -10,6 +10,8 @@ struct BreakerMeasure {
 
     /// How old it may be.
     static let ageLimit = Duration.hours(1)
+    /// How far one worker's commits may be from another's.
+    fileprivate static let apart = Duration.minutes(1)
 }
 
 /// All ends of some minutes that were to renew, whether they were asked about yet or not.
@@ -112,10 +114,8 @@ extension PostgresLedger {
         var stale: [Int32] = []
         for (lane, losses) in losses {
             guard var reading = readings[lane] else { continue }
-            let age = reading.measuredAt.map { now - $0 }
-            if reading.count.early + losses.early > policy.floor,
-                age.map({ $0 > BreakerMeasure.ageLimit }) ?? true
-            {
+            let isFresh = reading.measuredAt.map { (now - $0).isAge(upTo: BreakerMeasure.ageLimit) }
+            if reading.count.early + losses.early > policy.floor, isFresh != true {
                 stale.append(lane)
             }
             let lapsed = reading.count.ends.values.reduce(0) { $0 + $1.lapsed }
@@ -143,8 +143,9 @@ extension PostgresLedger {
         _ reading: inout BreakerReading, of lane: Int32, after: Timestamp, last: Timestamp,
         at now: Timestamp
     ) async {
-        if let known = measuredEnds.withLock({ $0[lane] }), now - known.at < MeasuredEnds.ageLimit,
-            known.after <= after, known.last >= last
+        if let known = measuredEnds.withLock({ $0[lane] }),
+            (now - known.at).isAge(upTo: MeasuredEnds.ageLimit), known.after <= after,
+            known.last >= last
         {
             reading.count.allEnds = known.all
             return
@@ -161,6 +162,14 @@ extension PostgresLedger {
         reading.count.allEnds = all
         let measured = MeasuredEnds(at: now, after: after, last: last, all: all)
         measuredEnds.withLock { $0[lane] = measured }
+    }
+}
+
+extension Duration {
+    /// Whether it is the age of something that is not too old. Of what is from the future, since
+    /// the clock was set back, nobody knows; workers read the time a little apart.
+    fileprivate func isAge(upTo limit: Duration) -> Bool {
+        (.zero - BreakerMeasure.apart...limit).contains(self)
     }
 }
 

@@ -1,4 +1,5 @@
--- Lets one worker at a time read each of these sources of hints, and not before it is due. A row is written for
+-- Lets one worker at a time read each of these sources of hints, and not before it is due. What was read in the future,
+-- or rests longer than any source does, was so before the clock was set back, and is due. A row is written for
 -- those only that this worker gets, always in the same order, so that two workers cannot wait for one another.
 -- $1 uuid (worker); $2 text[] (sources); $3 int8 (lease, microseconds); $4 bool (also before they are due). One row
 -- a source: whether this worker may read it, where to go on, failures in a row; how long to wait otherwise, in
@@ -7,11 +8,19 @@ WITH given AS MATERIALIZED (
     SELECT DISTINCT wanted.source FROM unnest($2::text[]) AS wanted (source)
 ), known AS MATERIALIZED (
     SELECT
-        given.source, source.pull_at, source.lease_until,
+        given.source, rest.pull_at, source.lease_until,
         source.source IS NULL OR (
-            (source.lease_until <= now() OR source.owner = $1) AND (source.pull_at <= now() OR $4)) AS is_free
+            (source.lease_until <= now() OR source.owner = $1) AND (rest.pull_at <= now() OR $4)) AS is_free
     FROM given
     LEFT JOIN renewald.hint_source AS source ON source.source = given.source
+    CROSS JOIN LATERAL (
+        SELECT CASE
+            WHEN source.pull_at > now() + interval '65 minutes'
+                OR source.pulled_at > now() + interval '1 minute'
+            THEN now()
+            ELSE source.pull_at
+        END AS pull_at
+    ) AS rest
 ), claimed AS (
     INSERT INTO renewald.hint_source AS source (source, owner, lease_until)
     SELECT known.source, $1, now() + $3 * interval '1 microsecond'
@@ -21,7 +30,9 @@ WITH given AS MATERIALIZED (
     ON CONFLICT (source) DO UPDATE
     SET owner = excluded.owner, lease_until = excluded.lease_until
     WHERE (source.lease_until <= now() OR source.owner = $1)
-      AND (source.pull_at <= now() OR $4)
+      AND (source.pull_at <= now() OR $4
+          OR source.pull_at > now() + interval '65 minutes'
+          OR source.pulled_at > now() + interval '1 minute')
     RETURNING source.source, source.position, source.failures
 )
 SELECT

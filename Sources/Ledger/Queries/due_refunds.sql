@@ -29,7 +29,9 @@ LEFT JOIN LATERAL (
 ) AS before ON true
 WHERE request.answer_by > now()
   AND request.sender IS NULL
-  AND request.send_at <= now()
+  -- No rest is longer: it was noted before the clock was set back.
+  AND (request.send_at <= now()
+      OR request.send_at > now() + interval '65 minutes' AND request.send_at < 'infinity')
   AND (app.store <> 'apple' OR $consented OR request.customer_consented)
   AND (request.answer IS NOT NULL
       OR $decides AND now() >= least(

@@ -159,8 +159,11 @@ extension Deciding {
             problem: problem, rule: "bad news, confirmed by a second answer")
     }
 
+    /// Nil as well for one of the future, from before the clock was set back: it would wait for as
+    /// long as that.
     private func firstOpinion(_ doubt: Doubt) -> PendingDoubt? {
-        known.doubt.flatMap { doubt.confirms($0.doubt) ? $0 : nil }
+        guard let first = known.doubt, first.since <= moment.now + .minutes(1) else { return nil }
+        return doubt.confirms(first.doubt) ? first : nil
     }
 
     /// Whether a doubt is the second opinion, late enough, of one that waits.

@@ -16,6 +16,10 @@ package struct Vain: Hashable, Sendable {
 
     func askedAgain(at now: Timestamp) -> Vain {
         let gap = now - lastAskedAt
+        // Asked in the future, before the clock was set back: what has been counted counts on.
+        if gap < .zero - .days(1) {
+            return Vain(since: now - max(.zero, lastAskedAt - since), lastAskedAt: now)
+        }
         guard gap > .zero else { return self }
         return Vain(since: since + max(.zero, gap - Self.longestWait), lastAskedAt: now)
     }

@@ -83,6 +83,9 @@ extension SweepRequest {
             return false
         }
         let turn = weight.turn(every: interval)
-        return now - checkedAt >= max(turn, walked) && row.place.dueAt - now >= turn / 4
+        let age = now - checkedAt
+        // What was checked in the future was so before the clock was set back.
+        let isItsTurn = age >= max(turn, walked) || age < .zero - .minutes(1)
+        return isItsTurn && row.place.dueAt - now >= turn / 4
     }
 }
