@@ -99,6 +99,31 @@ import Testing
         #expect(try await stage.broken() == [])
     }
 
+    /// All who have handed in the later form before it was known for one have claimed the first,
+    /// and who did so last has it.
+    @Test(arguments: [["bob", "carl"], ["bob", "carl", "bob"], ["bob", "carl", "ann"]])
+    func allWhoHaveHandedInTheLaterFormClaimIt(_ users: [String]) async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let first = try await submit(stage, "ann", "receipt")
+        try await check(stage, lease)
+        for user in users { _ = try await submit(stage, user, "1000") }
+        #expect(try await check(stage, lease).events.isEmpty)
+        #expect(
+            try await stage.list(
+                "SELECT user_id FROM renewald.claimant WHERE id = $1 ORDER BY 1", [.int64(first)]
+            ) == ["bob", "carl"])
+        let claims = try await stage.due(lease)
+        let report = try await stage.ledger.commit(
+            claims.map { outcome($0, answer($0), .move) }, under: lease, at: claims.latest)
+        let last = try #require(users.last)
+        #expect(report.events.map(\.userID.text) == (last == "ann" ? [] : ["ann", last]))
+        #expect(
+            try await stage.list("SELECT user_id FROM renewald.purchases WHERE state = 'active'")
+                == [last])
+        #expect(try await stage.broken() == [])
+    }
+
     /// The first form is in the other user's shard when the second one is folded into it.
     @Test func aFormAndItsFirstMoveInOneBatch() async throws {
         let stage = try await Stage()

@@ -16,7 +16,8 @@ struct Duplicates {
     struct Merged {
         let lane: Int32
         let first: CommitBatch.RowID
-        let user: UserID
+        /// Who has handed in the later form; the last to do so comes last.
+        let users: [UserID]
     }
 
     /// To be taken by the commit; another commit may be faster, then this one fails.
@@ -59,13 +60,23 @@ extension PostgresLedger {
             merged[own] = other
             duplicates.merged.append(
                 Duplicates.Merged(
-                    lane: key.lane, first: first, user: outcome.claim.purchase.userID))
+                    lane: key.lane, first: first, users: outcome.claim.purchase.submitters))
         }
         guard !merged.isEmpty else { return (outcomes, duplicates) }
         let settled = outcomes.map { outcome in
             merged[outcome.claim.row] ?? outcome
         }
         return (settled, duplicates)
+    }
+}
+
+extension Purchase {
+    /// All who have handed it in, its owner among them, and the latest last.
+    fileprivate var submitters: [UserID] {
+        // The claimants are in order, the latest first; the owner has the last word where no claim
+        // is open.
+        let others = Array(claimants.reversed())
+        return claimant == nil ? others + [userID] : [userID] + others
     }
 }
 
