@@ -51,12 +51,12 @@ struct UpgradeTests {
     /// A worker that was upgraded before the schema works on, and goes on while the schema follows.
     @Test func aWorkerRunsOnTheSchemaBeforeItsOwn() async throws {
         try await onStage { stage in
-            // The last migration adds comments alone.
+            // The last migration replaces functions, and adds two.
             let newest = try await stage.value("SELECT max(version) FROM renewald.migration")
             try await stage.script(
                 """
                 DELETE FROM renewald.migration WHERE version = \(newest);
-                COMMENT ON COLUMN renewald.events.id IS NULL
+                DROP FUNCTION renewald.is_shared_as, renewald.hand_over_untried
                 """)
             let daemon = try stage.daemon()
             try await stage.grant(a: "google", to: "ann")
@@ -66,11 +66,11 @@ struct UpgradeTests {
             let migrated = try await stage.renewald("migrate")
             #expect(migrated.exit == .code(0), "\(migrated.standardError)")
             #expect(migrated.standardOutput.contains("is now version \(newest)"))
-            let comments = """
-                SELECT count(*) FROM pg_description
-                WHERE objoid = 'renewald.events'::regclass AND objsubid = 1
+            let added = """
+                SELECT count(*) FROM pg_proc WHERE pronamespace = 'renewald'::regnamespace
+                    AND proname IN ('is_shared_as', 'hand_over_untried')
                 """
-            #expect(try await stage.value(comments) == "1")
+            #expect(try await stage.value(added) == "2")
             try await stage.grant(a: "amazon", to: "bob")
             daemon.send(SIGTERM)
             #expect(try await daemon.exit() == .code(0))

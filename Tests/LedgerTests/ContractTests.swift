@@ -141,8 +141,7 @@ import Testing
             events_after(2)           3 4
             events_after(4)           -
             events_after(0, 2)        1 2
-            events_after(1, 0)        -
-            events_after(1, -1)       -
+            events_after(1, NULL)     2 3 4
             events_after(-9)          1 2 3 4
             """)
         for row in cases.rows {
@@ -150,6 +149,18 @@ import Testing
                 try await stage.list(
                     "SELECT coalesce(string_agg(id::text, ' '), '-') FROM renewald.\(row[0])")
                     == [row[1]], "\(row[0])")
+        }
+        // Nothing would be read for ever: no consumer means that.
+        for count in ["0", "-1"] {
+            let refusal = await #expect(throws: PostgresError.self) {
+                try await stage.list("SELECT id::text FROM renewald.events_after(1, \(count))")
+            }
+            #expect(
+                refusal
+                    == .rejected(
+                        sqlState: .invalidParameter,
+                        message: "renewald.events_after: max_rows is \(count), and at least 1 is "
+                            + "needed", statement: 0))
         }
         #expect(try await stage.ledger.lastEventID() == 4)
         #expect(try await stage.ledger.events(after: 1, limit: 2).map(\.id) == [2, 3])

@@ -44,6 +44,8 @@ import Testing
             "52fe03f3d6aba0882c74931e26f52f3cc004f8273a318a44640c1b104e249f81",
         "v0018_explain_the_contract.sql":
             "8b582a3e547d03c81435caa511117bfdea0d371b72465bcb1386dbb894a94fd8",
+        "v0019_mend_submissions.sql":
+            "cf86b36dd5a973408c379b29660396a5c5f668f2d57a30106672c92efb9a96c3",
     ]
 
     private static let folder = URL(filePath: #filePath)

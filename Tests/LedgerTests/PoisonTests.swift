@@ -67,6 +67,42 @@ import Testing
         #expect(try await stage.due(lease).map(\.crashes) == [0])
     }
 
+    /// Also where it is in force, for which a submit changes nothing otherwise.
+    @Test func aSubmitWakesOneInForceThatWasSetAside() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: ["ann"], lease)
+        _ = try await stage.ledger.commit(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        try await stage.beside.script(
+            """
+            UPDATE renewald.schedule SET due_at = '9999-12-31 00:00+00', crashes = 5,
+                problem = 'set_aside: why', checked_at = now() - interval '1 hour'
+            """)
+        try await stage.submit("ann", "token of ann")
+        #expect(try await stage.due(lease).map(\.crashes) == [0])
+    }
+
+    /// As `renewald check USER` does.
+    @Test func aCheckOfItsUserFreesOneThatWasSetAside() async throws {
+        let stage = try await Stage()
+        var lease = try await stage.takeAll()
+        let poison = try await stage.claims(of: ["ann"], lease)
+        for _ in 1...PostgresLedger.crashLimit {
+            lease = try await crash(stage, poison, under: lease).lease
+        }
+        let claims = try await stage.ledger.claims(ofUser: "ann")
+        let report = try await stage.ledger.commit(
+            claims.map { outcome($0, inForce($0)) }, under: nil, at: claims.latest)
+        #expect(report.events.map(\.kind) == [.grant(.purchased)])
+        #expect(
+            try await stage.number(
+                """
+                SELECT count(*) FROM renewald.purchases
+                WHERE problem IS NULL AND next_check_at IS NOT NULL
+                """) == 1)
+    }
+
     /// The clock was ahead when it was claimed, and has been set back.
     @Test func aSuspectIsFoundThoughItIsNotDueAnyMore() async throws {
         let stage = try await Stage()

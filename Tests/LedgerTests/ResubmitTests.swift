@@ -80,6 +80,58 @@ import Testing
         #expect(claim.purchase.storeUserID == "hers")
     }
 
+    /// A receipt belongs to one Amazon user: who names another one than was asked about in vain has
+    /// it from now on, with all its rows; before that, and once it was found, it stays.
+    @Test func whoNamesAnotherAmazonUserHasWhatWasNeverFound() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        func submit(_ user: String, _ storeUser: String) async throws -> Int64 {
+            try await stage.submit(user, "receipt", store: "amazon", storeUser: storeUser)
+        }
+        let id = try await submit("ann", "wrong")
+        try await rejectedTwice(stage, lease)
+        // The same Amazon user again is nothing new.
+        #expect(try await submit("cid", "wrong") == id)
+        #expect(try await stage.list("SELECT user_id FROM renewald.purchases") == ["ann"])
+        #expect(try await submit("bob", "right") == id)
+        #expect(
+            try await stage.list("SELECT user_id || ' ' || state FROM renewald.purchases")
+                == ["bob new"])
+        #expect(
+            try await stage.list("SELECT user_id FROM renewald.claimant ORDER BY 1")
+                == ["ann", "cid"])
+        #expect(try await stage.broken() == [])
+        let claims = try await stage.due(lease)
+        #expect(claims.map(\.purchase.userID) == ["bob"])
+        #expect(claims.map(\.purchase.storeUserID) == ["right"])
+        let report = try await stage.ledger.commit(
+            claims.map { outcome($0, inForce($0), .move) }, under: lease, at: claims.latest)
+        #expect(report.events.map(\.userID) == ["bob"])
+        #expect(try await stage.list("SELECT renewald.has('bob', 'pro')::text") == ["true"])
+        // It was found: whoever else hands it in is one who claims it, as ever.
+        #expect(try await submit("dora", "other") == id)
+        #expect(try await stage.list("SELECT user_id FROM renewald.purchases") == ["bob"])
+        #expect(
+            try await stage.list("SELECT DISTINCT store_user_id FROM renewald.credential")
+                == ["right"])
+        #expect(try await stage.broken() == [])
+    }
+
+    /// What was asked about when it was handed over is not answered for its new user.
+    @Test func anAnswerFromBeforeItWasHandedOverIsDropped() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await stage.submit("ann", "receipt", store: "amazon", storeUser: "wrong")
+        try await rejectedTwice(stage, lease)
+        try await stage.makeAllDue()
+        let claims = try await stage.due(lease)
+        try await stage.submit("bob", "receipt", store: "amazon", storeUser: "right")
+        let report = try await stage.ledger.commit(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        #expect(report.dropped == claims && report.events.isEmpty)
+        #expect(try await stage.broken() == [])
+    }
+
     @Test func whatIsGrantedAndFineCostsNothing() async throws {
         let stage = try await Stage()
         let lease = try await stage.takeAll()
@@ -127,6 +179,28 @@ import Testing
             "UPDATE renewald.schedule SET checked_at = checked_at - interval '11 seconds'")
         for user in ["ann", "bob", "cid"] { try await stage.submit(user, "token of \(user)") }
         #expect(try await stage.due(lease).map(\.purchase.userID) == ["ann", "cid"])
+    }
+
+    /// After the database's clock was set back: checked in the future, and made due anew there.
+    @Test func isAskedNowWhereItSeemsToHaveBeenCheckedLater() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: ["ann"], lease)
+        _ = try await stage.ledger.commit(
+            claims.map { outcome($0, over($0)) }, under: lease, at: claims.latest)
+        try await stage.beside.script(
+            """
+            UPDATE renewald.schedule SET checked_at = now() + interval '3 hours';
+            UPDATE renewald.credential SET interrupted_at = now() + interval '3 hours'
+            """)
+        try await stage.submit("ann", "token of ann")
+        let due = try await stage.due(lease)
+        #expect(due.count == 1)
+        _ = try await stage.ledger.mark([due[0].shard: [due[0].purchase.id]], under: lease)
+        try await stage.submit("ann", "token of ann")
+        let report = try await stage.ledger.commit(
+            due.map { outcome($0, over($0)) }, under: lease, at: due.latest)
+        #expect(report.dropped == due)
     }
 
     /// The answer that is on its way may be older than what the user has bought just now. Not without

@@ -164,6 +164,76 @@ import Testing
         #expect(try await stage.due(lease).map(\.purchase.userID) == ["bob"])
     }
 
+    /// The store names another original id for what has ended: each user's own stays their own.
+    @Test func allowedItStaysEachUsersOwnUnderAnotherOriginalID() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        func check(_ original: OrderID, isOver: Bool, only user: UserID? = nil) async throws {
+            let claims = try await stage.due(lease).filter { claim in
+                user.map { $0 == claim.purchase.userID } ?? true
+            }
+            let outcomes = claims.map { claim in
+                var answer = isOver ? over(claim) : inForce(claim, period: 2)
+                answer.originalID = original
+                return outcome(claim, answer, .allow)
+            }
+            _ = try await stage.ledger.commit(outcomes, under: lease, at: claims.latest)
+        }
+        for user in ["ann", "bob", "cid"] {
+            try await stage.submit(user, "1000", store: "apple")
+        }
+        for _ in 0..<2 { try await check("1000", isOver: true) }
+        let states = "SELECT user_id || ' ' || state FROM renewald.purchases ORDER BY 1"
+        #expect(try await stage.list(states) == ["ann expired", "bob expired", "cid expired"])
+        // A copy is asked first, then all.
+        try await stage.makeAllDue()
+        try await check("2000", isOver: true, only: "bob")
+        try await check("2000", isOver: true)
+        #expect(try await stage.list(states) == ["ann expired", "bob expired", "cid expired"])
+        #expect(
+            try await stage.list(
+                """
+                SELECT purchase.user_id FROM renewald.original_key
+                JOIN renewald.purchase USING (shard, id) WHERE original_key.original_id = '2000'
+                """) == ["ann"])
+        // Each has theirs again with the next period.
+        for user in ["ann", "bob", "cid"] {
+            try await stage.submit(user, "1000", store: "apple")
+        }
+        try await stage.makeAllDue()
+        try await check("2000", isOver: false)
+        #expect(try await stage.list(states) == ["ann active", "bob active", "cid active"])
+        // The name of before leads to it as well.
+        let broken = try await stage.broken().filter { !$0.contains("each original id") }
+        #expect(broken == [])
+    }
+
+    /// As 0.1 and early 0.2 have folded a copy into its original: it is found, and asked about.
+    @Test func aCopyThatWasFoldedIntoItsOriginalIsWoken() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        for user in ["ann", "bob"] { try await stage.submit(user, "1000", store: "apple") }
+        for _ in 0..<2 {
+            let claims = try await stage.due(lease)
+            let outcomes = claims.map { outcome($0, over($0), .allow) }
+            _ = try await stage.ledger.commit(outcomes, under: lease, at: claims.latest)
+        }
+        try await stage.beside.script(
+            """
+            UPDATE renewald.purchase SET state = 'superseded' WHERE user_id = 'bob';
+            UPDATE renewald.schedule SET due_at = '9999-12-31 00:00+00',
+                checked_at = now() - interval '1 hour'
+            """)
+        try await stage.submit("bob", "1000", store: "apple")
+        let claims = try await stage.due(lease)
+        #expect(claims.map(\.purchase.userID) == ["bob"])
+        _ = try await stage.ledger.commit(
+            claims.map { outcome($0, inForce($0, period: 2), .allow) }, under: lease,
+            at: claims.latest)
+        #expect(try await stage.list("SELECT renewald.has('bob', 'pro')::text") == ["true"])
+        #expect(try await stage.broken() == [])
+    }
+
     /// Users who hand in each other's tokens, two workers who check without leases so that only the
     /// versions decide, and a database that ends their sessions: whatever happens, each user is
     /// told what is so.

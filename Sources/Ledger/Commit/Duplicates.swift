@@ -46,17 +46,22 @@ extension PostgresLedger {
             }
             return owners
         }
+        let originals = try await originals(of: outcomes, and: owners.values)
         var merged: [CommitBatch.RowID: Outcome] = [:]
         // The one that was submitted first is the first.
         for outcome in outcomes.sorted(on: \.claim.purchaseID) {
-            guard let key = outcome.wantedKey else { continue }
             let own = outcome.claim.row
+            // What others may have too is each user's own, and no further form: a copy stays beside
+            // its original, which has the key for both.
+            guard let key = outcome.wantedKey, originals[own] == nil else { continue }
             guard let first = owners[key] else {
                 owners[key] = own
                 duplicates.taken[key] = own
                 continue
             }
-            guard first != own, let other = outcome.mergedIntoItsDuplicate() else { continue }
+            guard first != own, originals[first] != own.id,
+                let other = outcome.mergedIntoItsDuplicate()
+            else { continue }
             merged[own] = other
             duplicates.merged.append(
                 Duplicates.Merged(
@@ -67,6 +72,24 @@ extension PostgresLedger {
             merged[outcome.claim.row] ?? outcome
         }
         return (settled, duplicates)
+    }
+
+    /// Of those that are copies: the purchases whose copies they are.
+    private func originals(
+        of outcomes: [Outcome], and owners: some Sequence<CommitBatch.RowID>
+    ) async throws(LedgerError) -> [CommitBatch.RowID: Int64] {
+        let shared = outcomes.filter { outcome in
+            outcome.wantedKey != nil && outcome.claim.purchase.isClaimedByOthers
+        }
+        guard !shared.isEmpty else { return [:] }
+        let rows = Set(shared.map(\.claim.row)).union(owners).sorted()
+        return try await attempt {
+            let found = try await self.writes.query(
+                SQL.findCopies(.int16s(rows.map(\.shard)), .int64s(rows.map(\.id))))
+            var originals: [CommitBatch.RowID: Int64] = [:]
+            for row in found.rows { originals[try row.id()] = try row.int64("original") }
+            return originals
+        }
     }
 }
 

@@ -34,6 +34,7 @@ package struct Migrator: Sendable {
         Step(script: PackageResources.v0016_compare_beliefs_sql, serves: 1),
         Step(script: PackageResources.v0017_encrypt_at_rest_sql, serves: 1),
         Step(script: PackageResources.v0018_explain_the_contract_sql, serves: 1),
+        Step(script: PackageResources.v0019_mend_submissions_sql, serves: 1),
     ]
 
     /// For each version from 1 on, whom it serves.

@@ -130,6 +130,7 @@ extension SQL {
     static let expireRefunds = SQL(PackageResources.expire_refunds_sql)
     static let exportPurchases = SQL(PackageResources.export_purchases_sql)
     static let findOlderLinks = SQL(PackageResources.find_older_links_sql)
+    static let findCopies = SQL(PackageResources.find_copies_sql)
     static let findOriginalKeys = SQL(PackageResources.find_original_keys_sql)
     static let findSuccessors = SQL(PackageResources.find_successors_sql)
     static let fleetOutline = SQL(PackageResources.fleet_outline_sql)
