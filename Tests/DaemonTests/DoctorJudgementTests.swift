@@ -151,6 +151,21 @@ import Testing
         #expect(finding.advice?.contains("timedatectl") == true)
     }
 
+    @Test func countsWhatIsSetAsideAndSaysWhatFreesIt() throws {
+        func met(_ store: Store, _ code: Problem.Code, _ count: Int64) -> QueueStatus.ProblemCount {
+            .init(app: AppKey(store: store, id: "a"), code: code, purchases: count)
+        }
+        #expect(SetAsideCheck.findings([met(.apple, .throttled, 9)]).isEmpty)
+        let finding = try #require(
+            SetAsideCheck.findings([
+                met(.apple, .setAside, 3), met(.apple, .throttled, 9), met(.google, .setAside, 1),
+            ]).first)
+        #expect(finding.level == .note && finding.exitReason == .done)
+        #expect(finding.sentence.contains(": apple a: 3, google a: 1: "))
+        #expect(finding.advice?.contains("LIKE 'set_aside:%'") == true)
+        #expect(finding.advice?.contains("`renewald check USER`") == true)
+    }
+
     @Test func countsWhatIsGrantedWithoutAnEnd() {
         let app = AppKey(store: .apple, id: "a")
         #expect(DurationCheck.findings([]).isEmpty)

@@ -71,9 +71,11 @@ package struct Doctor: Sendable {
         return .ok("configuration", configuration.apps.map(\.key).summary)
     }
 
-    private func lookForClocks(_ ledger: PostgresLedger, _ tell: (Finding) -> Void) async {
+    private func lookForProblems(_ ledger: PostgresLedger, _ tell: (Finding) -> Void) async {
         do throws(LedgerError) {
-            tell(ClockCheck.finding(try await ledger.problems()))
+            let problems = try await ledger.problems()
+            tell(ClockCheck.finding(problems))
+            SetAsideCheck.findings(problems).forEach(tell)
         } catch {
             tell(DatabaseFindings.failed("clock", error))
         }
@@ -152,7 +154,7 @@ package struct Doctor: Sendable {
         let ledger = PostgresLedger(PostgresSettings(conninfo: configuration.database.url))
         if isFit {
             await lookAtKeys(configuration, ledger, tell)
-            await lookForClocks(ledger, tell)
+            await lookForProblems(ledger, tell)
             await lookForDurations(ledger, tell)
             await lookAtNews(ledger, tell)
             await lookAtRefunds(ledger, configuration.refunds.rule, tell)
