@@ -18,3 +18,10 @@ extension Settings {
         return settings
     }
 }
+
+extension Services {
+    /// Why the address of a database can never be right; nil where it can be tried.
+    package static func fault(ofAddress conninfo: String) -> String? {
+        PostgresSettings.fault(of: conninfo)
+    }
+}

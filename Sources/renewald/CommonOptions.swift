@@ -67,6 +67,15 @@ struct CommonOptions: ParsableArguments {
         }
     }
 
+    /// Looks at the address of a database, which an option gives.
+    ///
+    /// - Throws: that it can never be right, however long one waits for it.
+    func requireAddress(_ conninfo: String, of option: String) throws {
+        guard let sentence = Services.fault(ofAddress: conninfo) else { return }
+        Console.complain("\(option): \(sentence)")
+        throw ExitReason.configuration
+    }
+
     /// Says what went wrong on standard error and ends with the exit code that fits.
     func reporting(_ work: () async throws -> Void) async throws {
         do {

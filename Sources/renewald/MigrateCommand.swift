@@ -28,6 +28,7 @@ struct MigrateCommand: AsyncParsableCommand {
     mutating func run() async throws {
         let (common, database, json) = (self.common, self.database, self.json)
         try await common.reporting {
+            if let database { try common.requireAddress(database, of: "--database") }
             let applied = try await Services.migrate(
                 try database
                     ?? Settings.loadWhole(file: common.config, environment: common.environment)

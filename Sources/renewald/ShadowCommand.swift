@@ -134,9 +134,12 @@ struct ShadowCommand: AsyncParsableCommand {
     /// A password on a command line is seen by all: it may come from elsewhere.
     private func otherDatabase() throws -> String? {
         guard let given = theirsDatabase else { return nil }
-        guard let source = SecretSource(option: "--theirs-database", given) else {
-            return given
-        }
+        let address = try SecretSource(option: "--theirs-database", given).map(read) ?? given
+        try common.requireAddress(address, of: "--theirs-database")
+        return address
+    }
+
+    private func read(_ source: SecretSource) throws -> String {
         do throws(ConfigurationFault) {
             guard let text = try source.read(environment: common.environment).text else {
                 throw source.place.fault("it is not UTF-8")

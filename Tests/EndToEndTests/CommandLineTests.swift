@@ -91,6 +91,10 @@ struct CommandLineTests {
             #expect(said.contains("\(file): database.url: \(sentence)"), "\(command): \(said)")
             #expect(!said.contains("planted_"), "\(command)")
         }
+        let migrated = try await renewald(["migrate", "--database", url])
+        #expect(migrated.exit == .code(78))
+        #expect(migrated.standardError.contains("renewald: --database: \(sentence)"))
+        #expect(!migrated.standardError.contains("planted_"))
     }
 
     private func renewald(

@@ -182,6 +182,10 @@ struct ShadowTests {
                     [good, there, "host=/nowhere dbname=a"], 69,
                     "the database of --theirs-database is not available"
                 ),
+                (
+                    [good, there, "host=/nowhere sslmode=planted_word"], 78,
+                    "--theirs-database: sslmode is none of disable"
+                ),
                 ([good, there, "env:RENEWALD_NOT_THERE"], 78, "RENEWALD_NOT_THERE is not set"),
                 (["SELECT pg_sleep(60)", "--timeout", "PT0.1S"], 69, "--timeout"),
                 ([good, "--theirs-csv", "-"], 64, "--theirs SQL or --theirs-csv FILE"),
