@@ -22,7 +22,8 @@ struct HintReader: Sendable {
     /// - Returns: what is to be told of it. Cut short is no failure: the next one may read on at
     ///   once.
     func read(_ source: HintSource, _ start: HintWatch.Start) async -> HintReading {
-        let left = HintReading(source.name, .left, rest: .zero)
+        let left = HintReading(
+            source.name, .left, rest: source.budget == nil ? .zero : start.early)
         var pulled = Pulled()
         do throws(LedgerError) {
             try await pull(source, start, into: &pulled)
@@ -33,27 +34,31 @@ struct HintReader: Sendable {
             guard let failure = pulled.failure else {
                 return HintReading(
                     source.name, .read, position: pulled.position,
-                    rest: max(source.interval, leastRest(of: source, after: pulled)))
+                    rest: max(source.interval, leastRest(of: source, from: start, after: pulled)))
             }
             let failures = start.place.failures + 1
             return HintReading(
                 source.name, .failed(failure.problem, failures: failures),
                 rest: max(
-                    rest(of: source, failures, failure), leastRest(of: source, after: pulled)))
+                    rest(of: source, failures, failure),
+                    leastRest(of: source, from: start, after: pulled)))
         } catch {
             guard !Task.isCancelled else { return left }
             context.faults.met(error, by: .hintPages(source.name))
             context.log.debug(.hintPagesWait(source.name, error))
             let rest = min(source.interval, Self.databaseRest)
             return HintReading(
-                source.name, .left, rest: max(rest, leastRest(of: source, after: pulled)))
+                source.name, .left,
+                rest: max(rest, leastRest(of: source, from: start, after: pulled)))
         }
     }
 
     /// Calls count to the day's budget of a source also where they brought nothing, or nothing
-    /// that could be stored.
-    private func leastRest(of source: HintSource, after pulled: Pulled) -> Duration {
-        source.budget?.rest(after: pulled.calls) ?? .zero
+    /// that could be stored, and beside those of an earlier pass for which it was still to rest.
+    private func leastRest(
+        of source: HintSource, from start: HintWatch.Start, after pulled: Pulled
+    ) -> Duration {
+        source.budget.map { start.early + $0.rest(after: pulled.calls) } ?? .zero
     }
 
     /// What the pulls of one reading came to.

@@ -72,7 +72,8 @@ final class HintSupervisor: Sendable {
             let wanted = state.configured.filter { !state.paused.contains($0.app) }
             for source in wanted { state.sources[source.name] = source }
             let (come, gone) = state.watch.follow(
-                wanted.map { ($0.name, $0.endpoint) }, at: .now)
+                wanted.map { ($0.name, $0.endpoint) },
+                limited: Set(wanted.filter { $0.budget != nil }.map(\.name)), at: .now)
             state.changes += come.map { "+ \($0)" } + gone.map { "- \($0)" }
         }
         wakeUp.signal()

@@ -26,6 +26,8 @@ struct HintWatch {
         /// The database's time, and when it was that.
         let now: Timestamp
         let toldAt: Instant
+        /// How long before it is due.
+        var early = Duration.zero
     }
 
     private enum State {
@@ -54,6 +56,8 @@ struct HintWatch {
         var isFailing = false
         /// Not to be read any more.
         var isLeaving = false
+        /// Whether its calls are limited by the day.
+        var isLimited = false
     }
 
     private var entries: [SourceID: Entry] = [:]
@@ -71,9 +75,12 @@ struct HintWatch {
 
     /// Reads these sources from now on and no others.
     ///
+    /// Calls of those that are `limited` have a budget for the day.
+    ///
     /// - Returns: those that have come and those that have gone.
     mutating func follow(
-        _ sources: [(name: SourceID, endpoint: EndpointID)], at now: Instant
+        _ sources: [(name: SourceID, endpoint: EndpointID)], limited: Set<SourceID> = [],
+        at now: Instant
     ) -> (come: [SourceID], gone: [SourceID]) {
         let wanted = Dictionary(sources.map { ($0.name, $0.endpoint) }, uniquingKeysWith: { $1 })
         let gone = entries.filter { wanted[$0.key] == nil && !$0.value.isLeaving }.keys.sorted()
@@ -85,6 +92,7 @@ struct HintWatch {
             ]
             .isLeaving = isStopping
             entries[name]?.endpoint = endpoint
+            entries[name]?.isLimited = limited.contains(name)
         }
         return (come, gone)
     }
@@ -114,8 +122,9 @@ struct HintWatch {
         entries[name]?.isLeaving = true
         switch entry.state {
         case .idle, .done: entries[name] = nil
-        case .granted:
-            entries[name]?.state = .ended(HintReading(name, .left, rest: .zero), due: now)
+        case .granted(let start):
+            entries[name]?.state = .ended(
+                HintReading(name, .left, rest: start.early), due: now + start.early)
         case .wanted, .reading, .ended, .telling: break
         }
     }
@@ -168,6 +177,7 @@ struct HintWatch {
         var round = HintRound(lease: lease)
         round.isEarly = isOnePass
         round.wanted = wants(at: now)
+        round.limited = round.wanted.filter { entries[$0]?.isLimited == true }
         for (name, entry) in entries {
             switch entry.state {
             case .granted where entry.renewAt <= now, .reading where entry.renewAt <= now:
@@ -212,7 +222,9 @@ struct HintWatch {
         for reading in round.ended { settle(reading.source, at: now) }
         for name in round.wanted {
             if let place = turns.granted[name] {
-                grant(name, place, turns.now, renewAt: sent + round.lease / 3, at: now)
+                var start = Start(source: name, place: place, now: turns.now, toldAt: now)
+                start.early = turns.early[name] ?? .zero
+                grant(start, renewAt: sent + round.lease / 3, at: now)
             } else {
                 rest(name, until: now + (turns.waits[name] ?? .zero))
             }
@@ -265,17 +277,15 @@ struct HintWatch {
         return max(roundAt.map { $0 + pace } ?? now, pausesUntil ?? now)
     }
 
-    private mutating func grant(
-        _ name: SourceID, _ place: HintCursor, _ told: Timestamp, renewAt: Instant, at now: Instant
-    ) {
+    private mutating func grant(_ start: Start, renewAt: Instant, at now: Instant) {
+        let name = start.source
         guard let entry = entries[name] else { return }
         entries[name]?.renewAt = renewAt
-        entries[name]?.isFailing = place.failures > 0
+        entries[name]?.isFailing = start.place.failures > 0
+        entries[name]?.state = .granted(start)
         if entry.isLeaving {
-            entries[name]?.state = .ended(HintReading(name, .left, rest: .zero), due: now)
+            leave(name, at: now)
         } else {
-            entries[name]?.state = .granted(
-                Start(source: name, place: place, now: told, toldAt: now))
             queue.append(name)
         }
     }

@@ -8,10 +8,15 @@ package struct HintRound: Hashable, Sendable {
     package var wanted: [SourceID] = []
     /// Whether also before they are due.
     package var isEarly = false
+    /// Of those that it would read, the ones whose calls are limited by the day: they are read at
+    /// most `longestEarly` before they are due, as what is due later has used that up.
+    package var limited: [SourceID] = []
     /// For how long those that it keeps and gets are its own without another word.
     package var lease: Duration
 
     package init(lease: Duration) { self.lease = lease }
+
+    package static let longestEarly = Duration.minutes(10)
 
     package var isEmpty: Bool { ended.isEmpty && kept.isEmpty && wanted.isEmpty }
 }
@@ -76,6 +81,8 @@ package struct HintTurns: Hashable, Sendable {
     package var now: Timestamp
     /// Sources that the worker may read now: one worker at a time, at the source's own pace.
     package var granted: [SourceID: HintCursor] = [:]
+    /// How long before they are due it may read these.
+    package var early: [SourceID: Duration] = [:]
     /// How long to wait for those that it may not.
     package var waits: [SourceID: Duration] = [:]
     /// Sources that it wanted to keep and that another worker has.

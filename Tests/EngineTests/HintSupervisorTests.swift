@@ -98,7 +98,7 @@ private func page(
 
     /// Reads the source so often, one reading after the other.
     private func read(
-        _ news: News, times: Int, budget: CallBudget? = nil
+        _ news: News, times: Int, budget: CallBudget? = nil, early: Duration = .zero
     ) async -> [HintReading] {
         let context = RunContext(
             .forever, LiveSettings(quickSettings(), Heartbeat()),
@@ -110,13 +110,12 @@ private func page(
         for _ in 0..<times {
             var failures = 0
             if case .failed(_, let count) = readings.last?.outcome { failures = count }
-            readings.append(
-                await reader.read(
-                    news.source(budget: budget),
-                    HintWatch.Start(
-                        source: news.source().name,
-                        place: HintCursor(position: nil, failures: failures), now: .never,
-                        toldAt: .now)))
+            var start = HintWatch.Start(
+                source: news.source().name,
+                place: HintCursor(position: nil, failures: failures), now: .never,
+                toldAt: .now)
+            start.early = early
+            readings.append(await reader.read(news.source(budget: budget), start))
         }
         return readings
     }
@@ -155,6 +154,19 @@ private func page(
         #expect(ContinuousClock.now - began >= budget.apart * 2)
         #expect(readings.map(\.rest) == [.seconds(54), .seconds(18)])
         #expect(readings.map(\.outcome) == [.read, .read])
+    }
+
+    /// Passes one after the other have one budget: what an earlier one has used up still counts.
+    @Test func addsItsCallsToThoseOfAnEarlierPass() async throws {
+        let news = News()
+        news.state.withLock { $0.pages = [page(1, hasMore: true), page(1)] }
+        let budget = CallBudget(apart: .zero, callsPerDay: 4800)
+        let readings = await read(news, times: 1, budget: budget, early: .seconds(100))
+        #expect(readings.map(\.rest) == [.seconds(136)])
+        let free = News()
+        free.state.withLock { $0.pages = [page(1)] }
+        let others = await read(free, times: 1, early: .seconds(100))
+        #expect(others.map(\.rest) == [.milliseconds(5)])
     }
 
     /// Calls that fail, or whose page the database does not take, are calls as well.

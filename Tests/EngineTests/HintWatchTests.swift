@@ -232,6 +232,33 @@ import Testing
         #expect(read.sorted() == all.filter { $0 != all[7] })
     }
 
+    @Test func onePassNamesWhatIsLimitedAndKeepsWhatItOwes() throws {
+        watch = HintWatch(isOnePass: true)
+        let all = names(2)
+        _ = watch.follow(all.map { ($0, "google") }, limited: [all[1]], at: now)
+        let asked = try #require(open())
+        #expect(asked.limited == [all[1]])
+        var turns = HintTurns(now: told)
+        for name in all { turns.granted[name] = HintCursor(position: nil, failures: 0) }
+        turns.early[all[1]] = .seconds(90)
+        #expect(watch.learn(turns, of: asked, sent: now, at: now) == [])
+        let starts = watch.starts(at: now)
+        #expect(starts.first { $0.source == all[1] }?.early == .seconds(90))
+    }
+
+    @Test func whatIsGivenBackUnreadIsDueWhenItWas() throws {
+        watch = HintWatch(isOnePass: true)
+        let all = names(1)
+        _ = watch.follow(all.map { ($0, "google") }, limited: Set(all), at: now)
+        let asked = try #require(open())
+        var turns = HintTurns(now: told)
+        turns.granted[all[0]] = HintCursor(position: nil, failures: 0)
+        turns.early[all[0]] = .seconds(90)
+        watch.stop(at: now)
+        _ = watch.learn(turns, of: asked, sent: now, at: now)
+        #expect(try #require(open()).ended.map(\.rest) == [.seconds(90)])
+    }
+
     @Test func onePassEndsWithTheDatabase() throws {
         watch = HintWatch(isOnePass: true)
         follow(names(3))

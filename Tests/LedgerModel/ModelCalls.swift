@@ -63,10 +63,13 @@ extension ModelState {
             let source = sources[name, default: ModelSource()]
             let isFree = source.reader == nil || source.readUntil <= now
             let opensAt = isFree ? source.dueAt : source.readUntil
-            guard isFree, opensAt <= now || round.isEarly else {
+            let isInBudget =
+                !round.limited.contains(name) || opensAt <= now + HintRound.longestEarly
+            guard isFree, opensAt <= now || round.isEarly && isInBudget else {
                 turns.waits[name] = max(opensAt - now, .zero)
                 continue
             }
+            if opensAt > now { turns.early[name] = opensAt - now }
             sources[name] = source
             sources[name]?.reader = worker
             sources[name]?.readUntil = now + round.lease

@@ -48,6 +48,24 @@ import Testing
                 """) == ["500 500"])
     }
 
+    /// What its calls of a day were used up for is waited for, also by a pass: others it reads early.
+    @Test func whatIsLimitedIsReadALittleBeforeItIsDueAtMost() async throws {
+        let stage = try await Stage()
+        let (worker, all) = (WorkerID.random(), names(3))
+        _ = try await round(stage, worker, wanted: all)
+        var pass = HintRound(lease: lease)
+        pass.ended = zip(all, [900, 900, 300]).map { name, rest in
+            HintReading(name, .read, rest: .seconds(rest))
+        }
+        (pass.wanted, pass.isEarly, pass.limited) = (all, true, [all[1], all[2]])
+        let turns = try await stage.ledger.hintRound(pass, by: worker)
+        #expect(turns.granted.keys.sorted() == [all[0], all[2]])
+        #expect(try #require(turns.early[all[0]]) > .seconds(800))
+        #expect(try #require(turns.early[all[2]]) > .seconds(200))
+        #expect(try #require(turns.waits[all[1]]) > .seconds(800))
+        #expect(try await round(stage, .random(), wanted: [all[1]]).granted == [:])
+    }
+
     /// What was cut short keeps what is known of it, and is free at once.
     @Test func whatWasLeftStaysAsItWas() async throws {
         let stage = try await Stage()

@@ -378,6 +378,9 @@ import Testing
         #expect(
             try await begin(stage, by: other, isEarly: true).granted
                 == [source: HintCursor(position: nil, failures: 3)])
+        let rest = try #require(
+            try await begin(stage, by: other, isEarly: true).early[source])
+        #expect(rest > .seconds(800) && rest <= .seconds(900))
         // The first one's pages come too late.
         let before = try await stage.everything()
         #expect(try await hear(stage, [("1", "token")], position: "stale") == nil)

@@ -24,7 +24,8 @@ extension PostgresLedger {
             SQL.notePulls.with([worker] + round.ended.parameters),
             SQL.keepPulls(worker, .texts(round.kept), lease),
             SQL.claimPulls(
-                worker, .texts(round.wanted), lease, .bool(round.isEarly)),
+                worker, .texts(round.wanted), lease, .bool(round.isEarly),
+                .texts(round.limited), .int64(HintRound.longestEarly.microseconds)),
             SQL.now(),
         ]
         return try await attempt {
@@ -36,12 +37,14 @@ extension PostgresLedger {
             for row in results[1].rows { turns.lost.remove(try row.text("source")) }
             for row in results[2].rows {
                 let source: SourceID = try row.text("source")
+                let wait = Duration.microseconds(try row.int64("wait_microseconds"))
                 if try row.bool("is_claimed") {
                     turns.granted[source] = HintCursor(
                         position: try row.optionalText("position"),
                         failures: Int(try row.int32("failures")))
+                    if wait > .zero { turns.early[source] = wait }
                 } else {
-                    turns.waits[source] = .microseconds(try row.int64("wait_microseconds"))
+                    turns.waits[source] = wait
                 }
             }
             return turns
