@@ -62,6 +62,7 @@ package struct ReadFailure: Error, Hashable, Sendable {
             case ENOENT: "it does not exist"
             case EISDIR: "it is a folder"
             case EACCES, EPERM: "this user may not read it"
+            case EBADF: "it is closed, or open for writing only"
             default: String(cString: strerror(code))
             }
     }

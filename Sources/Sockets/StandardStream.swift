@@ -32,8 +32,8 @@ package enum StandardStream: Sendable {
     package static func prepare() {
         signal(SIGPIPE, SIG_IGN)
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
-            // Nothing can be written to it: it is open for reading.
-            _ = open("/dev/null", O_RDONLY)
+            // Nothing can be written to it, or read from it: it is open the other way.
+            _ = open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
     }
 

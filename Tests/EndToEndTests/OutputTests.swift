@@ -53,6 +53,20 @@ struct OutputTests {
         }
     }
 
+    /// Not taken for an empty file, of which all is well.
+    @Test func inputThatIsClosedIsAnError() async throws {
+        try await onStage { stage in
+            for command in [["import", "-"], ["shadow", "--theirs-csv", "-"]] {
+                let ended = try await run(stage, command, "<&-")
+                #expect(ended.exit == .code(66), "\(command)")
+                #expect(
+                    ended.standardError == "renewald: -: cannot be read: it is closed, or open for "
+                        + "writing only\n", "\(command)")
+            }
+            #expect(try await run(stage, ["status"], "<&-").exit == .code(0))
+        }
+    }
+
     @Test func aReaderThatHasGoneIsNoError() async throws {
         try await onStage { stage in
             for command in ["events", "status", "doctor"] {
