@@ -58,6 +58,33 @@ import Testing
         }
     }
 
+    /// A spreadsheet with a column for everything, and one long word.
+    @Test func listsTheFirstOfManyColumns() {
+        let header = (1...300).map { "column\($0)" } + [String(repeating: "x", count: 5000)]
+        do {
+            _ = try ImportColumns().places(in: header)
+            Issue.record("not refused")
+        } catch {
+            #expect(error.reason.contains("column20 and 281 more. Name the one"))
+        }
+        #expect(ImportColumns.listed([String(repeating: "x", count: 5000)]).count == 41)
+    }
+
+    /// An archive, an executable, an encrypted file: nothing of it is printed.
+    @Test func saysThatAFileIsNoText() {
+        for head in ["PK\u{3}\u{4}rows\n", "a,b\u{0}c\n", "\u{1b}[2Ja,b"] {
+            do {
+                try ImportFile.requireText(Array(head.utf8)[...])
+                Issue.record("not refused")
+            } catch {
+                #expect(error.reason == "it is no text: its first line has control characters")
+            }
+        }
+        #expect(throws: Never.self) {
+            try ImportFile.requireText(Array("a,b\tc\r\n\u{1},2\n".utf8)[...])
+        }
+    }
+
     @Test(arguments: [
         ([UInt8](), "it has 1 field, and the header has 2"),
         ([0xff], "user_id is not UTF-8"), ([0x61, 0x00], "user_id has a NUL"),

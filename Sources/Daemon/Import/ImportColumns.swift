@@ -68,7 +68,7 @@ package struct ImportColumns: Hashable, Sendable {
             guard places[field]?.isEmpty == true, !isOptional(field) else { continue }
             throw ImportFault(
                 "there is no column \(wanted.joined(separator: " or ")); there are "
-                    + known.joined(separator: ", ")
+                    + Self.listed(known)
                     + ". Name the one that holds it with --map \(field.rawValue)=COLUMN")
         }
         return places
@@ -81,6 +81,16 @@ package struct ImportColumns: Hashable, Sendable {
         case .store: onlyStore != nil || preset == .osmand
         case .userID, .product, .token: false
         }
+    }
+
+    /// The names of columns for a person: the first of many, and the beginning of what is long.
+    static func listed(_ names: [String]) -> String {
+        let most = 20
+        let shown = names.prefix(most).map { name in
+            name.count > 40 ? "\(name.prefix(40))…" : name
+        }
+        let more = names.count - shown.count
+        return shown.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
     }
 
     private static func plain(_ name: String) -> String {

@@ -65,6 +65,11 @@ struct ImportFile {
         if head.starts(with: [0xff, 0xfe]) || head.starts(with: [0xfe, 0xff]) {
             throw ImportFault("it is UTF-16: iconv -f utf-16 -t utf-8 FILE | renewald import -")
         }
+        // Its words are no names of columns, and nothing for a terminal.
+        let line = head.prefix { $0 != UInt8(ascii: "\n") }
+        guard line.allSatisfy({ $0 >= 0x20 || $0 == 0x09 || $0 == 0x0d }) else {
+            throw ImportFault("it is no text: its first line has control characters")
+        }
     }
 
     /// A comma, or what the header has instead: spreadsheets of many countries write a semicolon.

@@ -25,7 +25,7 @@ struct TheirColumns: Sendable {
                 throw .data("two columns have the name \(wanted)")
             }
             guard let place = places.first else {
-                let there = names.isEmpty ? "none" : names.joined(separator: ", ")
+                let there = names.isEmpty ? "none" : ImportColumns.listed(names)
                 throw .data(
                     "the column \(wanted) is missing; there are \(there). They give user_id, "
                         + "entitlement, active and, if you like, expires_at: write … AS \(wanted)")
