@@ -153,6 +153,9 @@ package struct ShadowText: Sendable {
             return "\(who) \(have) access, and renewald knows no purchase of \(their)s: import them"
         case (.theyGrant, .notYetChecked):
             return "\(who) \(have) access, and no store has answered for them yet"
+        case (.theyGrant, .sharedReceipt):
+            return "\(who) \(have) access\(span) by what another user has handed in as well: see "
+                + "[policy] shared"
         case (.theyGrant, .renewalUnseen):
             return "\(who) \(have) access\(span)"
         case (.weGrant, .grace):
@@ -165,7 +168,8 @@ package struct ShadowText: Sendable {
             return "\(who) \(are) granted an entitlement that they do not have at all: "
                 + "do both name it alike?"
         case (.weGrant, .renewalUnseen), (.weGrant, .refundUnseen), (.weGrant, .expiryUnseen),
-            (.weGrant, .falseRenewal), (.weGrant, .unknownUser), (.weGrant, .notYetChecked):
+            (.weGrant, .falseRenewal), (.weGrant, .unknownUser), (.weGrant, .notYetChecked),
+            (.weGrant, .sharedReceipt):
             return "\(who) \(have) paid, and \(have) been locked out\(span)"
         }
     }

@@ -32,6 +32,8 @@ package enum ShadowCause: String, Hashable, Sendable, CaseIterable {
     case unknownUser = "unknown_user"
     /// No store has answered for it yet.
     case notYetChecked = "not_yet_checked"
+    /// The user has handed in what is in force for another user: both have the same token.
+    case sharedReceipt = "shared_receipt"
 }
 
 /// A user and an entitlement about which two systems differ, with what we know of it.
@@ -40,6 +42,8 @@ package struct ShadowCase: Hashable, Sendable {
     package let who: ShadowClass
     /// All purchases of the user.
     package let purchases: [Evidence]
+    /// Those of others that the user has handed in as well.
+    package let claimed: [Evidence]
     /// Which purchase the entitlement hung on last; nil where it was never held.
     package let lastHeldBy: Int64?
     /// They know the entitlement, of whomever.
@@ -69,11 +73,12 @@ package struct ShadowCase: Hashable, Sendable {
 
     package init(
         _ entitlement: EntitlementID, _ who: ShadowClass, purchases: [Evidence],
-        lastHeldBy: Int64?, isKnownToThem: Bool
+        claimed: [Evidence] = [], lastHeldBy: Int64?, isKnownToThem: Bool
     ) {
         self.entitlement = entitlement
         self.who = who
         self.purchases = purchases
+        self.claimed = claimed
         self.lastHeldBy = lastHeldBy
         self.isKnownToThem = isKnownToThem
     }
@@ -112,31 +117,35 @@ extension ShadowCase {
     }
 
     private var holders: [Evidence] {
-        purchases.filter { purchase in
-            purchase.facts.access != .none
-                && purchase.facts.holdings.contains { $0.entitlement == entitlement }
-        }
+        purchases.filter { $0.holds(entitlement) }
     }
 
-    /// The purchase that decides; nil where none has to do with the entitlement.
+    /// The purchase that decides; nil where none has to do with the entitlement. Of what is
+    /// another's, only where the user has none.
     private func decisive(_ catalog: Catalog) -> Evidence? {
         if who == .weGrant, let holder = holders.first { return holder }
-        if let last = purchases.first(where: { $0.id == lastHeldBy }) { return last }
+        let all = purchases + claimed
+        if let last = all.first(where: { $0.id == lastHeldBy }) { return last }
         // What never gave it: the latest of those that could.
-        return purchases.filter { $0.gives(entitlement, under: catalog) }
-            .max { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+        func latest(of purchases: [Evidence]) -> Evidence? {
+            purchases.filter { $0.gives(entitlement, under: catalog) }
+                .max { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+        }
+        return latest(of: purchases) ?? latest(of: claimed)
     }
 
     // MARK: They grant
 
     private func causeOfTheirs(_ catalog: Catalog) -> ShadowCause {
-        guard !purchases.isEmpty else {
+        let all = purchases + claimed
+        guard !all.isEmpty else {
             // What was held once has gone to another user.
             return lastHeldBy == nil ? .unknownUser : .expiryUnseen
         }
-        let able = purchases.filter { $0.gives(entitlement, under: catalog) }
+        let able = all.filter { $0.gives(entitlement, under: catalog) }
         if able.contains(where: { $0.facts.state == .new }) { return .notYetChecked }
         if able.contains(where: \.isLeftOut) { return .environment }
+        if claimed.contains(where: { $0.holds(entitlement) }) { return .sharedReceipt }
         guard let purchase = decisive(catalog) else { return .productNotMapped }
         return purchase.causeOfLoss
     }
@@ -156,6 +165,11 @@ extension ShadowCase {
 }
 
 extension ShadowCase.Evidence {
+    /// Whether its owner has the entitlement by it.
+    fileprivate func holds(_ entitlement: EntitlementID) -> Bool {
+        facts.access != .none && facts.holdings.contains { $0.entitlement == entitlement }
+    }
+
     /// Whether it gives the entitlement while it is in force.
     fileprivate func gives(_ entitlement: EntitlementID, under catalog: Catalog) -> Bool {
         if facts.holdings.contains(where: { $0.entitlement == entitlement }) { return true }

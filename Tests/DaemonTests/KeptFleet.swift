@@ -31,6 +31,15 @@ struct KeptFleet {
         try await script("TRUNCATE renewald.event")
     }
 
+    /// Another user hands in what one has.
+    func claim(of owner: String, by claimant: String, _ product: String = "pro") async throws {
+        _ = try await beside.query(
+            PostgresStatement(
+                "SELECT renewald.submit($1, 'google', 'com.example.reader', $2, $3)",
+                [.text(claimant), .text(product), .text("\(owner) \(product)")],
+                isReadOnly: false))
+    }
+
     static func inForce(_ claim: Claim) -> Observation {
         let product = claim.purchase.facts.product
         let end = claim.purchase.createdAt + .days(30)

@@ -100,6 +100,29 @@ import Testing
         await fleet.close()
     }
 
+    /// Who has handed in what another has is no stranger, and neither is who it was taken from.
+    @Test func whatTwoHaveHandedInIsTheOthers() async throws {
+        let fleet = try await fleet()
+        try await fleet.script("INSERT INTO public.belief (who, yes) VALUES ('eve', true)")
+        try await fleet.claim(of: "ann", by: "eve")
+        #expect(try await shadow(fleet).1 == ["eve pro they_grant shared_receipt"])
+        var rules = Rules()
+        rules.policy.shared = .move
+        _ = try await fleet.hear(rules)
+        #expect(try await shadow(fleet).1 == ["ann pro they_grant shared_receipt"])
+        _ = try await fleet.hear(rules) { claim in
+            var observation = KeptFleet.inForce(claim)
+            guard claim.purchase.userID == "eve" else { return observation }
+            observation.observed = .own(.refunded(at: claim.purchase.createdAt))
+            return observation
+        }
+        #expect(
+            try await shadow(fleet).1 == [
+                "ann pro they_grant refund_unseen", "eve pro they_grant refund_unseen",
+            ])
+        await fleet.close()
+    }
+
     /// A difference counts once it is so old.
     @Test func aYoungDifferenceIsUnsettled() async throws {
         let fleet = try await fleet()

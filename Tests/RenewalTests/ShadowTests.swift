@@ -11,7 +11,8 @@ import Testing
     ])
 
     /// A purchase is its product, state, access and reason of loss, and what else is known of it;
-    /// several have a + between them. `last` is what the entitlement hung on last.
+    /// several have a + between them. `last` is what the entitlement hung on last, `shared` another
+    /// user's that this one has handed in as well.
     private static let table = rows(
         """
         who         purchases                                     cause
@@ -47,6 +48,16 @@ import Testing
         they_grant  weekly active granted product_changed last    product_not_mapped
         they_grant  weekly active granted - + monthly refunded none refunded   refund_unseen
         they_grant  monthly refunded none refunded last + monthly expired none expired   refund_unseen
+        they_grant  monthly active granted - shared               shared_receipt
+        they_grant  monthly active held - shared                  shared_receipt
+        they_grant  monthly active granted transferred shared last    shared_receipt
+        they_grant  monthly expired none expired + monthly active granted - shared   shared_receipt
+        they_grant  monthly expired none expired shared           expiry_unseen
+        they_grant  monthly refunded none refunded shared last    refund_unseen
+        they_grant  monthly refunded none refunded + monthly expired none expired shared   refund_unseen
+        they_grant  monthly new none - shared                     not_yet_checked
+        they_grant  monthly active none - sandbox shared          environment
+        they_grant  weekly active granted - shared                product_not_mapped
         we_grant    monthly active granted -                      renewal_unseen
         we_grant    monthly active granted - unknown              product_not_mapped
         we_grant    monthly grace granted -                       grace
@@ -65,13 +76,15 @@ import Testing
         let words = row[1].split(separator: "+").map { $0.split(separator: " ").map(String.init) }
         var lastHeldBy: Int64?
         var purchases: [ShadowCase.Evidence] = []
+        var claimed: [ShadowCase.Evidence] = []
         for (index, words) in words.enumerated() {
             if words.contains("last") { lastHeldBy = Int64(index + 1) }
             guard words.count > 2 else { continue }
-            purchases.append(try purchase(Int64(index + 1), words))
+            let one = try purchase(Int64(index + 1), words)
+            if words.contains("shared") { claimed.append(one) } else { purchases.append(one) }
         }
         let difference = ShadowCase(
-            "pro", who, purchases: purchases, lastHeldBy: lastHeldBy,
+            "pro", who, purchases: purchases, claimed: claimed, lastHeldBy: lastHeldBy,
             isKnownToThem: !row[1].contains("unknown"))
         #expect(difference.cause(under: Self.catalog).rawValue == row[2])
     }
@@ -102,6 +115,7 @@ import Testing
             ShadowCause.allCases.map(\.rawValue) == [
                 "refund_unseen", "renewal_unseen", "expiry_unseen", "false_renewal", "grace",
                 "hold", "environment", "product_not_mapped", "unknown_user", "not_yet_checked",
+                "shared_receipt",
             ])
         #expect(Set(Self.table.map { $0[2] }) == Set(ShadowCause.allCases.map(\.rawValue)))
     }

@@ -164,9 +164,12 @@ package struct Shadow: Sendable {
                 findings.map { ($0.userID, $0.shard) }, uniquingKeysWith: { first, _ in first })
             let kept = try await ledger.kept(of: users.map { ($0.value, $0.key) })
             let purchases = Dictionary(grouping: kept.purchases, by: \.claim.purchase.userID)
+            // What they believe may hang on what is another's here.
+            let claimed = try await ledger.kept(
+                claimedBy: Set(findings.filter { $0.who == .theyGrant }.map(\.userID)).sorted())
             let decided = findings.map { finding in
                 let difference = ShadowCase(
-                    finding, purchases[finding.userID] ?? [],
+                    finding, purchases[finding.userID] ?? [], claimed[finding.userID] ?? [],
                     isKnownToThem: counts.known.isEmpty || counts.knowsMore
                         || counts.known.contains(finding.entitlement))
                 return (
@@ -188,15 +191,18 @@ package struct Shadow: Sendable {
 
 extension ShadowCase {
     fileprivate init(
-        _ finding: ShadowFinding, _ purchases: [KeptPurchase], isKnownToThem: Bool
+        _ finding: ShadowFinding, _ purchases: [KeptPurchase], _ claimed: [KeptPurchase],
+        isKnownToThem: Bool
     ) {
+        func evidence(_ kept: KeptPurchase) -> Evidence {
+            let purchase = kept.claim.purchase
+            return Evidence(
+                id: purchase.id, createdAt: purchase.createdAt, facts: purchase.facts,
+                heard: kept.heard, wasMovedUnpaid: finding.moved.contains(purchase.id))
+        }
         self.init(
-            finding.entitlement, finding.who,
-            purchases: purchases.map { kept in
-                let purchase = kept.claim.purchase
-                return Evidence(
-                    id: purchase.id, createdAt: purchase.createdAt, facts: purchase.facts,
-                    heard: kept.heard, wasMovedUnpaid: finding.moved.contains(purchase.id))
-            }, lastHeldBy: finding.lastHeldBy, isKnownToThem: isKnownToThem)
+            finding.entitlement, finding.who, purchases: purchases.map(evidence),
+            claimed: claimed.map(evidence), lastHeldBy: finding.lastHeldBy,
+            isKnownToThem: isKnownToThem)
     }
 }

@@ -60,19 +60,45 @@ extension PostgresLedger {
             let rows = try await self.reads.query(
                 statement(.int16s(users.map(\.shard)), .texts(users.map(\.userID)))
             ).rows
-            page.purchases.reserveCapacity(rows.count)
-            let seals = try await self.seals(
-                of: rows, in: [PostgresRow.sealedToken, "predecessor_sealed"])
-            for row in rows {
-                switch try row.readableClaim(of: nil, seals) {
-                case .success(let claim):
-                    page.purchases.append(
-                        KeptPurchase(claim: claim, heard: try row.heard(of: claim, seals)))
-                case .failure: page.unreadable += 1
-                }
-            }
+            page.purchases = try await self.purchases(in: rows).compactMap(\.self)
+            page.unreadable = rows.count - page.purchases.count
             return page
         }
+    }
+
+    /// Those of others that some users have handed in as well, by who has. Reads only.
+    package func kept(
+        claimedBy users: [UserID]
+    ) async throws(LedgerError) -> [UserID: [KeptPurchase]] {
+        guard !users.isEmpty else { return [:] }
+        return try await attempt {
+            let rows = try await self.reads.query(SQL.keptClaimed(.texts(users))).rows
+            var claimed: [UserID: [KeptPurchase]] = [:]
+            for (row, purchase) in zip(rows, try await self.purchases(in: rows)) {
+                guard let purchase else { continue }
+                claimed[UserID(try row.text("claimant")), default: []].append(purchase)
+            }
+            return claimed
+        }
+    }
+
+    /// One for each row; nil for one that cannot be read.
+    private func purchases(
+        in rows: PostgresRows
+    ) async throws(PostgresError) -> [KeptPurchase?] {
+        let seals = try await self.seals(
+            of: rows, in: [PostgresRow.sealedToken, "predecessor_sealed"])
+        var purchases: [KeptPurchase?] = []
+        purchases.reserveCapacity(rows.count)
+        for row in rows {
+            switch try row.readableClaim(of: nil, seals) {
+            case .success(let claim):
+                purchases.append(
+                    KeptPurchase(claim: claim, heard: try row.heard(of: claim, seals)))
+            case .failure: purchases.append(nil)
+            }
+        }
+        return purchases
     }
 }
 

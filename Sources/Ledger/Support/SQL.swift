@@ -143,6 +143,7 @@ extension SQL {
     static let keepDataKey = SQL(PackageResources.keep_data_key_sql)
     static let keepPolicy = SQL(PackageResources.keep_policy_sql)
     static let keepPulls = SQL(PackageResources.keep_pulls_sql)
+    static let keptClaimed = SQL(PackageResources.kept_claimed_sql)
     static let keptClaims = SQL(PackageResources.kept_claims_sql)
     static let keptPurchases = SQL(PackageResources.kept_purchases_sql)
     static let knownEnds = SQL(PackageResources.known_ends_sql)
