@@ -52,9 +52,11 @@ struct CheckText {
                         .compactMap { $0 }.joined(separator: " ")
                         + (event.userID == user ? "" : ", for \(event.userID)")))
         }
-        let schedule = one.outcome.schedule
-        if let problem = schedule.problem { lines.append(row("problem", problem.description)) }
-        lines.append(row("next", schedule.shownNextCheckAt?.text ?? "never"))
+        let standing = one.outcome.standing(after: one.call.answer)
+        if let problem = standing.problem { lines.append(row("problem", problem)) }
+        let next = standing.nextCheckAt?.text ?? (standing.waitsFor == nil ? "never" : nil)
+        lines.append(
+            row("next", [next, standing.waitsFor].compactMap { $0 }.joined(separator: ", ")))
         return lines
     }
 

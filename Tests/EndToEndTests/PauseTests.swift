@@ -20,6 +20,18 @@ struct PauseTests {
             let checked = try await stage.renewald("check", "ann")
             #expect(checked.exit == .code(75))
             #expect(checked.standardOutput.contains("this app is paused"))
+            // Nothing is stored: it is due as before, and nothing is wrong with it.
+            let next = try await stage.value(
+                """
+                SELECT to_char(next_check_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+                FROM renewald.purchases WHERE user_id = 'ann' AND problem IS NULL
+                """)
+            #expect(
+                checked.standardOutput.hasSuffix("  next     \(next), once the app is resumed\n"))
+            #expect(!checked.standardOutput.contains("  problem"))
+            let shown = try await stage.renewald("check", "ann", "--json").standardOutput
+            #expect(shown.contains("\"next_check_at\":\"\(next)\""))
+            #expect(shown.contains("\"problem\":null"))
             let status = try await stage.renewald("status").standardOutput
             #expect(status.contains("renewald resume \(app) ends it"))
             let doctor = try await stage.renewald("doctor")

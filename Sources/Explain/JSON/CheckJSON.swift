@@ -62,8 +62,9 @@ package struct CheckJSON: JSONObject {
             row.access = after?.access
             row.expiresAtBefore = before?.expiresAt
             row.expiresAt = after?.expiresAt
-            row.nextCheckAt = check?.outcome.schedule.shownNextCheckAt
-            row.problem = (check?.outcome.schedule.problem ?? unreadable?.problem)?.description
+            let standing = check.map { $0.outcome.standing(after: $0.call.answer) }
+            row.nextCheckAt = standing?.nextCheckAt
+            row.problem = standing?.problem ?? unreadable?.problem.description
             row.calls = (check?.call.calls ?? []).map(Call.init)
             row.heard = check?.call.answer.words
             row.rule = check?.outcome.rule ?? contested?.contestedRule
