@@ -2,11 +2,12 @@ import Configuration
 import Ledger
 import Logging
 package import Renewal
+import ServiceLifecycle
 
 /// Decides about every purchase again under the configuration in force, from what was heard of each
 /// last. Asks no store. What is decided is committed as ever: in batches, by the versions, through
 /// the breaker, with its events. So it may be ended at any time and begun again, and two at once do
-/// what one does.
+/// what one does. Where it is stopped, what is in hand is done and counted.
 package struct Apply: Sendable {
     private let ledger: PostgresLedger
     private let rules: Rules
@@ -36,6 +37,8 @@ package struct Apply: Sendable {
         package var held = 0
         /// Purchases that were moved by others again and again: nothing was changed of them.
         package var left = 0
+        /// Stopped before it had come to all.
+        package var isPartial = false
     }
 
     private typealias User = (shard: Int16, userID: UserID)
@@ -45,14 +48,20 @@ package struct Apply: Sendable {
         var report = Report()
         var last: User?
         repeat {
+            guard mayGoOn(&report) else { return report }
             let page = try await ledger.keptPage(after: last, limit: WhatIf.pageLimit)
             last = page.users.last
             report.difference.note(page)
             let moving = Set(page.outcomes(under: rules).map(\.claim.purchase.userID))
             guard !moving.isEmpty else { continue }
             try await apply(to: page.users.filter { moving.contains($0.userID) }, &report)
-        } while last != nil && !Task.isCancelled
+        } while last != nil
         return report
+    }
+
+    private func mayGoOn(_ report: inout Report) -> Bool {
+        report.isPartial = Task.isCancelled || Task.isShuttingDownGracefully
+        return !report.isPartial
     }
 
     private func apply(

@@ -1,6 +1,7 @@
 import Configuration
 package import Ledger
 package import Renewal
+import ServiceLifecycle
 
 /// Lets go the revocations that the breaker holds, or drops them.
 package struct Release: Sendable {
@@ -24,7 +25,7 @@ package struct Release: Sendable {
         /// Could not be asked about, or has moved meanwhile: held on.
         package var left = 0
 
-        package init() {}
+        package init(left: Int = 0) { self.left = left }
 
         static func += (whole: inout Report, part: Report) {
             whole.released += part.released
@@ -34,7 +35,8 @@ package struct Release: Sendable {
     }
 
     /// Asks the stores about each purchase once more, within their quota: what a fresh answer
-    /// confirms is let go, who is in force again is dropped without an event.
+    /// confirms is let go, who is in force again is dropped without an event. Of users whose turn
+    /// has not come when the command is stopped nothing is asked: what is held of them stays so.
     ///
     /// - Throws: what the database says. What was let go until then stays so: begin again.
     package func run() async throws(LedgerError) -> Report {
@@ -63,6 +65,7 @@ package struct Release: Sendable {
     private func release(
         _ rows: [HeldRevocation], of user: UserID
     ) async throws(LedgerError) -> Report {
+        guard !Task.isShuttingDownGracefully else { return Report(left: rows.count) }
         let check = UserCheck(services, isDryRun: false, releasing: Set(rows.map(\.purchaseID)))
         let checked = try await check.run(user: user)
         let decided = Dictionary(
@@ -86,6 +89,10 @@ package struct Release: Sendable {
         var report = Report()
         for (user, rows) in Dictionary(grouping: held, by: \.userID).sorted(by: { $0.key < $1.key })
         {
+            guard !Task.isShuttingDownGracefully else {
+                report.left += rows.count
+                continue
+            }
             let purchases = Set(rows.map(\.purchaseID))
             let claims = try await services.ledger.purchases(ofUser: user).claims.filter {
                 purchases.contains($0.purchase.id) && $0.purchase.facts.access == .held

@@ -2,6 +2,7 @@ import Configuration
 import Engine
 import Ledger
 import Renewal
+import ServiceLifecycle
 
 /// The calls of somebody who waits at a terminal: each takes the next free place in the app's row,
 /// before all that the background has not reserved yet, and within the quota.
@@ -17,7 +18,7 @@ struct UrgentCalls: Sendable {
         reservations = CallReservations(ledger)
     }
 
-    /// Waits for the next place.
+    /// Waits for the next place; no longer once the command is stopped.
     ///
     /// - Returns: nil when the call may start; else why it may not.
     func wait(for app: AppKey) async throws(LedgerError) -> StoreFailure? {
@@ -25,7 +26,18 @@ struct UrgentCalls: Sendable {
             of: app, through: reservations,
             interval: .seconds(1) / stores.requestsPerSecond(app.store),
             isUrgent: true)
-        return switch try await row.wait(within: Self.patience) {
+        let patience = Self.patience
+        // A result, as what can be cut short throws nothing of its own type.
+        let turn: Result<CallRow.Turn, LedgerError> = await cancelWhenGracefulShutdown {
+            do throws(LedgerError) {
+                return .success(try await row.wait(within: patience))
+            } catch .cancelled where Task.isShuttingDownGracefully {
+                return .success(.refused(for: .zero))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return switch try turn.get() {
         case .granted: nil
         case .paused: .paused
         case .refused(let wait): .throttled(retryAfter: wait)

@@ -3,6 +3,7 @@ import Engine
 package import Ledger
 import Logging
 package import Renewal
+import ServiceLifecycle
 
 /// What a check of one purchase came to.
 package struct CheckedPurchase: Sendable {
@@ -37,9 +38,11 @@ package struct CheckedUser: Sendable {
     package var unreadable: [UnreadablePurchase] = []
     /// Those that another worker has moved in each round: nothing was written of them.
     package var contested: [Claim] = []
+    /// Those whose turn had not come when the check was stopped: nobody has asked about them.
+    package var left: [Claim] = []
 
     package var isUnknown: Bool {
-        purchases.isEmpty && unreadable.isEmpty && contested.isEmpty
+        purchases.isEmpty && unreadable.isEmpty && contested.isEmpty && left.isEmpty
     }
 }
 
@@ -74,12 +77,16 @@ package struct UserCheck: Sendable {
             let claims = all.filter { claim in
                 done[claim.purchaseID] == nil && released?.contains(claim.purchaseID) ?? true
             }
-            for checked in try await commit(await ask(claims))
+            let asked = try await ask(claims)
+            for checked in try await commit(asked)
             where checked.isDecided || !checked.isToBeCommitted {
                 done[checked.claim.purchaseID] = checked
             }
-            checkedUser.contested = claims.filter { done[$0.purchase.id] == nil }
-            if checkedUser.contested.isEmpty || isDryRun { break }
+            let begun = Set(asked.map(\.claim.purchaseID))
+            let open = claims.filter { done[$0.purchaseID] == nil }
+            checkedUser.contested = open.filter { begun.contains($0.purchaseID) }
+            checkedUser.left = open.filter { !begun.contains($0.purchaseID) }
+            if open.isEmpty || isDryRun || Task.isShuttingDownGracefully { break }
         }
         checkedUser.purchases = done.values.sorted {
             $0.claim.purchaseID < $1.claim.purchaseID
@@ -87,8 +94,9 @@ package struct UserCheck: Sendable {
         return checkedUser
     }
 
+    /// - Returns: of all but those whose turn had not come when the command was stopped.
     private func ask(_ claims: [Claim]) async throws(LedgerError) -> [CheckedPurchase] {
-        typealias Checked = Result<CheckedPurchase, LedgerError>
+        typealias Checked = Result<CheckedPurchase?, LedgerError>
         let checked = await withTaskGroup(of: Checked.self) { tasks in
             var checked: [Checked] = []
             for (index, claim) in claims.enumerated() {
@@ -105,17 +113,24 @@ package struct UserCheck: Sendable {
             return checked
         }
         var purchases: [CheckedPurchase] = []
-        for one in checked { purchases.append(try one.get()) }
+        for one in checked {
+            if let purchase = try one.get() { purchases.append(purchase) }
+        }
         return purchases.sorted { $0.claim.purchaseID < $1.claim.purchaseID }
     }
 
     /// Waits for a place in the row of calls first: whoever waits at a terminal goes ahead.
-    private func check(_ claim: Claim) async throws(LedgerError) -> CheckedPurchase {
+    ///
+    /// - Returns: nil when the command was stopped meanwhile. What has its place is asked about.
+    private func check(_ claim: Claim) async throws(LedgerError) -> CheckedPurchase? {
         let pass = Pass(services.stores, under: services.rules)
         let began = ContinuousClock.now
+        guard !Task.isShuttingDownGracefully else { return nil }
         if services.clients.knows(claim.purchase.app),
             let failure = try await calls.wait(for: claim.purchase.app)
         {
+            // No place in the row is no fault of the purchase then.
+            guard !Task.isShuttingDownGracefully else { return nil }
             return CheckedPurchase(
                 AnsweredCheck(of: claim, AnsweredCall(.failure(failure)), since: began), by: pass,
                 isReleasing: released != nil)

@@ -14,7 +14,7 @@ struct ApplyCommand: AsyncParsableCommand {
             decides about every purchase again, from what was heard of it last, and writes the \
             events. Asks no store. Revocations beyond the breaker's limit are held: see "renewald \
             release". Without a terminal and without --yes it shows, changes nothing and exits \
-            with 64. It may be interrupted, and begun again.
+            with 64. SIGTERM and SIGINT stop it in steps, with 75; it may be begun again.
 
             Example: renewald apply --yes
             """)
@@ -40,7 +40,7 @@ struct ApplyCommand: AsyncParsableCommand {
                 if json { try Console.say(json: DifferenceJSON(difference).line()) }
                 throw ExitReason.usage
             }
-            let report = try await Apply(services).run()
+            let report = try await InSteps { try await Apply(services).run() }.value
             if report.held > 0 {
                 Console.complain(
                     "the breaker holds the revocations of \(report.held) purchases: "
@@ -51,11 +51,14 @@ struct ApplyCommand: AsyncParsableCommand {
             } else {
                 try Console.say(lines: DifferenceText(report.difference).lines(wouldChange: false))
             }
-            guard report.left == 0 else {
+            if report.isPartial {
+                Console.complain("interrupted: what is counted is done; run it again for the rest")
+            }
+            if report.left > 0 {
                 Console.complain(
                     "\(report.left) purchases kept changing meanwhile: run it again")
-                throw ExitReason.temporary
             }
+            if report.isPartial || report.left > 0 { throw ExitReason.temporary }
         }
     }
 

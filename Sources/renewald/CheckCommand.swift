@@ -9,7 +9,8 @@ struct CheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Re-validates one user's purchases now and shows what changed and why.",
         discussion: """
-            Safe beside a running daemon.
+            Safe beside a running daemon. SIGTERM and SIGINT stop it in steps: what was asked \
+            about is written and shown, and the exit code is 75.
 
             Example: renewald check user-17 --dry-run
             """)
@@ -33,7 +34,10 @@ struct CheckCommand: AsyncParsableCommand {
             UserID(self.user), self.dryRun, self.require, self.json
         )
         try await common.withServices(asksStores: true) { services in
-            let checked = try await UserCheck(services, isDryRun: isDryRun).run(user: user)
+            let work = try await InSteps {
+                try await UserCheck(services, isDryRun: isDryRun).run(user: user)
+            }
+            let checked = work.value
             if json {
                 try Console.say(
                     json:
@@ -41,14 +45,19 @@ struct CheckCommand: AsyncParsableCommand {
                             of: user,
                             checked.purchases.map(CheckJSON.Purchase.init)
                                 + checked.unreadable.map(CheckJSON.Purchase.init)
-                                + checked.contested.map(CheckJSON.Purchase.init)
+                                + checked.contested.map { .init($0, rule: $0.contestedRule) }
+                                + checked.left.map { .init($0, rule: $0.leftRule) }
                         ).line())
             } else {
                 try Console.say(
                     lines: CheckText(user: user, isDryRun: isDryRun, checked: checked).lines)
             }
+            if !checked.left.isEmpty {
+                Console.complain(
+                    "interrupted: \(count(checked.left.count, "purchase")) not asked about")
+            }
             if checked.isUnknown, require { throw ExitReason.noInput }
-            if !checked.unreadable.isEmpty || !checked.contested.isEmpty
+            if !checked.unreadable.isEmpty || !checked.contested.isEmpty || !checked.left.isEmpty
                 || checked.purchases.contains(where: \.isUnjudged)
             {
                 throw ExitReason.temporary

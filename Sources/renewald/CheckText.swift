@@ -14,15 +14,19 @@ struct CheckText {
         guard !checked.isUnknown else { return ["\(user): no purchases"] }
         let purchases =
             checked.purchases.count + checked.unreadable.count + checked.contested.count
+            + checked.left.count
         var lines = ["\(user): \(count(purchases, "purchase"))"]
         for one in checked.purchases { lines += rows(of: one) }
         for one in checked.unreadable {
             lines += ["", "purchase \(one.id): \(one.title)"]
             lines += [row("problem", "\(one.problem)")]
         }
-        for claim in checked.contested {
+        let undone =
+            checked.contested.map { ($0, $0.contestedRule) }
+            + checked.left.map { ($0, $0.leftRule) }
+        for (claim, rule) in undone {
             lines += ["", "purchase \(claim.purchaseID): \(claim.purchase.facts.product)"]
-            lines += [row("rule", claim.contestedRule)]
+            lines += [row("rule", rule)]
         }
         if isDryRun { lines.append("Nothing was written (--dry-run).") }
         return lines

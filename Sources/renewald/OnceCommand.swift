@@ -38,7 +38,7 @@ struct OnceCommand: AsyncParsableCommand {
             await EvidenceRotation(services).rotate()
             let engine = services.engine(stores: store.map { [$0] } ?? [])
             let pass = try await Self.run(engine, limit: limit)
-            let report = pass.report
+            let report = pass.value
             if json {
                 try Console.say(
                     json:
@@ -57,11 +57,15 @@ struct OnceCommand: AsyncParsableCommand {
         }
     }
 
-    private static func run(_ engine: RenewalEngine, limit: Int?) async throws -> OnePass {
+    /// One that a signal ended at once would look like a crash, and count against what it had in
+    /// hand.
+    private static func run(
+        _ engine: RenewalEngine, limit: Int?
+    ) async throws -> InSteps<RunReport> {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             if Console.isErrorTerminal { tasks.addTask { await showProgress(of: engine) } }
             defer { tasks.cancelAll() }
-            return try await OnePass(of: engine, limit: limit)
+            return try await InSteps { try await engine.run(.onePass(limit: limit)) }
         }
     }
 

@@ -14,7 +14,8 @@ struct ReleaseCommand: AsyncParsableCommand {
             Shows what is held and asks. Then it asks the stores about each purchase once more: \
             what they confirm is revoked, and who is in force again is dropped. What could not be \
             asked stays held, and the command exits with 75. Without a terminal and without --yes \
-            it shows, changes nothing and exits with 64.
+            it shows, changes nothing and exits with 64. SIGTERM and SIGINT stop it in steps, with \
+            75.
 
             Example: renewald release --app google/com.example.reader --reason expired
             """)
@@ -60,12 +61,18 @@ struct ReleaseCommand: AsyncParsableCommand {
             if !json || !yes { try Self.show(held, onError: json) }
             guard try yes || Self.agrees(to: held.count, discard) else { throw ExitReason.usage }
             let release = Release(services, of: held)
-            let report = discard ? try await release.discard() : try await release.run()
+            let work = try await InSteps {
+                discard ? try await release.discard() : try await release.run()
+            }
+            let (report, isInterrupted) = (work.value, work.isInterrupted)
+            let left = isInterrupted ? "stay held" : "could not be asked about and stay held"
             try Self.say(
                 report, json,
                 "released \(report.released), dropped \(report.dropped)"
-                    + (report.left > 0
-                        ? "; \(report.left) could not be asked about and stay held" : ""))
+                    + (report.left > 0 ? "; \(report.left) \(left)" : ""))
+            if isInterrupted, report.left > 0 {
+                Console.complain("interrupted: run it again for what stays held")
+            }
             if report.left > 0 { throw ExitReason.temporary }
         }
     }

@@ -23,7 +23,7 @@ package struct CheckJSON: JSONObject {
         fileprivate let id: Int64
         private var check: Check?
         private var unreadable: UnreadablePurchase?
-        private var contested: Claim?
+        private var undone: (claim: Claim, rule: String)?
 
         private struct Check {
             let outcome: Outcome
@@ -41,13 +41,16 @@ package struct CheckJSON: JSONObject {
             self.unreadable = unreadable
         }
 
-        package init(_ contested: Claim) {
-            id = contested.purchase.id
-            self.contested = contested
+        /// - Parameters:
+        ///   - claim: of which nothing was decided.
+        ///   - rule: why, instead of a rule of judgement.
+        package init(_ claim: Claim, rule: String) {
+            id = claim.purchase.id
+            undone = (claim, rule)
         }
 
         package func write(to row: inout JSONRow) {
-            let claim = check?.outcome.claim ?? contested
+            let claim = check?.outcome.claim ?? undone?.claim
             let before = claim?.purchase.facts
             let after = check?.outcome.facts ?? before
             let app = claim?.purchase.app ?? unreadable?.app
@@ -67,7 +70,7 @@ package struct CheckJSON: JSONObject {
             row.problem = standing?.problem ?? unreadable?.problem.description
             row.calls = (check?.call.calls ?? []).map(Call.init)
             row.heard = check?.call.answer.words
-            row.rule = check?.outcome.rule ?? contested?.contestedRule
+            row.rule = check?.outcome.rule ?? undone?.rule
             row.events = (check?.events ?? []).map(Told.init)
         }
     }
@@ -97,4 +100,7 @@ extension Claim {
     package var contestedRule: String {
         "another worker changed it each time; nothing was written: run check again"
     }
+
+    /// The same, where the check was stopped before its turn came.
+    package var leftRule: String { "not asked about: the check was interrupted" }
 }
