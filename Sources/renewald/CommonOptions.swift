@@ -91,6 +91,10 @@ struct CommonOptions: ParsableArguments {
         } catch WriteFailure.failed(let reason) {
             Console.complain("standard output cannot be written: \(reason)")
             throw ExitReason.outputFailed.code
+        } catch let slip as ValidationError {
+            // The parser knows no more which command it was, and would show how all are used.
+            Console.complain(slip.message)
+            throw ExitReason.usage.code
         } catch let reason as ExitReason {
             throw reason.code
         } catch let code as ExitCode {

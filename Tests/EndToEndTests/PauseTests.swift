@@ -52,7 +52,8 @@ struct PauseTests {
     private func pause(_ app: String, _ stage: Stage) async throws {
         let typo = try await stage.renewald("pause", app + "x")
         #expect(typo.exit == .code(64))
-        #expect(typo.standardError.contains("the nearest is \(app)"))
+        #expect(
+            typo.standardError == "renewald: there is no app \(app)x; the nearest is \(app)\n")
         let paused = try await stage.renewald("pause", app)
         #expect(paused.exit == .code(0), "\(paused.standardError)")
     }
