@@ -24,6 +24,12 @@ extension AmazonStore {
         for token in addOn.baseReceipts.prefix(Self.most) where token != purchase.token {
             do throws(StoreFailure) {
                 let base = try await base(token, for: purchase, in: environment, at: now)
+                // It goes on as another receipt, which nobody has named yet: its own receipt says
+                // what becomes of the add-on.
+                if case .replaced = base.status {
+                    bases.isIncomplete = true
+                    continue
+                }
                 bases.observations.append(base)
                 if base.givesAccess, base.willRenew != false {
                     bases.failure = nil
@@ -121,6 +127,8 @@ extension Observation {
         }
         paidThrough = nil
         willRenew = false
+        // Some hours after an end whose reason Amazon fills in later.
+        askAgainBy = [askAgainBy, last.askAgainBy].compactMap { $0 }.min()
         signals = []
         words += "; the base has ended: \(last.words)"
     }
