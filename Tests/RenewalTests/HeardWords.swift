@@ -65,7 +65,7 @@ struct HeardWords {
             observation.expiresAt = day
             observation.period =
                 words["period"].map(OrderID.init) ?? day.map { "p\(TestCalendar.text($0))" }
-            observation.willRenew = day == nil ? nil : !words.has("off")
+            observation.willRenew = words.has("off") ? false : day.map { _ in true }
             observation.phase = words.has("trial") ? .trial : .regular
         case .grace:
             observation.expiresAt = day

@@ -15,7 +15,7 @@ import Testing
         _ heard: String, known: String, pause: Range<Int> = 0..<0
     ) throws -> Int? {
         var stage = try Stage(Story(head: "silence | \(known)"))
-        for day in 30..<200 where !pause.contains(day) {
+        for day in 30..<500 where !pause.contains(day) {
             let (outcome, _) = try stage.hear(heard, at: "\(day)+1h")
             if outcome.facts.access == .none { return day }
         }
@@ -42,6 +42,15 @@ import Testing
                 #expect(found == 61, "\(store) \(known)")
             }
         }
+    }
+
+    /// A store that names no end of what will not renew: the period of a year may have begun.
+    @Test func keepsForAYearWhatWasRenewedUnseen() throws {
+        #expect(try end("active off", known: "active 30 amazon") == 30 + 366 + 31)
+        #expect(try end("active off", known: "active 30 off amazon") == 61)
+        #expect(try end("active 30 off period=p30", known: "active 30 amazon") == 61)
+        #expect(try end("active off", known: "grace 30 amazon") == 61)
+        #expect(try end("active off", known: "active 30") == 61)
     }
 
     @Test func keepsWhatAStoreMovesOn() throws {

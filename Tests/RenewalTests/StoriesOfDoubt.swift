@@ -68,6 +68,19 @@ extension DecisionTable {
         400    active 430          active   granted  +restored              pro 430  1d20h
         # Within that year it is in force | active off amazon created=1 asked=340 vain=200
         360    active              active   granted  -                      pro ever  1d20h
+        # Renewed unseen and turned off: it runs in a period without an end, of a year at most \
+        | active 365 amazon asked=364
+        365+1h  active off         active   granted  auto_renew_off         pro ever  30m
+        390    active off          active   granted  -                      pro ever  6h
+        396    active off          active   granted  -                      pro ever  6h
+        730    active 731 off      active   granted  renewed                pro 731  1d18s
+        # The same, and the store is silent: it may have been paid for a year \
+        | active 365 amazon
+        365+1h  active off         active   granted  auto_renew_off         pro ever  30m
+        366    unreachable         active   granted  !unreachable           pro ever  8s
+        # Turned off before the end, which is the last one then \
+        | active 365 off amazon vain=365 asked=395
+        395+1h  active off         active   none     -unverifiable          -       3d18h7m30s
         # So is a grace that nobody ends | grace 30 amazon vain=30 asked=60
         60+1h  grace 30 own       grace    none     -unverifiable          -       3d18h7m30s
         # An end that moves on is an answer | active 30 vain=30 asked=60

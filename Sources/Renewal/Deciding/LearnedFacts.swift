@@ -10,6 +10,7 @@ extension Judgement {
         facts.paidThrough = facts.paidThrough ?? known.paidThrough
         facts.expiresAt = observation.expiresAt ?? ownEnd ?? facts.paidThrough
         learnRenewal()
+        if isRenewedUnseen { facts.expiresAt = nil }
         facts.orderID = observation.orderID ?? known.orderID
         facts.originalID = observation.originalID ?? known.originalID
         facts.period = observation.period ?? known.period
@@ -46,6 +47,18 @@ extension Judgement {
             facts.renewsNext =
                 isLastCommitted ? known.autoRenew : observation.willRenew ?? known.renewsNext
         }
+    }
+
+    /// Whether it runs in a period whose end nobody has seen, as where a store names ends only of
+    /// what renews and renewal was turned off before the last one was seen: what was known to renew
+    /// is in force past its end, and not said until when.
+    private var isRenewedUnseen: Bool {
+        guard claim.purchase.app.store.traits.namesPeriodsByEnd, facts.kind == .autoRenewable,
+            observation.status == .active, known.state == .active, known.wasGranted,
+            observation.expiresAt == nil, facts.autoRenew == false, let paid = known.paidThrough
+        else { return false }
+        // It stays so until an answer names the end.
+        return known.autoRenew == false ? known.expiresAt == nil : paid <= moment.proven
     }
 
     /// Whether a commitment of which the answer says nothing still runs, as far as is known.

@@ -37,12 +37,14 @@ extension Claim {
     }
 
     /// When it is over at the latest. No store sells a period of more than a year: that is the
-    /// limit of what will not renew and was never seen with an end, as Amazon shows it. Nil for
-    /// what may last for ever.
+    /// limit of what will not renew and was never seen with an end, or whose last renewal was not,
+    /// as Amazon shows it. Nil for what may last for ever.
     func latestEnd(by facts: Facts) -> Timestamp? {
-        if let end = facts.expiresAt ?? facts.paidThrough { return end }
-        guard facts.kind == .autoRenewable, facts.autoRenew == false else { return nil }
-        return purchase.createdAt + .days(366)
+        if let end = facts.expiresAt { return end }
+        guard facts.kind == .autoRenewable, facts.autoRenew == false else {
+            return facts.paidThrough
+        }
+        return (facts.paidThrough ?? purchase.createdAt) + .days(366)
     }
 }
 
@@ -55,7 +57,7 @@ extension Judgement {
             end <= moment.now, known.wasGranted
         else { return false }
         switch observation.status {
-        case .active, .grace: return end <= known.expiresAt ?? known.paidThrough ?? end
+        case .active, .grace: return end <= claim.latestEnd(by: known) ?? end
         case .pending, .hold, .paused, .ended, .refunded, .removedFromFamily, .replaced:
             return false
         }
