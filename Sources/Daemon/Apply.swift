@@ -46,22 +46,33 @@ package struct Apply: Sendable {
     /// - Throws: what the database says. What was done until then stays so: begin again.
     package func run() async throws(LedgerError) -> Report {
         var report = Report()
+        let circles = SharedCircles(try await ledger.sharedPairs())
         var last: User?
         repeat {
             guard mayGoOn(&report) else { return report }
             let page = try await ledger.keptPage(after: last, limit: WhatIf.pageLimit)
             last = page.users.last
             report.difference.note(page)
-            let moving = Set(page.outcomes(under: rules).map(\.claim.purchase.userID))
-            guard !moving.isEmpty else { continue }
-            try await apply(to: page.users.filter { moving.contains($0.userID) }, &report)
+            try await apply(to: page, &report) { !circles.contains($0) }
         } while last != nil
+        for users in circles.batches(of: WhatIf.pageLimit) {
+            guard mayGoOn(&report) else { return report }
+            try await apply(to: try await ledger.kept(of: users), &report) { _ in true }
+        }
         return report
     }
 
     private func mayGoOn(_ report: inout Report) -> Bool {
         report.isPartial = Task.isCancelled || Task.isShuttingDownGracefully
         return !report.isPartial
+    }
+
+    private func apply(
+        to page: KeptPage, _ report: inout Report, where isMeant: (UserID) -> Bool
+    ) async throws(LedgerError) {
+        let moving = Set(page.outcomes(under: rules).map(\.claim.purchase.userID))
+        let users = page.users.filter { moving.contains($0.userID) && isMeant($0.userID) }
+        if !users.isEmpty { try await apply(to: users, &report) }
     }
 
     private func apply(
@@ -83,6 +94,7 @@ package struct Apply: Sendable {
             for trip in commit.trips { log.alert(trip) }
             events += commit.events
             changed.formUnion(commit.committed.map(\.claim.purchaseID))
+            report.difference.sharing += commit.committed.map(\.newHolders).reduce(0, +)
             report.held += commit.committed.count { outcome in
                 outcome.facts.access == .held && outcome.claim.purchase.facts.access != .held
             }

@@ -21,19 +21,31 @@ package struct WhatIf: Sendable {
     /// Looks at every purchase, user by user: what counts is what all purchases of one give.
     package func run() async throws(LedgerError) -> Difference {
         var difference = Difference()
+        let circles = SharedCircles(try await ledger.sharedPairs())
         var page = try await page(after: nil).get()
         while let last = page.users.last, !Task.isCancelled {
             // Read while this one is judged: both take about as long.
             async let next = self.page(after: last)
             difference.note(page)
-            let outcomes = page.outcomes(under: rules)
-            if let now = outcomes.map(\.claim.claimedAt).max() {
-                difference.changed += outcomes.count
-                difference.count(try await ledger.preview(outcomes, at: now, in: page).events)
-            }
+            try await count(
+                page.outcomes(under: rules).filter { !circles.contains($0.claim.purchase.userID) },
+                of: page, in: &difference)
             page = try await next.get()
         }
+        for users in circles.batches(of: Self.pageLimit) where !Task.isCancelled {
+            let page = try await ledger.kept(of: users)
+            try await count(page.outcomes(under: rules), of: page, in: &difference)
+        }
         return difference
+    }
+
+    private func count(
+        _ outcomes: [Outcome], of page: KeptPage, in difference: inout Difference
+    ) async throws(LedgerError) {
+        guard let now = outcomes.map(\.claim.claimedAt).max() else { return }
+        difference.changed += outcomes.count
+        difference.sharing += outcomes.map(\.newHolders).reduce(0, +)
+        difference.count(try await ledger.preview(outcomes, at: now, in: page).events)
     }
 
     /// - Returns: a result, as what is read ahead throws nothing of its own type.

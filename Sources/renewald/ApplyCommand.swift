@@ -30,7 +30,7 @@ struct ApplyCommand: AsyncParsableCommand {
         try await common.withServices(asksStores: false, writes: true) { services in
             let difference = try await WhatIf(services.ledger, under: services.rules).run()
             let text = DifferenceText(difference)
-            if let unknown = text.unknown { Console.complain(unknown) }
+            text.notes.forEach(Console.complain)
             try Self.show(text.lines(wouldChange: true), onError: json)
             guard difference.changed > 0 else {
                 if json { try Console.say(json: DifferenceJSON(difference).line()) }

@@ -26,7 +26,7 @@ struct WhatIfCommand: AsyncParsableCommand {
         try await common.withServices(asksStores: false) { services in
             let difference = try await WhatIf(services.ledger, under: services.rules).run()
             let text = DifferenceText(difference)
-            if let unknown = text.unknown { Console.complain(unknown) }
+            text.notes.forEach(Console.complain)
             if json {
                 try Console.say(json: DifferenceJSON(difference).line())
             } else {
@@ -44,12 +44,22 @@ struct DifferenceText {
         self.difference = difference
     }
 
-    /// What cannot be said; nil where all can.
-    var unknown: String? {
-        guard difference.unknown > 0 else { return nil }
-        let skipped = count(difference.unknown, "purchase")
-        return "\(skipped) skipped: the last answer was not recorded. The next check of each "
-            + "applies the rules"
+    /// What cannot be said.
+    var notes: [String] {
+        var notes: [String] = []
+        if difference.unknown > 0 {
+            let skipped = count(difference.unknown, "purchase")
+            notes.append(
+                "\(skipped) skipped: the last answer was not recorded. The next check of each "
+                    + "applies the rules")
+        }
+        if difference.sharing > 0 {
+            let users = count(difference.sharing, "user")
+            notes.append(
+                "\(users) beside the counted ones: the store is asked about what they have handed "
+                    + "in too, and they gain with its answer ([policy] shared)")
+        }
+        return notes
     }
 
     func lines(wouldChange: Bool) -> [String] {

@@ -47,6 +47,42 @@ import Testing
         await fleet.close()
     }
 
+    /// What many have goes to one: who gains it gains it once, however many are read at once.
+    @Test func aUserIsCountedOnceWhoeverHisPurchasesCameFrom() async throws {
+        let names = (0..<(WhatIf.pageLimit + 20)).map { "user \($0)" }
+        let fleet = try await KeptFleet(
+            users: Dictionary(uniqueKeysWithValues: names.map { ($0, ["pro"]) }))
+        for name in names { try await fleet.claim(of: name, by: "bob") }
+        _ = try await fleet.hear(Rules())
+        let moving = rules([:]) { $0.shared = .move }
+        let before = try await fleet.everything()
+        let shown = try await WhatIf(fleet.ledger, under: moving).run()
+        #expect(shown.purchases == names.count && shown.changed == names.count)
+        #expect(shown.gain == ["pro": 1] && shown.lose == ["pro": names.count])
+        #expect(shown.because == ["transferred": names.count + 1])
+        #expect(try await fleet.everything() == before, "nothing was written")
+        let done = try await apply(fleet, moving)
+        #expect(done.difference == shown && done.left == 0)
+        #expect(try await fleet.holders() == ["bob pro"])
+        #expect(try await WhatIf(fleet.ledger, under: moving).run().changed == 0)
+        await fleet.close()
+    }
+
+    /// Those who get what another has as a purchase of their own gain with the answer about that.
+    @Test func thoseWhoShareAreNamedAndGainWithTheNextAnswer() async throws {
+        let fleet = try await KeptFleet(users: ["ann": ["pro"], "cyd": ["pro"]])
+        for user in ["bob", "dan"] { try await fleet.claim(of: "ann", by: user) }
+        _ = try await fleet.hear(Rules())
+        let shared = rules([:]) { $0.shared = .allow }
+        let shown = try await WhatIf(fleet.ledger, under: shared).run()
+        #expect(shown.changed == 1 && shown.sharing == 2 && shown.gain == [:])
+        #expect(try await apply(fleet, shared).difference == shown)
+        #expect(try await fleet.holders() == ["ann pro", "cyd pro"])
+        _ = try await fleet.hear(shared)
+        #expect(try await fleet.holders() == ["ann pro", "bob pro", "cyd pro", "dan pro"])
+        await fleet.close()
+    }
+
     @Test func aUserIsCountedOnceWhateverHisPurchasesGive() async throws {
         let fleet = try await KeptFleet(users: [
             "both lose": ["one", "two"], "one stays": ["one", "pro"], "swaps": ["left", "right"],

@@ -207,6 +207,7 @@ extension SQL {
     static let shadowTake = SQL(PackageResources.shadow_take_sql)
     static let shadowTally = SQL(PackageResources.shadow_tally_sql)
     static let shardsOf = SQL(PackageResources.shards_of_sql)
+    static let sharedCircles = SQL(PackageResources.shared_circles_sql)
     static let statusBreakers = SQL(PackageResources.status_breakers_sql)
     static let statusBuckets = SQL(PackageResources.status_buckets_sql)
     static let statusLag = SQL(PackageResources.status_lag_sql)

@@ -95,6 +95,12 @@ extension Outcome {
         return claim.purchase.facts.holdings.contains { !has.contains($0.entitlement) }
     }
 
+    /// Users who get what it gives as a purchase of their own, with the next check of that.
+    package var newHolders: Int {
+        guard case .shared = decision, facts.access != .none else { return 0 }
+        return claim.purchase.claimants.count
+    }
+
     /// The same without what is taken away, where something is given and something taken: of a user
     /// with several purchases all is given before anything is taken, so that what goes from one of
     /// them to another is never lost in between. Nil where one step does.
@@ -143,6 +149,9 @@ package struct Difference: Hashable, Sendable {
     package var changed = 0
     /// Of which it is not known what was heard last: checked before it was kept.
     package var unknown = 0
+    /// Users who get what another has as a purchase of their own, which its store is asked about:
+    /// what they gain by that is not counted.
+    package var sharing = 0
     package private(set) var gain: [EntitlementID: Int] = [:]
     package private(set) var lose: [EntitlementID: Int] = [:]
     private var moved: [EventKind: Int] = [:]
@@ -185,6 +194,7 @@ package struct Difference: Hashable, Sendable {
         whole.purchases += part.purchases
         whole.changed += part.changed
         whole.unknown += part.unknown
+        whole.sharing += part.sharing
         whole.gain.merge(part.gain, uniquingKeysWith: +)
         whole.lose.merge(part.lose, uniquingKeysWith: +)
         whole.moved.merge(part.moved, uniquingKeysWith: +)
