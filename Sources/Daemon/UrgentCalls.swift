@@ -15,7 +15,7 @@ struct UrgentCalls: Sendable {
 
     init(_ stores: StoreSettings, _ ledger: PostgresLedger) {
         self.stores = stores
-        reservations = CallReservations(ledger)
+        reservations = CallReservations(ledger, patience: .zero)
     }
 
     /// Waits for the next place; no longer once the command is stopped.

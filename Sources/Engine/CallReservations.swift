@@ -38,12 +38,19 @@ package actor CallReservations {
     var waiting: Int { asked.count }
 
     /// How long a call that has time may wait for others to go with.
-    private static let patience = Duration.seconds(1)
+    private let patience: Duration
+    /// Calls of a bucket that come sooner after one another are a series.
+    private static let pause = Duration.seconds(4)
     /// Rows of one transaction.
     private static let limit = 500
 
-    /// - Parameter ledger: which has the rows.
-    package init(_ ledger: any EngineLedger) { self.ledger = ledger }
+    /// - Parameters:
+    ///   - ledger: which has the rows.
+    ///   - patience: how long a call that has time may wait for others to go with.
+    package init(_ ledger: any EngineLedger, patience: Duration) {
+        self.ledger = ledger
+        self.patience = patience
+    }
 
     /// Asks for a stretch of a row.
     ///
@@ -58,11 +65,11 @@ package actor CallReservations {
     ) async throws(LedgerError) -> Reply {
         count += 1
         let number = count
-        let isSeries = servedAt[request.bucket].map { .now - $0 < Self.patience * 4 } ?? false
+        let isSeries = servedAt[request.bucket].map { .now - $0 < Self.pause } ?? false
         let now = ContinuousClock.now
         let one = Asked(
             number: number, request: request,
-            sendsAt: hasTime && !isSeries ? now + Self.patience : now)
+            sendsAt: hasTime && !isSeries ? now + patience : now)
         if isLed {
             comesEarlier.signal()
             let turn = await withCheckedContinuation { waits in

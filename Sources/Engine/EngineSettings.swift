@@ -48,6 +48,15 @@ package enum RunMode: Hashable, Sendable {
     case forever
     /// Once over all that is due, at most so many checks.
     case onePass(limit: Int?)
+
+    /// How long a call for news may wait for calls of other apps to go with: in a pass all apps
+    /// call at once, and somebody waits for its end.
+    var callPatience: Duration {
+        switch self {
+        case .forever: .seconds(1)
+        case .onePass: .zero
+        }
+    }
 }
 
 /// What a run came to.

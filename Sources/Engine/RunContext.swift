@@ -25,7 +25,7 @@ struct RunContext: Sendable {
         leases = Leases(worker: worker)
         inFlight = InFlight()
         faults = StandingFaults(mode: mode, log: log)
-        reservations = CallReservations(services.ledger)
+        reservations = CallReservations(services.ledger, patience: mode.callPatience)
         self.log = log
     }
 

@@ -11,14 +11,19 @@ import Testing
         private let made = Mutex<[[BucketID]]>([])
         let began = AsyncEvent()
 
-        /// - Parameter during: what happens within each transaction, by its number from 1 on.
-        init(during: @escaping @Sendable (Int) async throws(LedgerError) -> Void = { _ in }) {
+        /// - Parameters:
+        ///   - mode: of the run.
+        ///   - during: what happens within each transaction, by its number from 1 on.
+        init(
+            _ mode: RunMode = .forever,
+            during: @escaping @Sendable (Int) async throws(LedgerError) -> Void = { _ in }
+        ) {
             let hook = Mutex<(@Sendable ([CallRequest]) async throws(LedgerError) -> Void)?>(nil)
             var ledger = SpyLedger(World())
             ledger.atReservations = { requests throws(LedgerError) in
                 try await hook.withLock { $0 }?(requests)
             }
-            desk = CallReservations(ledger)
+            desk = CallReservations(ledger, patience: mode.callPatience)
             hook.withLock { hook in
                 hook = { requests throws(LedgerError) in
                     let number = self.made.withLock { made in
@@ -94,6 +99,25 @@ import Testing
         let office = Office()
         try await office.ask("news", hasTime: true)
         #expect(office.transactions == [["news"]])
+    }
+
+    /// Somebody waits for the end of a pass: its news waits for nobody.
+    @Test func aPassWaitsForNobody() async throws {
+        let office = Office(.onePass(limit: nil))
+        let gate = Gate()
+        try await withThrowingTaskGroup { group in
+            group.addTask {
+                try await office.ask("news", hasTime: true)
+                gate.open()
+            }
+            group.addTask {
+                await gate.pass()
+                try await office.ask("queue")
+            }
+            try await group.waitForAll()
+        }
+        #expect(office.transactions == [["news"], ["queue"]])
+        #expect(RunMode.onePass(limit: nil).callPatience == .zero)
     }
 
     /// A backlog of news is read page by page: only its first call waits for others.
