@@ -105,7 +105,7 @@ conformance: deps-conformance ## Tests the simulator with the vendors' own clien
 	$(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product storesim
 	@RENEWALD_BIN="$$($(SWIFT) build -c $(CONFIGURATION) --show-bin-path)" scripts/conformance
 
-bench: deps-bench ## Measures checks per second, CPU, memory and calls per check (release build)
+bench: deps-bench ## Measures checks per second, CPU, memory and calls, beside what people would use instead (release build)
 	@$(MAKE) --no-print-directory build CONFIGURATION=release
 	@RENEWALD_BIN="$$($(SWIFT) build -c release --show-bin-path)" Benchmarks/run
 
