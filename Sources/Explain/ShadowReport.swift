@@ -150,12 +150,10 @@ package struct ShadowText: Sendable {
             return "\(who) \(have) access that no product of \(their)s gives here: "
                 + "is a [[product]] missing?"
         case (.theyGrant, .unknownUser):
-            return "\(who) \(have) access, and renewald knows no purchase of \(their)s: import them"
+            return "\(who) \(have) access, and renewald knows no purchase of \(their)s: import "
+                + "them; of what another user has handed in too, see [policy] shared"
         case (.theyGrant, .notYetChecked):
             return "\(who) \(have) access, and no store has answered for them yet"
-        case (.theyGrant, .sharedReceipt):
-            return "\(who) \(have) access\(span) by what another user has handed in as well: see "
-                + "[policy] shared"
         case (.theyGrant, .renewalUnseen):
             return "\(who) \(have) access\(span)"
         case (.weGrant, .grace):
@@ -168,8 +166,7 @@ package struct ShadowText: Sendable {
             return "\(who) \(are) granted an entitlement that they do not have at all: "
                 + "do both name it alike?"
         case (.weGrant, .renewalUnseen), (.weGrant, .refundUnseen), (.weGrant, .expiryUnseen),
-            (.weGrant, .falseRenewal), (.weGrant, .unknownUser), (.weGrant, .notYetChecked),
-            (.weGrant, .sharedReceipt):
+            (.weGrant, .falseRenewal), (.weGrant, .unknownUser), (.weGrant, .notYetChecked):
             return "\(who) \(have) paid, and \(have) been locked out\(span)"
         }
     }

@@ -28,12 +28,11 @@ package enum ShadowCause: String, Hashable, Sendable, CaseIterable {
     case environment
     /// No product of the user gives that entitlement; of what we grant, they have no such one.
     case productNotMapped = "product_not_mapped"
-    /// Nobody has submitted anything of that user.
+    /// No purchase is that user's: nobody has submitted one, or another user has what both have
+    /// handed in.
     case unknownUser = "unknown_user"
     /// No store has answered for it yet.
     case notYetChecked = "not_yet_checked"
-    /// The user has handed in what is in force for another user: both have the same token.
-    case sharedReceipt = "shared_receipt"
 }
 
 /// A user and an entitlement about which two systems differ, with what we know of it.
@@ -139,13 +138,15 @@ extension ShadowCase {
     private func causeOfTheirs(_ catalog: Catalog) -> ShadowCause {
         let all = purchases + claimed
         guard !all.isEmpty else {
-            // What was held once has gone to another user.
             return lastHeldBy == nil ? .unknownUser : .expiryUnseen
         }
         let able = all.filter { $0.gives(entitlement, under: catalog) }
         if able.contains(where: { $0.facts.state == .new }) { return .notYetChecked }
         if able.contains(where: \.isLeftOut) { return .environment }
-        if claimed.contains(where: { $0.holds(entitlement) }) { return .sharedReceipt }
+        if claimed.contains(where: { $0.holds(entitlement) }) {
+            // What was held once has gone to another user.
+            return claimed.contains { $0.id == lastHeldBy } ? .expiryUnseen : .unknownUser
+        }
         guard let purchase = decisive(catalog) else { return .productNotMapped }
         return purchase.causeOfLoss
     }

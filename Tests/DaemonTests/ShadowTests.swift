@@ -105,11 +105,11 @@ import Testing
         let fleet = try await fleet()
         try await fleet.script("INSERT INTO public.belief (who, yes) VALUES ('eve', true)")
         try await fleet.claim(of: "ann", by: "eve")
-        #expect(try await shadow(fleet).1 == ["eve pro they_grant shared_receipt"])
+        #expect(try await shadow(fleet).1 == ["eve pro they_grant unknown_user"])
         var rules = Rules()
         rules.policy.shared = .move
         _ = try await fleet.hear(rules)
-        #expect(try await shadow(fleet).1 == ["ann pro they_grant shared_receipt"])
+        #expect(try await shadow(fleet).1 == ["ann pro they_grant expiry_unseen"])
         _ = try await fleet.hear(rules) { claim in
             var observation = KeptFleet.inForce(claim)
             guard claim.purchase.userID == "eve" else { return observation }

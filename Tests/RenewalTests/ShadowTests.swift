@@ -48,10 +48,10 @@ import Testing
         they_grant  weekly active granted product_changed last    product_not_mapped
         they_grant  weekly active granted - + monthly refunded none refunded   refund_unseen
         they_grant  monthly refunded none refunded last + monthly expired none expired   refund_unseen
-        they_grant  monthly active granted - shared               shared_receipt
-        they_grant  monthly active held - shared                  shared_receipt
-        they_grant  monthly active granted transferred shared last    shared_receipt
-        they_grant  monthly expired none expired + monthly active granted - shared   shared_receipt
+        they_grant  monthly active granted - shared               unknown_user
+        they_grant  monthly active held - shared                  unknown_user
+        they_grant  monthly active granted transferred shared last    expiry_unseen
+        they_grant  monthly expired none expired + monthly active granted - shared   unknown_user
         they_grant  monthly expired none expired shared           expiry_unseen
         they_grant  monthly refunded none refunded shared last    refund_unseen
         they_grant  monthly refunded none refunded + monthly expired none expired shared   refund_unseen
@@ -115,7 +115,6 @@ import Testing
             ShadowCause.allCases.map(\.rawValue) == [
                 "refund_unseen", "renewal_unseen", "expiry_unseen", "false_renewal", "grace",
                 "hold", "environment", "product_not_mapped", "unknown_user", "not_yet_checked",
-                "shared_receipt",
             ])
         #expect(Set(Self.table.map { $0[2] }) == Set(ShadowCause.allCases.map(\.rawValue)))
     }
