@@ -49,8 +49,8 @@ def start(simulator, count):
 
 
 def is_late(purchase):
-    """Amazon tells nobody of a refund: it is found within two days."""
-    return purchase["store"] == "amazon" and purchase["state"] == "refunded"
+    """Amazon tells nobody of a refund, nor when what will not renew ends: found within two days."""
+    return purchase["store"] == "amazon" and purchase["state"] in ("refunded", "expired")
 
 
 def truth(simulator):
