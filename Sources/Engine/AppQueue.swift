@@ -49,7 +49,7 @@ actor AppQueue {
         }
         context.inFlight.remove(machine.takeBuffer())
         context.inFlight.endReading(lane.number)
-        await returnUnusedCalls()
+        await giveBackCalls()
     }
 
     /// No further check is started; those in hand are finished.
@@ -91,13 +91,13 @@ actor AppQueue {
             await wakeUp.wait(upTo: next - .now)
             wakesAt = nil
         }
-        await returnUnusedCalls()
+        await giveBackCalls()
     }
 
     /// After a stop: nobody starts a call any more.
-    private func returnUnusedCalls() async {
-        guard let unused = machine.takeUnusedCalls(at: .now) else { return }
-        await work.returnCalls(unused.stretch, reservedUntil: unused.until)
+    private func giveBackCalls() async {
+        guard let unused = machine.callsToGiveBack(at: .now, of: lane.app) else { return }
+        await work.giveBack(unused)
     }
 }
 

@@ -85,9 +85,9 @@ package actor CallReservations {
         return try await lead(number).get()
     }
 
-    /// Gives back what is left of a stretch that nobody will use, while no other follows it.
+    /// Gives back what a stop leaves of a stretch (`GiveBackCalls.swift`), while no other follows it.
     func giveBack(_ unused: UnusedCalls) async throws(LedgerError) {
-        try await ledger.returnCalls(unused)
+        try await ledger.giveBackCalls(unused)
     }
 
     /// Sends one transaction, our own request in it, and lets the next lead.

@@ -46,7 +46,7 @@ package protocol EngineLedger: Sendable {
     /// bucket one. An answer for each, in their order.
     func reserveCalls(_ requests: [CallRequest]) async throws(LedgerError) -> [Reservation]
     /// Gives back what is left of a stretch, for the next to reserve.
-    func returnCalls(_ unused: UnusedCalls) async throws(LedgerError)
+    func giveBackCalls(_ unused: UnusedCalls) async throws(LedgerError)
     /// Lets no worker call for a while.
     func block(_ bucket: BucketID, for duration: Duration) async throws(LedgerError)
 }

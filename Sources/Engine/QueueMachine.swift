@@ -175,14 +175,6 @@ struct QueueMachine {
         return buffer
     }
 
-    /// What a stop leaves of the calls that were reserved, for others.
-    mutating func takeUnusedCalls(at now: Instant) -> (stretch: Duration, until: Timestamp)? {
-        guard isStopping, let until = reservedUntil.take(),
-            let stretch = permits?.takeUnused(at: now), stretch > .zero
-        else { return nil }
-        return (stretch, until)
-    }
-
     /// From where on a shard is read.
     func place(of shard: Int16) -> Place { places[shard] ?? .start(of: shard) }
 

@@ -80,14 +80,4 @@ struct QueueWork: Sendable {
                 isLasting: context.faults.met(error, by: .quota(lane.app)))
         }
     }
-
-    /// Others need not wait for places that nobody will use.
-    func returnCalls(_ stretch: Duration, reservedUntil end: Timestamp) async {
-        do {
-            try await context.reservations.giveBack(
-                UnusedCalls(stretch, of: BucketID(of: lane.app), reservedUntil: end))
-        } catch {
-            context.log.debug(.cannotReturnCalls(lane, error))
-        }
-    }
 }

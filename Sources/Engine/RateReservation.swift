@@ -98,10 +98,10 @@ package struct RateReservation {
         nextAt += interval * lost
     }
 
-    /// Takes all places that are left: nobody will use them here.
+    /// Gives back all places that are left: nobody will use them here.
     ///
     /// - Returns: how long a stretch they are, at the end of the one that was reserved.
-    mutating func takeUnused(at now: ContinuousClock.Instant) -> Duration {
+    mutating func giveBack(at now: ContinuousClock.Instant) -> Duration {
         loseUnused(at: now)
         defer { left = 0 }
         return interval * left

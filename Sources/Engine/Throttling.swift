@@ -2,8 +2,11 @@ import Logging
 import Renewal
 
 /// How much of its calls an app's queue makes: all that are configured, until the store asks for
-/// fewer. That shows that the store allows less than the configuration says, or that others use it
-/// too. Then the queue makes fewer at once, and more again little by little.
+/// fewer (429). That shows that the store allows less than the configuration says, or that others
+/// use it too. Then the queue makes fewer at once, and more again little by little.
+///
+/// Two more things follow a 429: the queue asks nothing for a while (`Renewal/StoreCircuit.swift`),
+/// and the check comes again no sooner than `Retry-After` (`Renewal/Deciding/NextCheckTime.swift`).
 struct CallPace: Hashable {
     typealias Instant = ContinuousClock.Instant
 

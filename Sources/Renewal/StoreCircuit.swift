@@ -1,5 +1,6 @@
 /// Whether an app's store is asked at all: after a row of failures that are not one purchase's
-/// own, single probes only, so that an outage costs a few calls and not a storm. Pure.
+/// own, single probes only, so that an outage costs a few calls and not a storm. Pure. How fast a
+/// store is asked that has asked for fewer calls is in `Engine/Throttling.swift`.
 package struct StoreCircuit: Hashable, Sendable {
     package enum Position: String, Hashable, Sendable { case closed, open, probing }
 

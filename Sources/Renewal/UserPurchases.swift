@@ -1,4 +1,5 @@
-/// All that is known of one user: what the union of design rule 10 is taken over.
+/// All that is known of one user: what the union of design rule 10 is taken over. `move` writes the
+/// grants and revokes, after what `GrantOrRevoke.swift` has decided of one purchase.
 package struct UserPurchases: Hashable, Sendable {
     package let userID: UserID
     /// Compared at the commit, so that no union is taken over facts that have moved.

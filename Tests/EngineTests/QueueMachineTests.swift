@@ -260,6 +260,7 @@ import Testing
     }
 
     @Test func aStopGivesBackTheCallsThatNobodyMakes() {
+        let app = AppKey(store: .google, id: "com.example.reader")
         var (machine, actions) = filled(20, interval: .milliseconds(100))
         actions += machine.on(
             .reserved(
@@ -267,19 +268,20 @@ import Testing
                 answered: at(.zero)),
             at: at(.zero))
         #expect(settle(&machine, actions, at: .zero).count == 1)
-        expect(machine.takeUnusedCalls(at: at(.zero)) == nil, "they are needed")
+        expect(machine.callsToGiveBack(at: at(.zero), of: app) == nil, "they are needed")
         // The second is lost: its time has come, and it was not made.
         _ = machine.on(.stop, at: at(.milliseconds(150)))
-        let unused = machine.takeUnusedCalls(at: at(.milliseconds(150)))
-        #expect(unused?.stretch == .milliseconds(600) && unused?.until == .someTime)
-        expect(machine.takeUnusedCalls(at: at(.milliseconds(150))) == nil, "once")
+        let unused = machine.callsToGiveBack(at: at(.milliseconds(150)), of: app)
+        #expect(unused?.stretch == .milliseconds(600) && unused?.reservedUntil == .someTime)
+        expect(machine.callsToGiveBack(at: at(.milliseconds(150)), of: app) == nil, "once")
         // One that was on its way.
         _ = machine.on(
             .reserved(
                 .granted(in: .seconds(1), until: .someTime), calls: 5, sent: at(.seconds(1)),
                 answered: at(.seconds(1))),
             at: at(.seconds(1)))
-        expect(machine.takeUnusedCalls(at: at(.seconds(1)))?.stretch == .milliseconds(500))
+        expect(
+            machine.callsToGiveBack(at: at(.seconds(1)), of: app)?.stretch == .milliseconds(500))
     }
 
     @Test func aFullRowIsAskedForAgainLater() {

@@ -84,9 +84,9 @@ struct SpyLedger: EngineLedger {
         return reservations
     }
 
-    func returnCalls(_ unused: UnusedCalls) async throws(LedgerError) {
+    func giveBackCalls(_ unused: UnusedCalls) async throws(LedgerError) {
         try await atReturn?(unused)
-        try await base.returnCalls(unused)
+        try await base.giveBackCalls(unused)
     }
 
     func block(_ bucket: BucketID, for duration: Duration) async throws(LedgerError) {

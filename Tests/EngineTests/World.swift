@@ -319,7 +319,7 @@ extension World: EngineLedger {
         return requests.map { _ in .granted(in: .zero, until: .someTime) }
     }
 
-    func returnCalls(_ unused: UnusedCalls) async throws(LedgerError) {}
+    func giveBackCalls(_ unused: UnusedCalls) async throws(LedgerError) {}
 
     func block(_ bucket: BucketID, for duration: Duration) async throws(LedgerError) {
         change { $0.blocks.append(duration) }

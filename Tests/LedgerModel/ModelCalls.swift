@@ -33,7 +33,7 @@ extension ModelState {
         return .granted(in: begins - now, until: begins + stretch)
     }
 
-    /// As `return_calls.sql`.
+    /// As `give_back_calls.sql`.
     mutating func giveBack(_ unused: UnusedCalls) {
         guard buckets[unused.bucket]?.freeAt == unused.reservedUntil else { return }
         buckets[unused.bucket]?.freeAt = unused.reservedUntil - unused.stretch

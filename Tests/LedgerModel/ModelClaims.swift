@@ -233,7 +233,7 @@ extension ModelLedger: EngineLedger {
         }
     }
 
-    package func returnCalls(_ unused: UnusedCalls) async throws(LedgerError) {
+    package func giveBackCalls(_ unused: UnusedCalls) async throws(LedgerError) {
         state.withLock { $0.giveBack(unused) }
     }
 

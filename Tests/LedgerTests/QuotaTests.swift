@@ -120,15 +120,15 @@ import Testing
         }
         let first = try await reserve(100_000)
         let unused = UnusedCalls(.seconds(900), of: "bucket", reservedUntil: first.until)
-        try await stage.ledger.returnCalls(unused)
+        try await stage.ledger.giveBackCalls(unused)
         // Twice is once.
-        try await stage.ledger.returnCalls(unused)
+        try await stage.ledger.giveBackCalls(unused)
         let second = try await reserve(10)
         #expect(second.until == first.until - .seconds(900) + Self.interval * 10)
         #expect((.seconds(90)...(.seconds(100))).contains(second.wait))
 
         let third = try await reserve(10)
-        try await stage.ledger.returnCalls(
+        try await stage.ledger.giveBackCalls(
             UnusedCalls(Self.interval * 9, of: "bucket", reservedUntil: second.until))
         #expect(try await reserve(10).until == third.until + Self.interval * 10)
     }

@@ -146,10 +146,10 @@ struct WorkerLedger: EngineLedger, HintStore, SweepStore {
         return reservations
     }
 
-    func returnCalls(_ unused: UnusedCalls) async throws(LedgerError) {
+    func giveBackCalls(_ unused: UnusedCalls) async throws(LedgerError) {
         try await enter()
         tally.count(.quotaReturned)
-        try await base.returnCalls(unused)
+        try await base.giveBackCalls(unused)
         try await leave()
     }
 

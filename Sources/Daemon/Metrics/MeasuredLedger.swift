@@ -103,8 +103,8 @@ struct MeasuredLedger: EngineLedger, HintStore, SweepStore, RefundStore {
         }
     }
 
-    func returnCalls(_ unused: UnusedCalls) async throws(LedgerError) {
-        try await ledger.returnCalls(unused)
+    func giveBackCalls(_ unused: UnusedCalls) async throws(LedgerError) {
+        try await ledger.giveBackCalls(unused)
     }
 
     func block(_ bucket: BucketID, for duration: Duration) async throws(LedgerError) {

@@ -36,10 +36,10 @@ extension PostgresLedger {
     }
 
     /// Gives back the end of a stretch. Nothing happens where another stretch follows it.
-    package func returnCalls(_ unused: UnusedCalls) async throws(LedgerError) {
+    package func giveBackCalls(_ unused: UnusedCalls) async throws(LedgerError) {
         try await attempt {
             _ = try await self.reads.query(
-                SQL.returnCalls(
+                SQL.giveBackCalls(
                     .text(unused.bucket), .instant(unused.reservedUntil),
                     .int64(unused.stretch.microseconds)))
         }

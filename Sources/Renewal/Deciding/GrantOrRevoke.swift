@@ -1,4 +1,6 @@
-// What the status means for state and access.
+// What the status means for state and access: here it is decided that a purchase gives nothing any
+// more, and why. `Staleness.swift` decides so where the store stays silent. Its user is told where
+// no other purchase gives the same (`UserPurchases`, rule 10).
 extension Judgement {
     /// What the status means.
     struct Verdict {

@@ -3,7 +3,7 @@ import Logging
 import Renewal
 
 /// What the lines of the daemon's log say, beside those of events (`EventSentence.swift`) and those
-/// of the engine (`Engine/LogLines.swift`). What `journalctl -x` adds is in the catalogs.
+/// of the engine (`Engine/EngineLogLines.swift`). What `journalctl -x` adds is in the catalogs.
 extension Logger.Message {
     // Start and stop.
 

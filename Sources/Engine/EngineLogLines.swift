@@ -74,8 +74,8 @@ extension Logger.Message {
         "\(app.title): cannot reserve a call: \(error.sentence)"
     }
 
-    static func cannotReturnCalls(_ lane: Lane, _ error: LedgerError) -> Self {
-        "\(lane.title): cannot return calls: \(error.sentence)"
+    static func cannotGiveBackCalls(_ lane: Lane, _ error: LedgerError) -> Self {
+        "\(lane.title): cannot give back calls: \(error.sentence)"
     }
 
     static func cannotTellOthersToWait(_ app: AppKey, _ error: LedgerError) -> Self {
