@@ -85,7 +85,7 @@ package actor CallReservations {
         return try await lead(number).get()
     }
 
-    /// Gives back what a stop leaves of a stretch (`GiveBackCalls.swift`), while no other follows it.
+    /// Gives back the end of a stretch (`GiveBackCalls.swift`), while no other follows it.
     func giveBack(_ unused: UnusedCalls) async throws(LedgerError) {
         try await ledger.giveBackCalls(unused)
     }

@@ -175,6 +175,24 @@ import Testing
         #expect(throws: ImportFault.self) { try row(columns, feed, values + [""]) }
     }
 
+    /// Amazon is asked about a receipt by its id and the Amazon user's.
+    @Test func asksForTheUsersOfAmazon() throws {
+        var columns = ImportColumns(.revenuecat)
+        columns.apps = ["amazon": "b"]
+        let values = ["u", "u", "p", "amazon", "2", "r:1:11", "false"]
+        #expect(throws: ImportFault.self) { try row(columns, Self.revenueCat, values) }
+        columns.name(.storeUserID, "amazon_user_id")
+        let feed = Self.revenueCat + ["amazon_user_id"]
+        #expect(
+            try row(columns, feed, values + ["l3"]) == ["u", "amazon", "b", "p", "r:1:11", "l3"])
+        #expect(throws: ImportFault.self) { try row(columns, feed, values + [""]) }
+        #expect(throws: ImportFault.self) {
+            try row(
+                ImportColumns(.osmand), ["orderid", "sku", "purchasetoken", "valid"],
+                ["r", "net.osmand.amazon.pro", "r", "true"])
+        }
+    }
+
     @Test(arguments: [
         (
             ["GPA.1", "osm_live", "abc.AO-J1", "true"],

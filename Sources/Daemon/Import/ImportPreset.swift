@@ -38,6 +38,12 @@ package enum ImportPreset: String, Hashable, Sendable, CaseIterable {
         case .revenuecat: try Self.fromRevenueCat(&purchase)
         case .osmand: Self.fromOsmAnd(&purchase)
         }
+        // Neither has a column for it.
+        if purchase.store == "amazon", purchase.storeUserID == nil {
+            throw ImportFault(
+                "it has no Amazon user id, with which Amazon is asked: "
+                    + "add a column with your own and name it with --map store_user_id=COLUMN")
+        }
     }
 
     private static func fromRevenueCat(
