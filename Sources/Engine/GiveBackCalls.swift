@@ -2,8 +2,9 @@ import Logging
 import Renewal
 
 // What a stop leaves of the calls that a queue has reserved goes back into the row that all workers
-// share: others need not wait for places that nobody will use. The way is machine, queue, row,
-// `give_back_calls.sql`. A worker that is killed gives nothing back; its stretch runs out.
+// share: others need not wait for places that nobody will use. `QueueMachine` says what is left,
+// `CallReservations` hands it on, `give_back_calls.sql` moves the row. A worker that is killed
+// gives nothing back; its stretch runs out.
 
 extension QueueMachine {
     /// What is left of the stretch that was reserved last; only after a stop, and once.

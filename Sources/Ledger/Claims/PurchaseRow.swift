@@ -1,6 +1,9 @@
 import Postgres
 import Renewal
 
+// Rows of purchases as values: who and what it is, and its place in the schedule. What is known of
+// it, the facts, is read in `PurchaseFactColumns.swift`.
+
 extension PostgresRow {
     /// A purchase from the columns that all claims and books share.
     func purchase(of app: AppKey, _ seals: Seals) throws(PostgresError) -> Purchase {

@@ -1,6 +1,8 @@
 // What the status means for state and access: here it is decided that a purchase gives nothing any
-// more, and why. `Staleness.swift` decides so where the store stays silent. Its user is told where
-// no other purchase gives the same (`UserPurchases`, rule 10).
+// more, and why. Without a status that is decided in `Decide.swift`: a second answer agrees with a
+// doubt, or the store has not answered for too long. `Staleness.swift` ends a period that the store
+// leaves open; the breaker may hold a revoke (`RevocationHold.swift`). The user is told where no
+// other purchase gives the same (`UserPurchases`, rule 10).
 extension Judgement {
     /// What the status means.
     struct Verdict {

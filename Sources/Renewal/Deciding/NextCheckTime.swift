@@ -1,4 +1,8 @@
 /// When to ask again about a purchase, and what is remembered until then: every check leaves one.
+///
+/// Rules with a time of their own give it here: a second opinion (`Decide.swift`), what ends by a
+/// rule of ours (`GrantOrRevoke.swift`), a clue (`Clues.swift`), a held revoke
+/// (`RevocationHold.swift`). News makes a purchase due at once (`take_hints.sql`).
 package struct Schedule: Hashable, Sendable {
     package internal(set) var nextCheckAt: Timestamp
     package internal(set) var problem: Problem?

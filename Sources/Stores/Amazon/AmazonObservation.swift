@@ -1,7 +1,8 @@
 import Renewal
 
 /// Reads a receipt in our words. There is no state in it: `cancelDate` alone says that access is
-/// over, and a `renewalDate` in the past does not.
+/// over, and a `renewalDate` in the past does not. An add-on ends with its base
+/// (`AmazonAddOnBase.swift`).
 struct AmazonObservation: Sendable {
     private let receipt: AmazonReceipt
     private let environment: StoreEnvironment

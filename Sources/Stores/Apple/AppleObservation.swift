@@ -9,7 +9,8 @@ struct AppleSubscription: Sendable {
     let time: AppleTime
 }
 
-/// What a subscription comes to in our words.
+/// What a subscription comes to in our words. Which one of an answer counts is in
+/// `AppleFound.swift`.
 struct AppleReading: Sendable {
     var observation: Observation
     /// The unsigned status and the signed dates contradict one another.
