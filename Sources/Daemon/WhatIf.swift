@@ -9,6 +9,10 @@ package struct WhatIf: Sendable {
 
     /// Users whose purchases are read at once: what takes memory.
     static let pageLimit = 250
+    /// While the database reads one page, others are decoded and judged.
+    private static let pagesAtOnce = 3
+
+    private typealias Part = Result<Difference, LedgerError>
 
     package init(_ ledger: PostgresLedger, under rules: Rules) {
         self.ledger = ledger
@@ -20,23 +24,55 @@ package struct WhatIf: Sendable {
 
     /// Looks at every purchase, user by user: what counts is what all purchases of one give.
     package func run() async throws(LedgerError) -> Difference {
-        var difference = Difference()
         let circles = SharedCircles(try await ledger.sharedPairs())
-        var page = try await page(after: nil).get()
-        while let last = page.users.last, !Task.isCancelled {
-            // Read while this one is judged: both take about as long.
-            async let next = self.page(after: last)
-            difference.note(page)
-            try await count(
-                page.outcomes(under: rules).filter { !circles.contains($0.claim.purchase.userID) },
-                of: page, in: &difference)
-            page = try await next.get()
+        let others = await withTaskGroup(of: Part.self) { parts in
+            await walk(&parts, past: circles)
         }
+        var difference = try others.get()
         for users in circles.batches(of: Self.pageLimit) where !Task.isCancelled {
             let page = try await ledger.kept(of: users)
             try await count(page.outcomes(under: rules), of: page, in: &difference)
         }
         return difference
+    }
+
+    /// All pages. Those who share purchases are counted there, and judged together later.
+    private func walk(_ parts: inout TaskGroup<Part>, past circles: SharedCircles) async -> Part {
+        do throws(LedgerError) {
+            var whole = Difference()
+            var underWay = 0
+            var users = try await ledger.users(after: nil, limit: Self.pageLimit)
+            while let last = users.last, !Task.isCancelled {
+                if underWay == Self.pagesAtOnce, let part = await parts.next() {
+                    whole += try part.get()
+                } else {
+                    underWay += 1
+                }
+                parts.addTask { [users] in await part(of: users, past: circles) }
+                users = try await ledger.users(after: last, limit: Self.pageLimit)
+            }
+            for await part in parts { whole += try part.get() }
+            return .success(whole)
+        } catch {
+            parts.cancelAll()
+            return .failure(error)
+        }
+    }
+
+    private func part(
+        of users: [(shard: Int16, userID: UserID)], past circles: SharedCircles
+    ) async -> Part {
+        do throws(LedgerError) {
+            var part = Difference()
+            let page = try await ledger.kept(of: users)
+            part.note(page)
+            try await count(
+                page.outcomes(under: rules).filter { !circles.contains($0.claim.purchase.userID) },
+                of: page, in: &part)
+            return .success(part)
+        } catch {
+            return .failure(error)
+        }
     }
 
     private func count(
@@ -46,17 +82,6 @@ package struct WhatIf: Sendable {
         difference.changed += outcomes.count
         difference.sharing += outcomes.map(\.newHolders).reduce(0, +)
         difference.count(try await ledger.preview(outcomes, at: now, in: page).events)
-    }
-
-    /// - Returns: a result, as what is read ahead throws nothing of its own type.
-    private func page(
-        after last: (shard: Int16, userID: UserID)?
-    ) async -> Result<KeptPage, LedgerError> {
-        do throws(LedgerError) {
-            return .success(try await ledger.keptPage(after: last, limit: Self.pageLimit))
-        } catch {
-            return .failure(error)
-        }
     }
 }
 

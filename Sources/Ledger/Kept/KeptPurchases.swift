@@ -18,12 +18,12 @@ package struct KeptPage: Sendable {
 }
 
 extension PostgresLedger {
-    /// The purchases of the next users, with all that a decision in thought needs: of `limit` users
-    /// after the last one of the page before; none at the end. Reads only.
-    package func keptPage(
+    /// The next users of the fleet, by their shards: `limit` of them after the last one of the page
+    /// before; none at the end.
+    package func users(
         after last: (shard: Int16, userID: UserID)?, limit: Int
-    ) async throws(LedgerError) -> KeptPage {
-        let users = try await attempt {
+    ) async throws(LedgerError) -> [(shard: Int16, userID: UserID)] {
+        try await attempt {
             try await self.reads.query(
                 SQL.accountPage(
                     .int16(last?.shard ?? -1), .text(last?.userID ?? ""), .int32(Int32(limit)))
@@ -31,7 +31,13 @@ extension PostgresLedger {
                 (shard: try row.int16("shard"), userID: UserID(try row.text("user_id")))
             }
         }
-        return try await kept(of: users, SQL.keptPurchases)
+    }
+
+    /// The purchases of the next users, with all that a decision in thought needs. Reads only.
+    package func keptPage(
+        after last: (shard: Int16, userID: UserID)?, limit: Int
+    ) async throws(LedgerError) -> KeptPage {
+        try await kept(of: users(after: last, limit: limit))
     }
 
     /// The same purchases of some users as claims, to be committed outside of any lease.
