@@ -303,9 +303,9 @@ struct AppleEnquiry: Sendable {
 }
 
 extension AppleTransaction {
-    /// Paid, and neither taken back nor replaced.
+    /// Paid, and neither taken back, also not item by item, nor replaced.
     func isInForce(at instant: Timestamp) -> Bool {
-        guard !isTakenBack, isUpgraded != true,
+        guard !isTakenBack, itemsRevokedAt == nil, isUpgraded != true,
             let end = expiresDate.flatMap({ Timestamp(millisecondsSinceEpoch: $0) })
         else { return false }
         return end > instant

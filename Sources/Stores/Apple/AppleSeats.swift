@@ -86,9 +86,9 @@ extension AppleEnquiry {
     mutating func signedRefund(
         of own: AppleSubscription, _ reader: AppleReader
     ) async throws(StoreFailure) -> AppleSubscription? {
-        guard own.status == 5, own.transaction.revocationDate == nil, !own.isUpgraded else {
-            return nil
-        }
+        guard own.status == 5, own.transaction.revocationDate == nil, !own.isUpgraded,
+            own.transaction.itemsRevokedAt == nil
+        else { return nil }
         let all: [AppleTransaction]
         do throws(StoreFailure) {
             all = try await transactions(of: own.transaction, reader)
