@@ -140,8 +140,8 @@ struct AppleStatuses: Sendable {
     private var known: [AppleSubscription]?
     /// Why an entry could not be read that nobody has asked for by its name.
     private var failure: StoreFailure?
-    /// The same of an entry whose status, which is not signed, says that it runs.
-    private var failureOfRunning: StoreFailure?
+    /// The same of the entries whose status, which is not signed, says that they run.
+    private var unreadRunning: [(group: GroupID?, failure: StoreFailure)] = []
 
     fileprivate init(entries: [AppleStatusResponse.Entry], reader: AppleReader) {
         self.entries = entries
@@ -229,10 +229,11 @@ struct AppleStatuses: Sendable {
         if let failure { throw failure }
     }
 
-    /// - Throws: why an entry could not be read that says that it runs, where one could not: it may
-    ///   be what gives access.
-    func refuseUnreadRunning() throws(StoreFailure) {
-        if let failureOfRunning { throw failureOfRunning }
+    /// - Throws: why an entry could not be read that says that it runs in the group of `own`, where
+    ///   one could not: it may be what gives access.
+    func refuseUnreadRunning(besides own: AppleTransaction) throws(StoreFailure) {
+        let group = own.subscriptionGroupIdentifier
+        for unread in unreadRunning where unread.group ?? group == group { throw unread.failure }
     }
 
     /// All that can be read.
@@ -244,7 +245,7 @@ struct AppleStatuses: Sendable {
                 all.append(try await reader.verified(entry))
             } catch {
                 failure = failure ?? error
-                if [1, 4].contains(entry.status) { failureOfRunning = failureOfRunning ?? error }
+                if [1, 4].contains(entry.status) { unreadRunning.append((entry.group, error)) }
             }
         }
         known = all

@@ -146,7 +146,7 @@ struct AppleEnquiry: Sendable {
         }
         // What it is in force by, or what has replaced it, may be what could not be read.
         if own.isUpgraded || facts.isInForce(besides: own.transaction) {
-            try statuses.refuseUnreadRunning()
+            try statuses.refuseUnreadRunning(besides: own.transaction)
         }
         if facts.access == .granted, !isContested,
             let copy = await statuses.lostCopy(for: own.transaction, heldBy: facts.orderID)

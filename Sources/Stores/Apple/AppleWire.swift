@@ -12,6 +12,8 @@ struct AppleStatusResponse: Sendable {
     ///
     /// <https://developer.apple.com/documentation/appstoreserverapi/lasttransactionsitem>
     struct Entry: Sendable {
+        /// Not signed. Nil where it is not told.
+        let group: GroupID?
         let originalTransactionId: OrderID?
         /// 1 active, 2 expired, 3 billing retry, 4 grace, 5 revoked; others are kept as they are.
         let status: Int
@@ -27,8 +29,9 @@ struct AppleStatusResponse: Sendable {
         guard let groups = try json.objects("data") else { throw json.failure(at: "data") }
         var entries: [Entry] = []
         for group in groups {
+            let id: GroupID? = try? group.id("subscriptionGroupIdentifier")
             for entry in try group.objects("lastTransactions") ?? [] {
-                entries.append(try Entry(entry))
+                entries.append(try Entry(entry, in: id))
             }
         }
         self.entries = entries
@@ -36,7 +39,8 @@ struct AppleStatusResponse: Sendable {
 }
 
 extension AppleStatusResponse.Entry {
-    fileprivate init(_ json: JSONObject) throws(StoreFailure) {
+    fileprivate init(_ json: JSONObject, in group: GroupID?) throws(StoreFailure) {
+        self.group = group
         originalTransactionId = try json.id("originalTransactionId")
         guard let status = try json.integer("status") else { throw json.failure(at: "status") }
         self.status = Int(status)
