@@ -313,9 +313,15 @@ extension AppleTransaction {
 }
 
 extension Facts {
-    /// Whether access hangs on another transaction than the one that is shown.
+    /// Whether access hangs on another transaction than the one that is shown, or was to go on for
+    /// longer than that one lasts: by what stood in for it.
     fileprivate func isInForce(besides own: AppleTransaction) -> Bool {
-        access != .none && orderID != nil && orderID != own.transactionId
+        guard access != .none else { return false }
+        if orderID != nil, orderID != own.transactionId { return true }
+        guard let known = expiresAt,
+            let end = own.expiresDate.flatMap({ Timestamp(millisecondsSinceEpoch: $0) })
+        else { return false }
+        return known > end
     }
 }
 
