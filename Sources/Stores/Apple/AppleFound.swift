@@ -71,10 +71,12 @@ extension AppleEnquiry {
             return reading
         case .heir(let heir, let own):
             var reading = try heir.reading(in: environment)
-            reading.observation.inherit(from: heir, own)
+            if heir.isShared || own.isShared { reading.observation.forgetPeriod() }
             return reading
-        case .substitute(let other, _):
-            return try other.reading(in: environment)
+        case .substitute(let other, let own):
+            var reading = try other.reading(in: environment)
+            if other.isShared || own?.isShared == true { reading.observation.forgetPeriod() }
+            return reading
         case .lostCopy(let copy, let own):
             var reading = try own.reading(in: environment)
             let told = try copy.reading(in: environment).observation
@@ -125,10 +127,9 @@ extension AppleEnquiry {
 }
 
 extension Observation {
-    /// What runs in the place of a subscription that has ended, as this purchase's own state.
-    fileprivate mutating func inherit(from heir: AppleSubscription, _ own: AppleSubscription) {
-        // Nobody has paid another period of this one by a copy of the family's, or for it.
-        guard heir.isShared || own.isShared else { return }
+    /// Leaves out what it says of a period that was paid: nobody has paid another one of a purchase
+    /// by a copy of the family's that runs in its place, or for it.
+    mutating func forgetPeriod() {
         paidThrough = nil
         period = nil
         phase = nil

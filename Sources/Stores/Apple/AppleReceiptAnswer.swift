@@ -47,11 +47,7 @@ struct AppleReceiptReader: Sendable {
         {
             var observation = try heir.reading(in: environment, kind: .autoRenewable).observation
             observation.originalID = facts.originalID ?? own.id
-            if heir.isShared || own.isShared {
-                observation.paidThrough = nil
-                observation.period = nil
-                observation.phase = nil
-            }
+            if heir.isShared || own.isShared { observation.forgetPeriod() }
             observation.nextToken = nextToken(scene.response)
             let isEnd = !reading.isContested && reading.observation.hasEnded
             return isEnd ? .verdict(observation) : observation.asSubstitute()
@@ -78,6 +74,7 @@ struct AppleReceiptReader: Sendable {
         if let other = try standIn(for: old, old?.group ?? facts.group, lists, scene) {
             var observation = try other.reading(in: environment, kind: .autoRenewable).observation
             observation.originalID = facts.originalID ?? old?.id
+            if other.isShared || old?.isShared == true { observation.forgetPeriod() }
             return observation.asSubstitute()
         }
         let created = try scene.window.date(
