@@ -209,18 +209,19 @@ struct AppleStatuses: Sendable {
     }
 
     /// The family's copy by which a purchase was in force (it names the transaction of that), when
-    /// the sharing has ended.
+    /// the sharing has ended: also after it was renewed, unseen.
     mutating func lostCopy(
-        for own: AppleTransaction, heldBy order: OrderID?
+        for own: AppleTransaction, knowing facts: Facts
     ) async -> AppleSubscription? {
-        guard let order, order != own.transactionId,
+        guard let order = facts.orderID, order != own.transactionId,
             let group = own.subscriptionGroupIdentifier
         else { return nil }
-        return await all().first { other in
+        let lost = await all().filter { other in
             other.transaction.subscriptionGroupIdentifier == group && other.isShared
-                && other.transaction.transactionId == order && other.status == 5
-                && other.transaction.revocationDate != nil
+                && other.status == 5 && other.transaction.revocationDate != nil
         }
+        return lost.first { $0.transaction.transactionId == order }
+            ?? lost.first { !own.isShared && facts.mayHaveBeenHeld(by: $0) }
     }
 
     /// - Throws: why an entry could not be read, where one could not: it may have been what was
@@ -250,6 +251,18 @@ struct AppleStatuses: Sendable {
         }
         known = all
         return all
+    }
+}
+
+extension Facts {
+    /// Whether it was in force by a copy, and this one was taken away after that was said.
+    fileprivate func mayHaveBeenHeld(by copy: AppleSubscription) -> Bool {
+        guard ownership == .familyShared || ownership == .assigned, let known = statedAt,
+            let at = copy.transaction.revocationDate.flatMap({
+                Timestamp(millisecondsSinceEpoch: $0)
+            })
+        else { return false }
+        return at > known
     }
 }
 

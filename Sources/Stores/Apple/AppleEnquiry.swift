@@ -149,7 +149,7 @@ struct AppleEnquiry: Sendable {
             try statuses.refuseUnreadRunning(besides: own.transaction)
         }
         if facts.access == .granted, !isContested,
-            let copy = await statuses.lostCopy(for: own.transaction, heldBy: facts.orderID)
+            let copy = await statuses.lostCopy(for: own.transaction, knowing: facts)
         {
             return .lostCopy(copy, of: own)
         }

@@ -140,6 +140,12 @@ struct AppleReceiptReader: Sendable {
         let copy = lists.latest.first {
             $0.transactionID == order && $0.chainID != own.id && $0.isShared
         }
+        // It may have been renewed since, unseen.
+        if let id = copy?.chainID,
+            let at = try chain(of: id, in: lists.latest, scene)?.sharingEndedAt
+        {
+            return at
+        }
         return try scene.window.date(
             milliseconds: copy?.cancelled, field: "cancellation_date_ms")
     }

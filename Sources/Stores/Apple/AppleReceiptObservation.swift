@@ -121,6 +121,8 @@ struct AppleReceiptChain: Sendable {
     }
 
     var isShared: Bool { shown.wire.isShared }
+    /// When it was taken away from a member of the family, or who was given a seat.
+    var sharingEndedAt: Timestamp? { shown.endsSharing ? shown.cancelled : nil }
     var group: GroupID? { shown.wire.group }
     var boughtAt: Timestamp? { shown.boughtAt }
     var end: Timestamp? { shown.expires }
