@@ -169,9 +169,10 @@ struct AppleReceiptChain: Sendable {
     ///
     /// - Throws: `.malformed` where it would have ended by our clock alone.
     private func stands() throws(StoreFailure) -> (status: SubscriptionStatus, isContested: Bool) {
-        // An end that is still to come contradicts 21006.
+        // An end that is still to come contradicts 21006; of what has none it says nothing.
         if isRunning {
-            return scene.hasExpired ? (.ended(endCause, at: nil), true) : (.active, false)
+            return scene.hasExpired && isSubscription
+                ? (.ended(endCause, at: nil), true) : (.active, false)
         }
         if shown.wire.isUpgraded { return (.replaced(at: nil), false) }
         if let cancelled = shown.cancelled {
