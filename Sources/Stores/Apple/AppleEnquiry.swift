@@ -156,6 +156,9 @@ struct AppleEnquiry: Sendable {
         if !isContested, facts.wasGranted,
             let heir = await statuses.followed(by: facts, after: own.transaction)
         {
+            if let seats = try await seats(besides: heir.transaction, reader) {
+                return .seats(seats, of: heir)
+            }
             return .heir(try await signedRefund(of: heir, reader) ?? heir, of: own)
         }
         return .own(own)
