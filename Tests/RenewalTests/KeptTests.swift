@@ -112,6 +112,33 @@ import Testing
         }
     }
 
+    /// What runs out by a rule of ours is over when the store's own time shows it. Nobody tells that
+    /// time where nothing is asked: the next answer ends it.
+    @Test(arguments: [
+        ("leniency=1d", "ended 30", "30+1h"), ("refund=period_end", "refunded 10", "11"),
+    ]) func ourClockEndsNothingThatIsDecidedAgain(
+        _ words: String, _ heard: String, _ day: String
+    ) throws {
+        var stage = try Stage(Story(head: "until then | active 30 | policy \(words)"))
+        let (outcome, _) = try stage.hear(heard, at: day)
+        let kept = try #require(outcome.kept)
+        #expect(outcome.facts.access == .granted)
+        let known = outcome.claim.purchase
+        let claim = Claim(
+            purchase: Purchase(
+                id: known.id, userID: known.userID, app: known.app, token: known.token,
+                createdAt: known.createdAt, facts: outcome.facts),
+            shard: 0, lane: 0, dueAt: outcome.schedule.nextCheckAt, version: 2, attempts: 0,
+            crashes: 0, checkedAt: nil, claimedAt: try TestCalendar.time("40"))
+        func again(_ rules: Rules) throws -> Outcome? {
+            redecide(claim, from: kept.heard, at: try TestCalendar.time("40"), under: rules)
+        }
+        #expect(try again(outcome.rules) == nil)
+        var catalog = outcome.rules
+        catalog.catalog = Catalog(["pro_month": .init(kind: nil, entitlements: ["plus", "pro"])])
+        #expect(try again(catalog)?.facts.holdings.map(\.entitlement) == ["plus", "pro"])
+    }
+
     /// Apple's history is read once: that the next answer says nothing of it is no news.
     @Test func whatTheFirstAnswerAloneTellsIsNotKept() {
         func kept(_ usedIntroductory: Bool?, willRenew: Bool = true) -> [UInt8] {
