@@ -151,7 +151,6 @@ import Testing
         await stage.close()
     }
 
-    /// What goes to another user is kept where that user is.
     /// What a page costs is what is on it, however much is kept.
     @Test func aPageOfDecisionsIsReadPurchaseByPurchase() async throws {
         let stage = try await Stage()
@@ -180,6 +179,42 @@ import Testing
         await stage.close()
     }
 
+    /// Nor does each purchase of a page meet all that is scheduled in its shard.
+    @Test func aPageOfClaimsIsReadPurchaseByPurchase() async throws {
+        let stage = try await Stage()
+        let statement = StatementText(PackageResources.kept_claims_sql).sql
+        try await stage.beside.script(
+            """
+            INSERT INTO renewald.app (store, app) VALUES ('google', 'com.example.reader');
+            INSERT INTO renewald.purchase (shard, id, lane, user_id, product)
+            SELECT n % 16, n, app.lane, 'user ' || n, 'pro'
+            FROM generate_series(1, 16000) AS n CROSS JOIN renewald.app;
+            INSERT INTO renewald.credential (shard, id, token)
+            SELECT shard, id, 'token ' || id FROM renewald.purchase;
+            INSERT INTO renewald.schedule (shard, lane, due_at, id)
+            SELECT shard, lane, now() + id * interval '1 second', id FROM renewald.purchase;
+            ANALYZE renewald.purchase; ANALYZE renewald.credential; ANALYZE renewald.schedule;
+            SET plan_cache_mode = force_generic_plan;
+            PREPARE page (int2[], text[]) AS \(statement)
+            """)
+        let users = (1...250).map { "user \($0 * 16 + 3)" }.joined(separator: ",")
+        let plan = try await stage.list(
+            """
+            EXPLAIN (ANALYZE, TIMING OFF)
+            EXECUTE page (array_fill(3::int2, ARRAY[250]), '{\(users)}')
+            """)
+        #expect(plan.contains { $0.contains("rows=250 loops=1") }, "\(plan)")
+        // 250 are asked for. A table may be read whole, once; nothing is looked at again and again.
+        for line in plan {
+            guard let found = line.firstMatch(of: /actual rows=(\d+) loops=(\d+)/),
+                let rows = Int(found.1), let loops = Int(found.2)
+            else { continue }
+            #expect(loops == 1 || rows * loops <= 1000, "\(line)")
+        }
+        await stage.close()
+    }
+
+    /// What goes to another user is kept where that user is.
     @Test func whatWasHeardGoesWithThePurchase() async throws {
         let stage = try await Stage()
         let lease = try await stage.takeAll()
