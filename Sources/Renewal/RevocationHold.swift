@@ -104,10 +104,21 @@ extension Claim {
     var judged: Claim {
         guard purchase.facts.access == .held else { return self }
         var claim = self
-        claim.purchase.facts.access = .granted
-        claim.purchase.facts.lossReason = nil
-        claim.purchase.facts.heldSince = nil
+        claim.purchase = purchase.judged
         return claim
+    }
+}
+
+extension Purchase {
+    /// The same, for whoever reads an answer about it: whether that is old, or contradicts what is
+    /// known, does not hang on who holds what.
+    package var judged: Purchase {
+        guard facts.access == .held else { return self }
+        var purchase = self
+        purchase.facts.access = .granted
+        purchase.facts.lossReason = nil
+        purchase.facts.heldSince = nil
+        return purchase
     }
 }
 

@@ -202,6 +202,7 @@ struct Stage {
         let session = CallSession()
         let hearing = session.answered(await scene.ask(purchase, at: now, in: session))
         let answer = hearing.answer
+        try await scene.askWhileHeld(about: purchase, at: now, expecting: answer)
         var claim = Claim(
             purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1,
             attempts: attempts[id] ?? 0, crashes: 0, checkedAt: checkedAt[id], claimedAt: now)

@@ -58,7 +58,7 @@ package struct AppleStore: Sendable {
     /// Asks about one purchase. Every failure is an answer. `now` is the database's time.
     package func ask(_ purchase: Purchase, at now: Timestamp) async -> Answer {
         do throws(StoreFailure) {
-            return try await answer(about: purchase, at: now)
+            return try await answer(about: purchase.judged, at: now)
         } catch {
             return .failure(error)
         }
