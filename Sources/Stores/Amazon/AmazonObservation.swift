@@ -83,8 +83,9 @@ struct AmazonObservation: Sendable {
         if receipt.cancelReason == 4 { return .replaced(at: cancelled) }
         // There is no word for a refund: a term that ended more than a day early was taken back. A
         // trial is free, and what was told to have ended then stays so.
+        let isFree = facts.phase == .trial || trialEnd.map { cancelled <= $0 } ?? false
         let isKnown = facts.state == .expired && facts.expiresAt == cancelled
-        if facts.phase != .trial, !isKnown, let known = facts.paidThrough,
+        if !isFree, !isKnown, let known = facts.paidThrough,
             cancelled < known - .days(1)
         {
             return .refunded(at: cancelled)
@@ -147,7 +148,8 @@ struct AmazonObservation: Sendable {
     /// and with auto-renew off neither is.
     private var isInTrial: Bool {
         guard let trialEnd else {
-            return facts.phase == .trial && renewal == nil && cancelled == nil
+            return facts.phase == .trial && renewal == nil
+                && cancelled.map { $0 > proven } ?? true
         }
         if trialEnd > now { return true }
         return facts.phase == .trial && (isInGrace || renewal.map { $0 <= trialEnd } ?? true)
