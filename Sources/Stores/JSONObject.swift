@@ -147,16 +147,19 @@ struct JSONObject: Sendable {
         try place(of: name).flatMap { tree.nodes[$0].kind == .null ? nil : $0 }
     }
 
-    /// Compared byte by byte: a name that is written with escapes is not found.
+    /// Compared byte by byte, and what is written with escapes as what it means.
     private func place(of name: String) throws(StoreFailure) -> Int? {
         let length = name.utf8.count
         var found: Int?
         var child = node + 1
         while child < tree.nodes[node].next {
             let key = tree.nodes[child]
-            if key.end - key.start == length,
-                tree.bytes[key.start..<key.end].elementsEqual(name.utf8)
-            {
+            let written = tree.bytes[key.start..<key.end]
+            let isMeant =
+                key.kind == .escapedText
+                ? JSONText.unescaped(written).map { $0.utf8.elementsEqual(name.utf8) } ?? false
+                : written.count == length && written.elementsEqual(name.utf8)
+            if isMeant {
                 guard found == nil else { throw failure(at: name) }
                 found = child + 1
             }

@@ -84,6 +84,16 @@ struct JSONTests {
         #expect(throws: StoreFailure.malformed(field: "o")) { _ = try json.objects("o") }
     }
 
+    /// A date of a refund is one however its name is written.
+    @Test func findsNamesThatAreWrittenWithEscapes() throws {
+        let json = try JSONObject(Array(#"{"revoc\u0061tionDate":7,"\ud800":1,"b\/c":2}"#.utf8))
+        #expect(try json.integer("revocationDate") == 7)
+        #expect(try json.integer("b/c") == 2)
+        #expect(throws: StoreFailure.malformed(field: "a")) {
+            _ = try JSONObject(Array(#"{"a":null,"\u0061":1}"#.utf8)).integer("a")
+        }
+    }
+
     @Test func passesOverAByteOrderMark() throws {
         #expect(try JSONObject(Array("\u{FEFF}{\"a\":\"x\"}".utf8)).text("a") == "x")
     }
