@@ -72,6 +72,11 @@ extension AppleEnquiry {
         case .heir(let heir, let own):
             var reading = try heir.reading(in: environment)
             if heir.isShared || own.isShared { reading.observation.forgetPeriod() }
+            if !heir.isShared,
+                case .refunded = try own.reading(in: environment).observation.status
+            {
+                reading.observation.note(refundOf: own.transaction.transactionId, since: facts)
+            }
             return reading
         case .substitute(let other, let own):
             var reading = try other.reading(in: environment)
@@ -127,6 +132,15 @@ extension AppleEnquiry {
 }
 
 extension Observation {
+    /// The refund of what was bought anew before anybody looked: it ends no access.
+    mutating func note(refundOf order: OrderID?, since facts: Facts) {
+        guard let order, order == facts.orderID, facts.wasGranted, facts.state != .refunded else {
+            return
+        }
+        pastRefunds.insert(order)
+        signals.insert(.pastPeriodRefunded)
+    }
+
     /// Leaves out what it says of a period that was paid: nobody has paid another one of a purchase
     /// by a copy of the family's that runs in its place, or for it.
     mutating func forgetPeriod() {

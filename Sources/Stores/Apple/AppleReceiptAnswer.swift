@@ -50,6 +50,9 @@ struct AppleReceiptReader: Sendable {
             if heir.isShared || own.isShared { observation.forgetPeriod() }
             observation.nextToken = nextToken(scene.response)
             let isEnd = !reading.isContested && reading.observation.hasEnded
+            if isEnd, !heir.isShared, case .refunded = reading.observation.status {
+                observation.note(refundOf: own.shownID, since: facts)
+            }
             return isEnd ? .verdict(observation) : observation.asSubstitute()
         }
         if !reading.isContested, reading.observation.hasEnded,
