@@ -70,8 +70,9 @@ extension GoogleObservation {
             || unlisted.contains { $0.names.contains(product) }
     }
 
+    /// Another base plan is another item of the same product: the later end counts.
     private func listed(_ product: ProductID) -> GoogleItem? {
-        snapshot.items.first { $0.product == product }
+        GoogleItem.latest(snapshot.items.filter { $0.product == product })
     }
 
     /// Whether what is not in force any more was cut short.

@@ -68,9 +68,17 @@ struct GoogleItem: Hashable, Sendable {
         let candidates = owned.isEmpty ? items : owned
         let known = candidates.filter { $0.product == product }
         let next = candidates.filter { $0.notes.replaced?.product == product }
-        return [known, next, candidates].first { !$0.isEmpty }?.max { left, right in
-            guard let start = left.expires, let end = right.expires else { return false }
-            return start < end
-        }
+        return [known, next, candidates].first { !$0.isEmpty }.flatMap(latest)
+    }
+
+    /// The one that lasts longest, and of those that are not owned the first.
+    static func latest(_ items: [GoogleItem]) -> GoogleItem? {
+        let owned = items.filter { $0.expires != nil }
+        return owned.isEmpty
+            ? items.first
+            : owned.max { left, right in
+                guard let start = left.expires, let end = right.expires else { return false }
+                return start < end
+            }
     }
 }

@@ -159,7 +159,12 @@ struct GoogleObservation: Sendable {
 
     private var observedItems: [Item] {
         guard let main else { return [] }
-        let others = inForce.filter { $0.product != main.product }
+        // Of an item that is listed twice the later end counts, in its first place.
+        var seen: Set<ProductID> = [main.product]
+        let others = inForce.compactMap { item in
+            seen.insert(item.product).inserted
+                ? GoogleItem.latest(inForce.filter { $0.product == item.product }) : nil
+        }
         return ([main] + others).map { Item(names: [$0.product], expiresAt: $0.expires) } + unlisted
     }
 }
