@@ -47,10 +47,17 @@ extension GoogleObservation {
     private var isAnythingSaidToBeTakenBack: Bool {
         clues.contains { clue in
             switch clue {
-            case .refund, .revoked: true
+            case .refund(let order): !isOfPastPeriod(order)
+            case .revoked: true
             case .pause, .void: false
             }
         }
+    }
+
+    /// The refund of a past period takes nothing that runs (design rule 6).
+    private func isOfPastPeriod(_ order: OrderID) -> Bool {
+        guard let paid = main?.paidOrder else { return false }
+        return GoogleOrderID(order).isBefore(GoogleOrderID(paid))
     }
 
     /// Why a product that was held, beside the main one or as that, is not in force any more: cut
