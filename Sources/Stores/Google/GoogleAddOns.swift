@@ -24,8 +24,17 @@ extension GoogleObservation {
 
     /// Up to when the main product is known to be paid.
     var knownPaidThrough: Timestamp? {
-        guard let main, isLeftOver else { return facts.paidThrough }
-        return heldEnd(of: main.product)
+        guard let main, !comesBackAlone else { return nil }
+        return isLeftOver ? heldEnd(of: main.product) : facts.paidThrough
+    }
+
+    /// Whether the main product is what is left of a purchase that gave nothing for a while, as
+    /// after a hold: what was known is of the former one, which is over.
+    private var comesBackAlone: Bool {
+        guard let main, main.product != facts.product, facts.access == .none, facts.state == .hold,
+            main.notes.replaced?.product != facts.product, let former = listed(facts.product)
+        else { return false }
+        return former.expires != nil && former.replacement != main.product
     }
 
     /// What is still held to a known end and is not listed at all: an answer that lacks a piece
