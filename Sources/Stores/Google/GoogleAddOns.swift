@@ -91,10 +91,14 @@ extension GoogleObservation {
         GoogleItem.latest(snapshot.items.filter { $0.product == product })
     }
 
-    /// Whether what is not in force any more was cut short.
+    /// Whether what is not in force any more was cut short. In grace its end may only have been
+    /// moved while it was not paid: there Google has to name its order.
     private func isGivenBack(_ holding: Holding) -> Bool {
-        guard facts.state != .grace, let known = holding.expiresAt else { return false }
-        return listed(holding.product)?.expires ?? now < known - .minutes(1)
+        guard let known = holding.expiresAt else { return false }
+        let listed = listed(holding.product)
+        guard listed?.expires ?? now < known - .minutes(1) else { return false }
+        guard facts.state == .grace else { return true }
+        return listed?.paidOrder.map(clues.refundedOrders.contains) ?? false
     }
 
     var itemOrders: GoogleItemOrders {
