@@ -48,6 +48,15 @@ extension GoogleObservation {
         return latest == known || GoogleOrderID(latest).isBefore(GoogleOrderID(known))
     }
 
+    /// Whether an earlier order is what is left of a period that was taken back: that period stays
+    /// the known one, by which the end of its refund is known.
+    var isLeftOfTakenBack: Bool {
+        guard facts.state == .refunded, snapshot.state == .expired, endsEarlier,
+            let known = facts.period, let paid = main?.paidOrder
+        else { return false }
+        return GoogleOrderID(paid).isBefore(GoogleOrderID(known))
+    }
+
     private var endsEarlier: Bool {
         guard let known = facts.paidThrough ?? facts.expiresAt, let expires = main?.expires else {
             return false

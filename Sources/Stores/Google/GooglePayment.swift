@@ -86,7 +86,7 @@ extension GoogleObservation {
         guard age == .current else { return nil }
         // Only what was paid is taken back.
         if isTakenBackUnseen { return endedOrder }
-        guard !isUnproven, !isUnknownAtFirstSight else { return nil }
+        guard !isUnproven, !isUnknownAtFirstSight, !isLeftOfTakenBack else { return nil }
         return snapshot.payment == .notSaid && isUnpaid ? nil : main?.paidOrder
     }
 
