@@ -79,7 +79,9 @@ extension Judgement {
 
     /// Whether it goes on without the product that was not paid: that one is gone, or will be.
     private var isWithoutWhatFailed: Bool {
-        wasTroubleOfAnother && (observation.lossOfPart != nil || observation.willRenew == false)
+        if isLeftOver, observation.lossOfPart != nil { return true }
+        return wasTroubleOfAnother
+            && (observation.lossOfPart != nil || observation.willRenew == false)
     }
 
     /// Whether what was free until now is paid.
