@@ -144,7 +144,10 @@ struct GoogleObservation: Sendable {
     private var willRenew: Bool? {
         guard let main else { return nil }
         guard let next = main.replacement else { return main.renews }
-        return snapshot.items.first { $0.product == next && $0 != main }?.renews ?? main.renews
+        let successor = snapshot.items.first { $0.product == next && $0 != main }
+        if let successor { return successor.renews }
+        // Cancelled, nothing renews; otherwise an answer without the other does not tell.
+        return snapshot.state == .active || snapshot.state == .inGracePeriod ? nil : main.renews
     }
 
     /// Of a renewal that may not be paid version 1 does not tell.
