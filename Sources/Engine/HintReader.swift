@@ -20,14 +20,14 @@ struct HintReader: Sendable {
     private static let databaseRest = Duration.seconds(5)
 
     /// - Returns: what is to be told of it. Cut short is no failure: the next one may read on at
-    ///   once.
+    ///   once, or when the day's budget of the source has room again.
     func read(_ source: HintSource, _ start: HintWatch.Start) async -> HintReading {
-        let left = HintReading(
-            source.name, .left, rest: source.budget == nil ? .zero : start.early)
         var pulled = Pulled()
         do throws(LedgerError) {
             try await pull(source, start, into: &pulled)
-            guard !Task.isCancelled, !pulled.isLost else { return left }
+            guard !Task.isCancelled, !pulled.isLost else {
+                return left(source, start, pulled)
+            }
             // Of all its pages: one that is taken does not mend the next one.
             context.faults.ended(.hintPages(source.name))
             telling.tell(source, pulled)
@@ -43,18 +43,26 @@ struct HintReader: Sendable {
                     rest(of: source, failures, failure),
                     leastRest(of: source, from: start, after: pulled)))
         } catch {
-            guard !Task.isCancelled else { return left }
+            guard !Task.isCancelled else { return left(source, start, pulled) }
             context.faults.met(error, by: .hintPages(source.name))
             context.log.debug(.hintPagesWait(source.name, error))
-            let rest = min(source.interval, Self.databaseRest)
-            return HintReading(
-                source.name, .left,
-                rest: max(rest, leastRest(of: source, from: start, after: pulled)))
+            return left(
+                source, start, pulled, atLeast: min(source.interval, Self.databaseRest))
         }
     }
 
-    /// Calls count to the day's budget of a source also where they brought nothing, or nothing
-    /// that could be stored, and beside those of an earlier pass for which it was still to rest.
+    private func left(
+        _ source: HintSource, _ start: HintWatch.Start, _ pulled: Pulled,
+        atLeast rest: Duration = .zero
+    ) -> HintReading {
+        HintReading(
+            source.name, .left, position: pulled.position,
+            rest: max(rest, leastRest(of: source, from: start, after: pulled)))
+    }
+
+    /// Calls count to the day's budget of a source also where they were cut short, brought nothing,
+    /// or nothing that could be stored, and beside those of an earlier pass for which it was still
+    /// to rest.
     private func leastRest(
         of source: HintSource, from start: HintWatch.Start, after pulled: Pulled
     ) -> Duration {
@@ -97,7 +105,8 @@ struct HintReader: Sendable {
                 pulled.position = page.position
                 return
             }
-            guard try await store(page, of: source, at: now) else {
+            let rest = leastRest(of: source, from: start, after: pulled)
+            guard try await store(page, of: source, at: now, resting: rest) else {
                 pulled.isLost = true
                 return
             }
@@ -123,13 +132,17 @@ struct HintReader: Sendable {
         }
     }
 
+    /// What its calls so far have used up of its day is stored with each page: a process that dies
+    /// tells nothing later.
+    ///
     /// - Returns: whether the source is still ours.
     private func store(
-        _ page: HintPage, of source: HintSource, at now: Timestamp
+        _ page: HintPage, of source: HintSource, at now: Timestamp, resting rest: Duration
     ) async throws(LedgerError) -> Bool {
-        let delivery = HintDelivery(
+        var delivery = HintDelivery(
             page, from: source.name, about: source.app, by: context.worker,
             lease: context.settings.lease, began: now)
+        if source.budget != nil { delivery.rest = rest }
         guard let report = try await self.store.take(delivery) else {
             telling.elsewhere(source)
             return false

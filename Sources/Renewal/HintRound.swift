@@ -61,6 +61,9 @@ package struct HintDelivery: Sendable {
     package let lease: Duration
     /// The database's time when the pull began: what was checked since is left.
     package let began: Timestamp
+    /// For how long the source is to rest if nothing more is heard of its reading: what the calls
+    /// so far have used up of its day. Nil where its calls are not limited by the day.
+    package var rest: Duration?
 
     package init(
         _ page: HintPage, from source: SourceID, about app: AppKey, by worker: WorkerID,

@@ -98,6 +98,7 @@ extension ModelState {
         let (now, lane) = (self.now, lane(of: delivery.app))
         if let position = delivery.page.position { sources[delivery.source]?.position = position }
         sources[delivery.source]?.readUntil = now + delivery.lease
+        if let rest = delivery.rest { sources[delivery.source]?.dueAt = now + rest }
         let fresh = delivery.page.hints.filter { heard.insert($0.id).inserted }
         var (woken, unclaimed) = (0, 0)
         for hint in fresh {

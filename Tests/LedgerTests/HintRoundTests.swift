@@ -66,6 +66,34 @@ import Testing
         #expect(try await round(stage, .random(), wanted: [all[1]]).granted == [:])
     }
 
+    /// The calls of a reading whose process has died were stored with its pages: the next pass, and
+    /// a daemon, wait for what they have used up.
+    @Test func whatADeadReaderHasUsedUpStillCounts() async throws {
+        let stage = try await Stage()
+        let (dead, heir, all) = (WorkerID.random(), WorkerID.random(), names(3))
+        let granted = try await round(stage, dead, wanted: all)
+        for (name, rest) in zip(all, [Duration.seconds(900), .seconds(300), nil]) {
+            let hints = [Hint(id: "1", subject: .token("token"))]
+            var delivery = HintDelivery(
+                HintPage(hints: hints, position: "here", hasMore: true), from: name,
+                about: AppKey(store: .google, id: "com.example.1"), by: dead, lease: lease,
+                began: granted.now)
+            delivery.rest = rest
+            #expect(try await stage.ledger.take(delivery) != nil)
+        }
+        // It reads on meanwhile.
+        #expect(try await round(stage, dead, kept: all).lost == [])
+        try await stage.beside.script("UPDATE renewald.hint_source SET lease_until = now()")
+        #expect(try await round(stage, heir, wanted: all).granted.keys.sorted() == [all[2]])
+        var pass = HintRound(lease: lease)
+        (pass.wanted, pass.isEarly, pass.limited) = (all, true, [all[0], all[1]])
+        let turns = try await stage.ledger.hintRound(pass, by: heir)
+        #expect(turns.granted[all[1]] == HintCursor(position: "here", failures: 0))
+        #expect(try #require(turns.early[all[1]]) > .seconds(200))
+        #expect(turns.granted[all[0]] == nil)
+        #expect(try #require(turns.waits[all[0]]) > .seconds(800))
+    }
+
     /// What was cut short keeps what is known of it, and is free at once.
     @Test func whatWasLeftStaysAsItWas() async throws {
         let stage = try await Stage()

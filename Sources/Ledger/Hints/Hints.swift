@@ -63,7 +63,8 @@ extension PostgresLedger {
             SQL.commitPull(
                 .text(source), .uuid(delivery.worker.uuid),
                 page.position.map(PostgresValue.text) ?? .null,
-                .int64(delivery.lease.microseconds)),
+                .int64(delivery.lease.microseconds),
+                delivery.rest.map { .int64($0.microseconds) } ?? .null),
             SQL.registerApps(.texts([app.store.rawValue]), .texts([app.id])),
         ]
         let first = statements.count
