@@ -92,6 +92,7 @@ package struct Apply: Sendable {
             let step = Self.step(of: outcomes).map(withEvidence)
             let commit = try await ledger.commit(step, under: nil, at: now)
             for trip in commit.trips { log.alert(trip) }
+            try commit.requireAll()
             events += commit.events
             changed.formUnion(commit.committed.map(\.claim.purchaseID))
             report.difference.sharing += commit.committed.map(\.newHolders).reduce(0, +)

@@ -68,6 +68,7 @@ package struct Release: Sendable {
         guard !Task.isShuttingDownGracefully else { return Report(left: rows.count) }
         let check = UserCheck(services, isDryRun: false, releasing: Set(rows.map(\.purchaseID)))
         let checked = try await check.run(user: user)
+        if let trouble = checked.trouble { throw trouble }
         let decided = Dictionary(
             checked.purchases.filter(\.isDecided).map { ($0.claim.purchaseID, $0.facts) },
             uniquingKeysWith: { first, _ in first })
@@ -104,6 +105,7 @@ package struct Release: Sendable {
             let commit = try await services.ledger.commit(
                 claims.map { discardHold(of: $0, at: now, under: services.rules) }, under: nil,
                 at: now)
+            try commit.requireAll()
             let done = Set(commit.committed.map(\.claim.purchaseID))
             for row in rows {
                 if done.contains(row.purchaseID) { report.dropped += 1 } else { report.left += 1 }

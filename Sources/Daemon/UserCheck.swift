@@ -40,6 +40,10 @@ package struct CheckedUser: Sendable {
     package var contested: [Claim] = []
     /// Those whose turn had not come when the check was stopped: nobody has asked about them.
     package var left: [Claim] = []
+    /// What the database met after a part was stored: then those above may not be all.
+    package var trouble: LedgerError?
+
+    fileprivate var isComplete: Bool { contested.isEmpty && left.isEmpty }
 
     package var isUnknown: Bool {
         purchases.isEmpty && unreadable.isEmpty && contested.isEmpty && left.isEmpty
@@ -67,31 +71,45 @@ package struct UserCheck: Sendable {
     }
 
     /// - Returns: nothing for an unknown user.
+    /// - Throws: what the database says where nothing was stored.
     package func run(user: UserID) async throws(LedgerError) -> CheckedUser {
         var done: [Int64: CheckedPurchase] = [:]
         var checkedUser = CheckedUser()
-        for _ in 0..<Self.roundLimit {
-            let (all, unreadable) = try await services.ledger.purchases(
-                ofUser: user, includingClaimed: true)
-            checkedUser.unreadable = unreadable
-            let claims = all.filter { claim in
-                done[claim.purchaseID] == nil && released?.contains(claim.purchaseID) ?? true
+        do throws(LedgerError) {
+            for _ in 0..<Self.roundLimit {
+                try await round(of: user, &done, &checkedUser)
+                if checkedUser.isComplete || isDryRun || Task.isShuttingDownGracefully { break }
             }
-            let asked = try await ask(claims)
-            for checked in try await commit(asked)
-            where checked.isDecided || !checked.isToBeCommitted {
-                done[checked.claim.purchaseID] = checked
-            }
-            let begun = Set(asked.map(\.claim.purchaseID))
-            let open = claims.filter { done[$0.purchaseID] == nil }
-            checkedUser.contested = open.filter { begun.contains($0.purchaseID) }
-            checkedUser.left = open.filter { !begun.contains($0.purchaseID) }
-            if open.isEmpty || isDryRun || Task.isShuttingDownGracefully { break }
+        } catch {
+            // What is stored is shown, whatever came of the rest.
+            guard !isDryRun, done.values.contains(where: \.isDecided) else { throw error }
+            checkedUser.trouble = error
         }
         checkedUser.purchases = done.values.sorted {
             $0.claim.purchaseID < $1.claim.purchaseID
         }
         return checkedUser
+    }
+
+    private func round(
+        of user: UserID, _ done: inout [Int64: CheckedPurchase], _ checkedUser: inout CheckedUser
+    ) async throws(LedgerError) {
+        let (all, unreadable) = try await services.ledger.purchases(
+            ofUser: user, includingClaimed: true)
+        checkedUser.unreadable = unreadable
+        let claims = all.filter { claim in
+            done[claim.purchaseID] == nil && released?.contains(claim.purchaseID) ?? true
+        }
+        let asked = try await ask(claims)
+        let (committed, trouble) = try await commit(asked)
+        for checked in committed where checked.isDecided || !checked.isToBeCommitted {
+            done[checked.claim.purchaseID] = checked
+        }
+        let begun = Set(asked.map(\.claim.purchaseID))
+        let open = claims.filter { done[$0.purchaseID] == nil }
+        checkedUser.contested = open.filter { begun.contains($0.purchaseID) }
+        checkedUser.left = open.filter { !begun.contains($0.purchaseID) }
+        if let trouble { throw trouble }
     }
 
     /// - Returns: of all but those whose turn had not come when the command was stopped.
@@ -141,10 +159,11 @@ package struct UserCheck: Sendable {
             await pass.ask(claim, permit, since: began), by: pass, isReleasing: released != nil)
     }
 
+    /// - Returns: what became of each, and what the database met after a part was stored.
     private func commit(
         _ checked: [CheckedPurchase]
-    ) async throws(LedgerError) -> [CheckedPurchase] {
-        guard let now = checked.map(\.claim.claimedAt).max() else { return [] }
+    ) async throws(LedgerError) -> ([CheckedPurchase], LedgerError?) {
+        guard let now = checked.map(\.claim.claimedAt).max() else { return ([], nil) }
         let outcomes = checked.filter(\.isToBeCommitted).map(\.outcome)
         let report =
             isDryRun
@@ -157,7 +176,7 @@ package struct UserCheck: Sendable {
             uniqueKeysWithValues: (report.committed + report.refused).map {
                 ($0.claim.purchaseID, $0)
             })
-        return checked.map { one in
+        let told = checked.map { one in
             var one = one
             let outcome = decided[one.claim.purchaseID]
             one.isDecided = outcome != nil
@@ -165,5 +184,6 @@ package struct UserCheck: Sendable {
             one.events = report.events.filter { $0.purchaseID == one.claim.purchaseID }
             return one
         }
+        return (told, report.unfinished?.error)
     }
 }

@@ -149,7 +149,7 @@ final class Committer: Sendable {
         var attempts = 0
         while !pending.isEmpty {
             do {
-                try await store(pending, as: part)
+                try await store(&pending, as: part)
                 faults.ended(.commits)
                 if attempts > 0 {
                     log.notice(.commitGoesOn, metadata: LogField.topic(.commitGoesOn))
@@ -173,17 +173,25 @@ final class Committer: Sendable {
         }
     }
 
-    /// One attempt.
-    private func store(_ batch: [Outcome], as part: Heartbeat.Part) async throws(LedgerError) {
+    /// One attempt. Where it throws, `batch` is what is left of it: what was stored is told.
+    private func store(
+        _ batch: inout [Outcome], as part: Heartbeat.Part
+    ) async throws(LedgerError) {
         guard let now = batch.map(\.claim.claimedAt).max() else { return }
         context.heartbeat.expect(part, within: settings.stallLimit)
         let report = try await context.ledger.commit(batch, under: leases.lease, at: now)
-        state.withLock { state in
-            state.trouble = nil
-            state.hasGivenUp = false
+        let left = report.unfinished?.left ?? []
+        if left.isEmpty {
+            state.withLock { state in
+                state.trouble = nil
+                state.hasGivenUp = false
+            }
         }
-        context.inFlight.remove(batch.map(\.claim))
+        let waiting = Set(left.map(\.claim))
+        context.inFlight.remove(batch.map(\.claim).filter { !waiting.contains($0) })
+        batch = left
         account(report)
+        if !left.isEmpty { try report.requireAll() }
     }
 
     private func drop(_ batch: [Outcome]) {
@@ -261,14 +269,14 @@ extension Committer {
     /// Tries what was refused again; what has waited for too long is asked about again.
     private func tryAgain(_ entries: [RefusedOutcomes.Entry]) async {
         guard !entries.isEmpty else { return }
-        let outcomes = entries.map(\.outcome)
-        var taken: Set<Claim> = []
+        var outcomes = entries.map(\.outcome)
+        var taken = Set(outcomes.map(\.claim))
         do {
-            try await store(outcomes, as: .commits)
-            taken = Set(outcomes.map(\.claim))
+            try await store(&outcomes, as: .commits)
         } catch {
+            taken.subtract(outcomes.map(\.claim))
             if error.isLasting, outcomes.count > 1 {
-                taken = Set(await separate(outcomes, as: .commits).taken.map(\.claim))
+                taken.formUnion(await separate(outcomes, as: .commits).taken.map(\.claim))
             }
         }
         let limit = settings.lease * Self.patience
@@ -305,12 +313,15 @@ extension Committer {
         var others = batch
         let first = others.remove(at: .random(in: others.indices))
         var parts = [others, [first]]
-        while let next = parts.popLast() {
+        while var next = parts.popLast() {
             guard !next.isEmpty else { continue }
+            let tried = next
             do {
-                try await store(next, as: part)
-                separated.taken += next
+                try await store(&next, as: part)
+                separated.taken += tried
             } catch {
+                let left = Set(next.map(\.claim))
+                separated.taken += tried.filter { !left.contains($0.claim) }
                 guard error.isLasting, !separated.taken.isEmpty else {
                     separated.left = next + parts.joined()
                     return separated

@@ -45,8 +45,7 @@ struct CheckCommand: AsyncParsableCommand {
                             of: user,
                             checked.purchases.map(CheckJSON.Purchase.init)
                                 + checked.unreadable.map(CheckJSON.Purchase.init)
-                                + checked.contested.map { .init($0, rule: $0.contestedRule) }
-                                + checked.left.map { .init($0, rule: $0.leftRule) }
+                                + checked.undone.map { .init($0.claim, rule: $0.rule) }
                         ).line())
             } else {
                 try Console.say(
@@ -56,6 +55,7 @@ struct CheckCommand: AsyncParsableCommand {
                 Console.complain(
                     "interrupted: \(count(checked.left.count, "purchase")) not asked about")
             }
+            if let trouble = checked.trouble { throw trouble }
             if checked.isUnknown, require { throw ExitReason.noInput }
             if !checked.unreadable.isEmpty || !checked.contested.isEmpty || !checked.left.isEmpty
                 || checked.purchases.contains(where: \.isUnjudged)

@@ -21,10 +21,7 @@ struct CheckText {
             lines += ["", "purchase \(one.id): \(one.title)"]
             lines += [row("problem", "\(one.problem)")]
         }
-        let undone =
-            checked.contested.map { ($0, $0.contestedRule) }
-            + checked.left.map { ($0, $0.leftRule) }
-        for (claim, rule) in undone {
+        for (claim, rule) in checked.undone {
             lines += ["", "purchase \(claim.purchaseID): \(claim.purchase.facts.product)"]
             lines += [row("rule", rule)]
         }
@@ -94,5 +91,13 @@ struct CheckText {
         return calls.map { call in
             "\(call.name): \(call.status.map(String.init) ?? "no reply")"
         }.joined(separator: "; ")
+    }
+}
+
+extension CheckedUser {
+    /// Those of which nothing was written, each with what is shown instead of a rule of judgement.
+    var undone: [(claim: Claim, rule: String)] {
+        contested.map { ($0, trouble == nil ? $0.contestedRule : $0.unstoredRule) }
+            + left.map { ($0, $0.leftRule) }
     }
 }

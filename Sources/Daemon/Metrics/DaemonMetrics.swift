@@ -95,7 +95,8 @@ package final class DaemonMetrics: Sendable {
         do throws(Failure) {
             let report = try await commit()
             timer(.commitDuration).recordNanoseconds((ContinuousClock.now - began).nanoseconds)
-            counter(.commits, [("result", "committed")]).increment(by: 1)
+            let result = report.unfinished == nil ? "committed" : "failed"
+            counter(.commits, [("result", result)]).increment(by: 1)
             count(.outcomes, "committed", report.committed.count)
             count(.outcomes, "dropped", report.dropped.count)
             count(.outcomes, "refused", report.refused.count)

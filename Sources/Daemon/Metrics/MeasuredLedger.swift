@@ -52,11 +52,13 @@ struct MeasuredLedger: EngineLedger, HintStore, SweepStore, RefundStore {
     func commit(
         _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp
     ) async throws(LedgerError) -> CommitReport {
-        try await counting("commit") { () throws(LedgerError) in
+        let report = try await counting("commit") { () throws(LedgerError) in
             try await telemetry.metrics.committing { () throws(LedgerError) in
                 try await ledger.commit(outcomes, under: lease, at: now)
             }
         }
+        if report.unfinished != nil { fails("commit") }
+        return report
     }
 
     func beat(_ worker: WorkerID, name: String, lease: Duration) async throws(LedgerError) -> Int {
@@ -167,6 +169,13 @@ struct MeasuredLedger: EngineLedger, HintStore, SweepStore, RefundStore {
     }
 
     /// Counts a failure of the database, and notes whether it answers.
+    private func fails(_ operation: String) {
+        // A stop cancels what is under way: that says nothing of the database.
+        guard !Task.isCancelled else { return }
+        telemetry.metrics.databaseFailed(operation)
+        telemetry.health.databaseAnswers(false)
+    }
+
     private func counting<Value>(
         _ operation: String, _ work: () async throws(LedgerError) -> Value
     ) async throws(LedgerError) -> Value {
@@ -175,11 +184,7 @@ struct MeasuredLedger: EngineLedger, HintStore, SweepStore, RefundStore {
             telemetry.health.databaseAnswers(true)
             return value
         } catch {
-            // A stop cancels what is under way: that says nothing of the database.
-            if !Task.isCancelled {
-                telemetry.metrics.databaseFailed(operation)
-                telemetry.health.databaseAnswers(false)
-            }
+            fails(operation)
             throw error
         }
     }

@@ -101,6 +101,11 @@ extension Claim {
         "another worker changed it each time; nothing was written: run check again"
     }
 
+    /// The same, where the database took only a part of the user's purchases.
+    package var unstoredRule: String {
+        "the database did not take it; nothing was written: run check again"
+    }
+
     /// The same, where the check was stopped before its turn came.
     package var leftRule: String { "not asked about: the check was interrupted" }
 }

@@ -13,20 +13,33 @@ extension PostgresLedger {
     ///   - outcomes: claims and what was decided about each, in any order.
     ///   - lease: nil for a check outside of any lease; the versions decide then.
     ///   - now: the database's time of the decisions.
-    /// - Returns: what was committed, dropped and refused, and the events written.
+    /// - Returns: what was committed, dropped and refused, and the events written. A batch that had
+    ///   to be divided may be stored in part: then the report has what it met, and what is left.
     /// - Throws: `.unavailable` when it is not known whether anything was committed or nothing was;
     ///   calling again with the same outcomes is safe.
     package func commit(
         _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp
     ) async throws(LedgerError) -> CommitReport {
+        var report = CommitReport()
         var waits = LockWaits()
-        return try await commit(outcomes, under: lease, at: now, &waits)
+        do throws(LedgerError) {
+            try await commit(outcomes, under: lease, at: now, into: &report, &waits)
+        } catch {
+            guard report.hasStored else { throw error }
+            let done = Set(
+                (report.committed + report.refused).map(\.claim.row) + report.dropped.map(\.row))
+            let left = outcomes.filter { !done.contains($0.claim.row) }
+            if !left.isEmpty { report.unfinished = UnfinishedCommit(left: left, error: error) }
+        }
+        return report
     }
 
+    /// Whatever it throws, `report` has all that was stored before.
     func commit(
-        _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp, _ waits: inout LockWaits
-    ) async throws(LedgerError) -> CommitReport {
-        var report = CommitReport()
+        _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp,
+        into report: inout CommitReport, _ waits: inout LockWaits
+    ) async throws(LedgerError) {
+        let droppedBefore = report.dropped.count
         var pending = outcomes.sorted(on: \.claim.row)
         let policies = try await numbers(ofRulesOf: outcomes)
         var lost = LedgerError.unavailable(reason: "other sessions kept changing the batch")
@@ -36,7 +49,7 @@ extension PostgresLedger {
             if round > 0 || !isHeld(pending, by: lease) {
                 pending = try await standing(pending, under: lease, dropping: &report)
             }
-            guard !pending.isEmpty else { return report }
+            guard !pending.isEmpty else { return }
             let batch: CommitBatch
             let sealer = try await sealer(for: pending)
             do {
@@ -44,7 +57,7 @@ extension PostgresLedger {
                     pending, under: lease, at: now, policies: policies, sealer: sealer)
             } catch .unreadableUser {
                 return try await commitHalves(
-                    pending, under: lease, at: now, into: report, &waits, because: Self.unreadable)
+                    pending, under: lease, at: now, into: &report, &waits, because: Self.unreadable)
             }
             do {
                 _ = try await writes.pipeline(batch.statements)
@@ -52,10 +65,10 @@ extension PostgresLedger {
                 report.events += batch.events
                 report.trips += batch.trips
                 waits.passed(batch.outcomes)
-                return report
+                return
             } catch .conflict(.lockNotAvailable) {
                 return try await commitAroundLocks(
-                    pending, under: lease, at: now, into: report, &waits)
+                    pending, under: lease, at: now, into: &report, &waits)
             } catch .rejected(.noLongerValid, let what, _) {
                 isRefused = true
                 if what.hasPrefix(Sealer.lost) { vault.forgetCurrent() }
@@ -65,16 +78,16 @@ extension PostgresLedger {
                 lost = .unavailable(reason: "the claims kept changing during the commit")
             } catch .rejected(let state, _, _) where state.isOfContent {
                 return try await commitHalves(
-                    pending, under: lease, at: now, into: report, &waits,
+                    pending, under: lease, at: now, into: &report, &waits,
                     because: "the reply could not be stored (SQLSTATE \(state))")
             } catch {
                 throw LedgerError(error)
             }
         }
         // Nobody is faster where each claim stands: outcomes of the batch are in each other's way.
-        if isRefused, report.dropped.isEmpty, pending.count > 1 {
+        if isRefused, report.dropped.count == droppedBefore, pending.count > 1 {
             return try await commitHalves(
-                pending, under: lease, at: now, into: report, &waits,
+                pending, under: lease, at: now, into: &report, &waits,
                 because: "it kept being refused")
         }
         throw lost
@@ -83,20 +96,18 @@ extension PostgresLedger {
     /// One bad outcome must not hold up the others: the batch is halved until it stands alone.
     private func commitHalves(
         _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp,
-        into report: CommitReport, _ waits: inout LockWaits, because reason: String
-    ) async throws(LedgerError) -> CommitReport {
-        var report = report
+        into report: inout CommitReport, _ waits: inout LockWaits, because reason: String
+    ) async throws(LedgerError) {
         guard outcomes.count > 1 else {
             if let outcome = outcomes.first {
                 try await setLater(outcome, under: lease, at: now, into: &report, because: reason)
             }
-            return report
+            return
         }
         let middle = outcomes.count / 2
         for half in [Array(outcomes[..<middle]), Array(outcomes[middle...])] {
-            report += try await commit(half, under: lease, at: now, &waits)
+            try await commit(half, under: lease, at: now, into: &report, &waits)
         }
-        return report
     }
 
     /// Stores nothing of an outcome but that it could not be stored. Left as it is, the purchase

@@ -67,11 +67,10 @@ extension PostgresLedger {
     /// - Throws: `.unavailable` where it holds a table, or too many rows.
     func commitAroundLocks(
         _ outcomes: [Outcome], under lease: Lease?, at now: Timestamp,
-        into report: CommitReport, _ waits: inout LockWaits
-    ) async throws(LedgerError) -> CommitReport {
+        into report: inout CommitReport, _ waits: inout LockWaits
+    ) async throws(LedgerError) {
         try waits.begin()
         let locked = try await lockedClaims(outcomes.map(\.claim))
-        var report = report
         var rest: [Outcome] = []
         var isAnotherBatch = false
         for outcome in outcomes {
@@ -89,28 +88,25 @@ extension PostgresLedger {
         }
         let parts = isAnotherBatch ? [rest] : waits.parts(of: outcomes)
         if parts.count == 1, !isAnotherBatch, let outcome = outcomes.first {
-            return try await postpone(outcome, under: lease, at: now, into: report, &waits)
+            return try await postpone(outcome, under: lease, at: now, into: &report, &waits)
         }
         for part in parts where !part.isEmpty {
-            report += try await commit(part, under: lease, at: now, &waits)
+            try await commit(part, under: lease, at: now, into: &report, &waits)
         }
-        return report
     }
 
     /// Moves the next check of an outcome that stands alone, and nothing where even that waits.
     private func postpone(
         _ outcome: Outcome, under lease: Lease?, at now: Timestamp,
-        into report: CommitReport, _ waits: inout LockWaits
-    ) async throws(LedgerError) -> CommitReport {
-        var report = report
+        into report: inout CommitReport, _ waits: inout LockWaits
+    ) async throws(LedgerError) {
         guard !outcome.waitsForRows else {
             report.dropped.append(outcome.claim)
-            return report
+            return
         }
         let later = outcome.waiting(at: now, Outcome.rowsAreHeld)
-        report += try await commit([later], under: lease, at: now, &waits)
+        try await commit([later], under: lease, at: now, into: &report, &waits)
         try waits.isBlocked()
-        return report
     }
 
     /// - Returns: for each claim with a row that another session holds, whether its next check can

@@ -102,8 +102,20 @@ package struct CommitReport: Hashable, Sendable {
     package var events: [Event] = []
     /// Breakers that the commit has tripped.
     package var trips: [BreakerTrip] = []
+    /// Nil where all of it was tried. Else the above is stored all the same, for good.
+    package var unfinished: UnfinishedCommit?
 
     package init() {}
+
+    /// Whether the database has taken anything of it.
+    package var hasStored: Bool { !committed.isEmpty || !refused.isEmpty }
+
+    /// For those who do not go on with the rest.
+    ///
+    /// - Throws: what a part of it has met.
+    package func requireAll() throws(LedgerError) {
+        if let unfinished { throw unfinished.error }
+    }
 
     package static func += (whole: inout CommitReport, part: CommitReport) {
         whole.committed += part.committed
@@ -111,6 +123,19 @@ package struct CommitReport: Hashable, Sendable {
         whole.refused += part.refused
         whole.events += part.events
         whole.trips += part.trips
+        whole.unfinished = whole.unfinished ?? part.unfinished
+    }
+}
+
+/// What a commit has met after a part of it was stored.
+package struct UnfinishedCommit: Hashable, Sendable {
+    /// Of which it is not known whether anything was stored, or nothing was: to be tried again.
+    package let left: [Outcome]
+    package let error: LedgerError
+
+    package init(left: [Outcome], error: LedgerError) {
+        self.left = left
+        self.error = error
     }
 }
 
