@@ -124,6 +124,29 @@ import Testing
         #expect(try await stage.broken() == [])
     }
 
+    /// Those of one transaction have handed it in at one time: the last of them has it all the same.
+    @Test(arguments: [
+        ["bob", "carl", "dave"], ["dave", "carl", "bob"], ["bob", "dave", "carl"],
+        ["bob", "carl", "dave", "carl"], ["bob", "dave", "carl", "bob"],
+    ])
+    func theLastOfOneTransactionHasIt(_ users: [String]) async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        _ = try await submit(stage, "ann", "receipt")
+        try await check(stage, lease)
+        try await stage.beside.script("BEGIN")
+        for user in users { _ = try await submit(stage, user, "1000") }
+        try await stage.beside.script("COMMIT")
+        #expect(try await check(stage, lease).events.isEmpty)
+        let claims = try await stage.due(lease)
+        _ = try await stage.ledger.commit(
+            claims.map { outcome($0, answer($0), .move) }, under: lease, at: claims.latest)
+        #expect(
+            try await stage.list("SELECT user_id FROM renewald.purchases WHERE state = 'active'")
+                == users.suffix(1))
+        #expect(try await stage.broken() == [])
+    }
+
     /// The first form is in the other user's shard when the second one is folded into it.
     @Test func aFormAndItsFirstMoveInOneBatch() async throws {
         let stage = try await Stage()

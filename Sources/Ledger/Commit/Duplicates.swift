@@ -96,10 +96,10 @@ extension PostgresLedger {
 extension Purchase {
     /// All who have handed it in, its owner among them, and the latest last.
     fileprivate var submitters: [UserID] {
-        // The claimants are in order, the latest first; the owner has the last word where no claim
-        // is open.
-        let others = Array(claimants.reversed())
-        return claimant == nil ? others + [userID] : [userID] + others
+        // The claimants are in order, the latest first, but those of one transaction have one time:
+        // who was the last is known of itself. The owner has the last word where no claim is open.
+        guard let claimant else { return claimants.reversed() + [userID] }
+        return [userID] + claimants.reversed().filter { $0 != claimant } + [claimant]
     }
 }
 
