@@ -127,6 +127,22 @@ import Testing
         #expect(settlement.events.map(\.effectiveAt) == [try TestCalendar.time(day)])
     }
 
+    /// Google and Amazon end what they refund at once; the policy may let it run out.
+    @Test(arguments: ["refunded 25 ends=25", "ended 25"])
+    func endsWhatIsRefundedWhereItWasPaidTo(_ later: String) throws {
+        var stage = try Stage(Story(head: "refunded | active 30 | policy refund=period_end"))
+        let (_, first) = try stage.hear("refunded 25 ends=25", at: "25")
+        let end = try TestCalendar.time("30")
+        #expect(first.events.map(\.expiresAt) == [end])
+        #expect(stage.book.entitlements["pro"]?.expiresAt == end)
+        let (_, last) = try stage.hear(later, at: "30+1m")
+        #expect(last.events.map(\.kind) == [.revoke(.refunded)])
+        #expect(last.events.map(\.effectiveAt) == [end])
+        #expect(last.events.map(\.expiresAt) == [end])
+        let (outcome, _) = try stage.hear("refunded 25 ends=25", at: "32")
+        #expect(outcome.facts.expiresAt == end)
+    }
+
     @Test func saysThatAccessWillNotRenew() throws {
         var stage = try Stage(Story(head: "off | active 30"))
         #expect(stage.book.entitlements["pro"]?.willRenew == true)

@@ -75,6 +75,11 @@ struct HeardWords {
             observation.expiresAt = day
         case .pending, .hold, .paused, .refunded, .removedFromFamily, .replaced: break
         }
+        // `ends=25`: the end that the store names beside it.
+        if let end = try words.time("ends") {
+            observation.expiresAt = end
+            observation.items = observation.items.map { Item(names: $0.names, expiresAt: end) }
+        }
         if observation.period == "-" { observation.period = nil }
         return observation
     }

@@ -167,7 +167,7 @@ extension Judgement {
         // Refunded, it was left to run out.
         if known.state == .refunded, known.access == .granted {
             return Verdict(
-                state: .refunded, givesAccess: false, loss: .refunded, at: at,
+                state: .refunded, givesAccess: false, loss: .refunded, at: endOfRefunded(at: at),
                 rule: "refunded, and the paid period has run out")
         }
         let loss = cause.reason
@@ -195,8 +195,27 @@ extension Judgement {
                 rule: "refunded; the policy lets the paid period run out")
         }
         return Verdict(
-            state: .refunded, givesAccess: false, loss: .refunded, at: at, rule: "refunded")
+            state: .refunded, givesAccess: false, loss: .refunded, at: endOfRefunded(at: at),
+            rule: "refunded")
     }
+
+    /// What is refunded ends where it was paid to, where the policy lets it run out: a store that
+    /// ends it at once names the day of the refund.
+    private func endOfRefunded(at: Timestamp?) -> Timestamp? {
+        guard policy.refund == .periodEnd, known.access == .granted, let end = paidUntil
+        else { return at }
+        return at.map { max($0, end) } ?? end
+    }
+
+    /// The end of what was refunded and runs out, or has; nil where the store's own holds.
+    var endOfRunningOut: Timestamp? {
+        guard policy.refund == .periodEnd, facts.state == .refunded, let end = paidUntil,
+            known.access == .granted || known.state == .refunded && known.expiresAt == end
+        else { return nil }
+        return end
+    }
+
+    private var paidUntil: Timestamp? { latest(known.paidThrough, facts.paidThrough) }
 
     /// Rule 8: the replaced link never revokes its successor. It keeps access until the successor
     /// has been submitted, for `successor_wait` at most.

@@ -37,6 +37,7 @@ struct Judgement {
         facts.state = verdict.state
         if verdict.givesAccess, isStale { verdict = staleVerdict }
         facts.doubt = verdict.doubt
+        if let end = endOfRunningOut { (facts.paidThrough, facts.expiresAt) = (end, end) }
         if verdict.givesAccess {
             facts.access = .granted
             facts.lossReason = nil
@@ -106,7 +107,7 @@ struct Judgement {
                 holdings.append(
                     Holding(
                         entitlement: entitlement, product: item.names.last ?? facts.product,
-                        expiresAt: item.expiresAt ?? facts.expiresAt))
+                        expiresAt: endOfRunningOut ?? item.expiresAt ?? facts.expiresAt))
             }
         }
         return holdings
