@@ -25,24 +25,27 @@ struct TOMLLines {
                 for length in stride(from: table.count + 1, through: path.count, by: 1) {
                     note(Array(path.prefix(length)), line)
                 }
-                scanner.skipValue()
+                _ = scanner.skipValue()
             }
         }
     }
 
-    /// The line of a table header without a name, such as `[=]`, on which the parser would end the
-    /// whole process (an assertion of toml++) instead of refusing it. Right for any text up to its
-    /// first fault.
-    static func namelessHeader(in text: String) -> Int? {
+    /// What the parser would not refuse but end the whole process for, by an assertion of toml++:
+    /// a table header without a name, such as `[=]`, and in a list a `}` or a line separator of
+    /// Unicode. Right for any text up to its first fault.
+    static func trap(in text: String) -> TOMLComplaint? {
         var scanner = TOMLScanner(text)
         while scanner.skipToStatement() {
             let line = scanner.line
             if scanner.take("[") {
                 _ = scanner.take("[")
-                guard scanner.isAtHeaderName() else { return line }
+                guard scanner.isAtHeaderName() else {
+                    return TOMLComplaint(
+                        line: line, message: "a table header must begin with a name")
+                }
                 scanner.skipRestOfLine()
-            } else {
-                scanner.skipValue()
+            } else if let fault = scanner.skipValue() {
+                return TOMLComplaint(line: scanner.line, message: fault)
             }
         }
         return nil
@@ -157,10 +160,13 @@ private struct TOMLScanner {
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    /// Steps over `= value` up to the end of its last line.
-    mutating func skipValue() {
-        var depth = 0
+    /// Steps over `= value` up to the end of its last line, or up to what no list may hold.
+    ///
+    /// - Returns: what is wrong there.
+    mutating func skipValue() -> String? {
+        var open: [UInt8] = []
         while let byte = current {
+            let isInList = open.last == UInt8(ascii: "[")
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "'"):
                 skipString()
@@ -168,13 +174,18 @@ private struct TOMLScanner {
             case UInt8(ascii: "#"):
                 skipRestOfLine()
                 continue
-            case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
-            case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
-            case UInt8(ascii: "\n") where depth <= 0: return
+            case UInt8(ascii: "["), UInt8(ascii: "{"): open.append(byte)
+            case UInt8(ascii: "}") where isInList: return "a list must end with ]"
+            case UInt8(ascii: "]"), UInt8(ascii: "}"): _ = open.popLast()
+            case UInt8(ascii: "\n") where open.isEmpty: return nil
+            case 0xC2 where isInList && isAt("\u{85}"),
+                0xE2 where isInList && (isAt("\u{2028}") || isAt("\u{2029}")):
+                return "a list must not hold a line separator of Unicode"
             default: break
             }
             advance()
         }
+        return nil
     }
 
     /// Steps over a string of any of the four kinds.

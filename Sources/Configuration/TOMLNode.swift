@@ -51,9 +51,7 @@ indirect enum TOMLNode: Hashable, Sendable {
         guard !text.utf8.contains(0) else {
             throw TOMLComplaint(line: nil, message: "it contains a NUL character")
         }
-        if let line = TOMLLines.namelessHeader(in: text) {
-            throw TOMLComplaint(line: line, message: "a table header must begin with a name")
-        }
+        if let trap = TOMLLines.trap(in: text) { throw trap }
         do {
             return fields(of: try TOMLTable(string: text))
         } catch let error as TOMLParseError {

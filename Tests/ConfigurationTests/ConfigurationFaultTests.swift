@@ -266,6 +266,19 @@ import Testing
         ---
         [[=app]]
         => 1: is not valid TOML: a table header must begin with a name
+        ---
+        [[app]]
+        acknowledge = [ "a}\u{2028}", { b = [1] },
+            2, }
+        => 3: is not valid TOML: a list must end with ]
+        ---
+        [database]
+        url = [ \u{2028}"a" ]
+        => 2: is not valid TOML: a list must not hold a line separator of Unicode
+        ---
+        [database]
+        url = [ "a", \u{85}]
+        => 2: is not valid TOML: a list must not hold a line separator of Unicode
         """
 
     static let blocks = table.split(separator: "\n---\n").map(String.init)
