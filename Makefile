@@ -11,8 +11,11 @@ TEST_FLAGS ?=
 FUZZ ?= 100000
 # How many steps `lives` lives.
 SOAK ?= 1000000
-# How long `soak` runs, from which seed on, with how many customers a fleet.
+# How long `soak` and `fuzz-coverage` run.
 MINUTES ?= 10
+# What `fuzz-coverage` feeds: the whole name of a decoder, or all.
+DECODER ?= all
+# From which seed on `soak` runs, with how many customers a fleet.
 SEED ?= 1
 FLEET ?= 300
 # How often `crash` kills.
@@ -32,7 +35,7 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build packaged build-tests test fuzz soak lives crash sanitize mutants demo demo-migration conformance bench bench-idle bench-first-day bench-lag deb release pictures install lint format clean
+.PHONY: help deps build packaged build-tests test fuzz fuzz-coverage soak lives crash sanitize mutants demo demo-migration conformance bench bench-idle bench-first-day bench-lag deb release pictures install lint format clean
 
 help: ## Lists what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +71,12 @@ test: build-tests ## Runs the whole test suite, on a private PostgreSQL
 fuzz: build-tests ## Feeds every decoder with mutated answers (FUZZ=100000 of them)
 	RENEWALD_FUZZ=$(FUZZ) $(SWIFT) test --skip-build --disable-xctest --no-parallel \
 		--filter ConformanceTests.FuzzTests
+
+# Nothing is linked by the build: the linker that it uses for tests cannot link libFuzzer.
+fuzz-coverage: deps-test ## Feeds decoders with what reaches new code, by libFuzzer (MINUTES=10 DECODER=all)
+	$(SWIFT) build --scratch-path .build/fuzz --target ConformanceTests $(CHECKED) \
+		-Xswiftc -sanitize=fuzzer
+	@SWIFT="$(SWIFT)" scripts/fuzz-coverage $$(($(MINUTES) * 60)) "$(DECODER)"
 
 soak: deps-build ## Lets fleets live two years each on a virtual clock (MINUTES=10 SEED=1 FLEET=300)
 	$(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product soak

@@ -155,8 +155,8 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "Stores", "Curl", "Daemon", "Ledger", "Renewal", "StoreFixtures", "TestSupport",
-                crypto, cryptoExtras,
+                "Stores", "Configuration", "Curl", "Daemon", "Ledger", "Postgres", "Renewal",
+                "StoreFixtures", "TestSupport", crypto, cryptoExtras,
             ], exclude: ["Tables"], swiftSettings: house),
         .testTarget(
             name: "LedgerTests",

@@ -10,8 +10,10 @@ import TestSupport
 /// Every decoder of what comes from outside.
 enum FuzzTargets {
     static func all() async throws -> [FuzzTarget] {
-        try await [amazon()] + google() + apple() + appleReceipts() + pages()
-            + files() + [texts(), readersOfJSON()]
+        var all = try await [amazon()] + google() + apple() + appleReceipts()
+        all += try pages() + news() + files()
+        all += try records() + [texts(), readersOfJSON()]
+        return all
     }
 
     static let day = TestCalendar.start + .days(10)

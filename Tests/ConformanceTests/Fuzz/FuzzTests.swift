@@ -11,7 +11,7 @@ import Testing
     private static let environment = ProcessInfo.processInfo.environment
     private static let wanted = environment["RENEWALD_FUZZ"].flatMap { Int($0) }
     private static let usualSeed: UInt64 = 20_260_320
-    private static let usualCount = 3300
+    private static let usualCount = 4700
 
     @Test(.timeLimit(.minutes(wanted == nil ? 10 : 120)))
     func survivesMutatedAnswers() async throws {
