@@ -99,8 +99,8 @@ final class EventLog: Sendable {
         }
         for outcome in report.committed where outcome.claim.attempts == 0 {
             guard let problem = outcome.schedule.problem else { continue }
-            // Said when it begins: while clocks differ, each check says so.
-            if problem.code == .clock, outcome.claim.problemCode == .clock { continue }
+            // Said when it begins: beside a verdict, each check finds it again.
+            if problem.code == outcome.claim.problemCode { continue }
             let level = problem.code.level
             if level == .info, !admits("problems (\(problem.code.rawValue))", log) { continue }
             let purchase = outcome.claim.purchase
