@@ -110,7 +110,7 @@ final class HintSupervisor: Sendable {
                     forgetsAt = .now + Self.forgetInterval
                     await forget()
                 }
-                await rest(until: end)
+                await rest(until: min(forgetsAt, end ?? forgetsAt))
             }
         }
     }
@@ -198,14 +198,11 @@ final class HintSupervisor: Sendable {
         }
     }
 
-    private func rest(until end: ContinuousClock.Instant?) async {
+    /// Until there is something to do, or to that time.
+    private func rest(until end: ContinuousClock.Instant) async {
         let now = ContinuousClock.now
-        var wakesAt = now + .minutes(1)
-        if let next = state.withLock({ $0.watch.wakesAt(pace: pace, after: now) }) {
-            wakesAt = min(wakesAt, next)
-        }
-        if let end { wakesAt = min(wakesAt, end) }
-        let rest = max(wakesAt - now, .zero)
+        let next = state.withLock { $0.watch.wakesAt(pace: pace, after: now) }
+        let rest = max(min(next ?? end, end) - now, .zero)
         context.heartbeat.expect(.news, within: rest + context.settings.stallLimit)
         await wakeUp.wait(upTo: rest)
     }
