@@ -40,6 +40,22 @@ import Testing
         }
     }
 
+    /// A target, or a suite with its target before it: anything else would run no test.
+    @Test func eachNamesSuitesThatExist() throws {
+        let files = try SourceTree.files()
+        for patch in files where patch.isUnder(["Tests/Mutants"]) {
+            let line = try #require(patch.lines.first { $0.hasPrefix("Tests: ") })
+            for name in line.dropFirst(7).split(separator: "|", omittingEmptySubsequences: false) {
+                let parts = name.split(separator: ".", maxSplits: 1)
+                let suite = parts.count > 1 ? "struct \(parts[1]) {" : "struct "
+                let exists = files.contains {
+                    $0.isUnder(["Tests/\(parts.first ?? "?")"]) && $0.text.contains(suite)
+                }
+                #expect(exists, "\(patch.path): there is no \(name)")
+            }
+        }
+    }
+
     @Test func eachRuleAndPromiseHasSome() throws {
         let names = try SourceTree.tracked().filter { $0.hasPrefix("Tests/Mutants/") }
             .compactMap { $0.split(separator: "/").last?.split(separator: "-").first }
