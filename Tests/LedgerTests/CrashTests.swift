@@ -55,6 +55,35 @@ import Testing
         print("survived \(kills) kills: \(survived) rounds of 80 purchases, \(told) events")
     }
 
+    /// Whether it was stored nobody knows then: what counts is what the database has.
+    @Test(arguments: [
+        "PERFORM pg_terminate_backend(pg_backend_pid());",
+        "RAISE EXCEPTION USING ERRCODE = 'serialization_failure';",
+    ])
+    func aCommitThatEndsInTheMiddleIsNotTakenForStored(_ end: String) async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: ["ann", "bob"], lease)
+        try await stage.session().script(
+            """
+            CREATE SEQUENCE public.tries;
+            CREATE FUNCTION public.end_the_first() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                IF nextval('public.tries') = 1 THEN \(end) END IF;
+                RETURN NULL;
+            END $$;
+            CREATE CONSTRAINT TRIGGER end_the_first AFTER INSERT ON renewald.event
+            DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+            EXECUTE FUNCTION public.end_the_first();
+            """)
+        let report = try await stage.ledger.commit(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        #expect(report.committed.count == 2)
+        #expect(report.events.count == 2)
+        #expect(try await stage.number("SELECT count(*) FROM renewald.event") == 2)
+        #expect(try await stage.number("SELECT last_value FROM public.tries") >= 2)
+    }
+
     /// Checks all purchases once: each comes into a new period, so that each version tells
     /// something.
     private func round(_ stage: Stage, _ lease: Lease, _ number: Int) async throws {

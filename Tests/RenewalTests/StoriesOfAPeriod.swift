@@ -118,7 +118,7 @@ extension DecisionTable {
         30+1m  unavailable 30     expired  none  -product_unavailable      -  1d
         # Family sharing ends, and begins again | active 30
         10     family_removed 10  revoked  none  -family_removed           -  1d
-        12     active 30          active   granted  +resubscribed          pro 30  7d
+        12     active 30          active   granted  +resubscribed          pro 30  6h
         # Over before the day that was known, by a store that gives no day | active 30
         10     cancelled          expired  none  -cancelled                -  1d
         # An ended purchase is looked at less and less, then no more | expired 30
@@ -149,7 +149,7 @@ extension DecisionTable {
         9    active               active    granted  !unsupported          pro ever  7d
         # Bought once for ever, refunded, and the refund taken back | active product=lifetime created=20
         20   refunded 20          refunded  none  -refunded                -         1d
-        21   active               active    granted  +refund_reversed      pro ever  7d
+        21   active               active    granted  +refund_reversed      pro ever  6h
         # Bought once for ever and refunded a year later: watched, as it may be reversed \
         | active product=lifetime
         400  refunded 400         refunded  none  -refunded                -         1d

@@ -110,7 +110,7 @@ extension DecisionTable {
         10     refunded 10        refunded  none    -refunded              -       1d
         11     refunded 10        refunded  none    -                      -       1d
         # The refund is reversed | refunded 30
-        12     active 30          active   granted  +refund_reversed       pro 30  7d
+        12     active 30          active   granted  +refund_reversed       pro 30  6h
         # Bought again after the refund by the same token | refunded 30
         12     active 42          active   granted  +resubscribed          pro 42  7d
         # The same, where the store does not name periods: the date tells \
@@ -122,7 +122,7 @@ extension DecisionTable {
         41     active 60 signals=refund_of_past_period  active  granted  -  pro 60  7d
         # Refunded, taken back, and refunded again: each is news | active 60
         40     refunded 40        refunded  none    -refunded              -       1d
-        41     active 60          active   granted  +refund_reversed       pro 60  7d
+        41     active 60          active   granted  +refund_reversed       pro 60  6h
         42     refunded 42        refunded  none    -refunded              -       1d
         42+1h  refunded 42        refunded  none    -                      -       1d
         # News of a refund that the answer does not show yet: looked for soon, then hourly, then no \

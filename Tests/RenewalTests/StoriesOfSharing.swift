@@ -34,7 +34,7 @@ extension DecisionTable {
         # Bought anew before the claim: the first has it | expired 30 claimed claim=50
         51     active 75 bought=45  active  granted  shared_receipt +resubscribed  pro 75  7d
         # The same period again is nothing new | refunded 30 claimed claim=11 checked=12
-        20     active 30          active   granted  shared_receipt +refund_reversed  pro 30  7d
+        20     active 30          active   granted  shared_receipt +refund_reversed  pro 30  6h
         # A renewal of what is in force is not bought by the claimant | active 30 claimed claim=10
         30     active 60 bought=30  active  granted  shared_receipt renewed  pro 60  7d
         # What the store has collected at last is the first one's | hold 30 claimed claim=31 checked=32

@@ -123,10 +123,12 @@ final class Judge: Sendable {
         if step.isLoss, step.after.state != .superseded, !isOver {
             accuse("no wrong revoke", "\(one.token.text): \(step) (\(madeAt.day))", of: one.token)
         }
-        // What was replaced keeps access for a while.
+        // What was replaced keeps access for a while; an older copy of what is refunded looks like
+        // a refund that was reversed, until the next check.
         let isPaid =
             one.was(granting: true, from: since, to: World.now)
             || one.state(at: madeAt)?.standing == .replaced
+            || one.state(at: since)?.standing == .refunded && one.grants(at: madeAt)
         if step.isGain, !isPaid {
             accuse("no wrong grant", "\(one.token.text): \(step) (\(madeAt.day))", of: one.token)
         }

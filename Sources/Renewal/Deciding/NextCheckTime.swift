@@ -247,7 +247,16 @@ extension Judgement {
             isUnacknowledged ? moment.now + .hours(6) * (0.9 + 0.2 * moment.jitter) : .never
         let shared =
             isSharedLater ? moment.now + .hours(1) * (0.9 + 0.2 * moment.jitter) : .never
-        return min(next, warned, shared, nextLook(settled) ?? .never)
+        return min(next, warned, shared, lookAtReturn, nextLook(settled) ?? .never)
+    }
+
+    /// The very period that was taken back is in force again. A store that does not date what it
+    /// says may have shown an older copy: it is asked again soon, not a week later.
+    private var lookAtReturn: Timestamp {
+        guard observation.statedAt == nil, known.access == .none, facts.access == .granted,
+            [.refunded, .revoked].contains(known.state), isSamePeriod
+        else { return .never }
+        return moment.now + policy.confirmAfter * (0.9 + 0.2 * moment.jitter)
     }
 
     private var isUnacknowledged: Bool { facts.signals.contains(.unacknowledged) }
