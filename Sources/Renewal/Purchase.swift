@@ -86,7 +86,8 @@ package struct Facts: Hashable, Sendable {
     package var statedAt: Timestamp?
     /// Why access was last given; nil where it never was, and where that was before it was kept.
     package var gainReason: GrantReason?
-    /// Why access was last lost; nil while it is granted or never was.
+    /// Why access was last lost, or would be if the breaker did not hold it; nil while it is
+    /// granted or never was.
     package internal(set) var lossReason: RevokeReason?
     /// Conditions that have been told once and still hold.
     package var signals: Set<Signal> = []

@@ -4,9 +4,7 @@ extension Outcome {
     /// How what it takes away counts; nil where it takes nothing, or gives it to another.
     package func loss(at now: Timestamp) -> Loss? {
         guard case .changed(let change) = decision else { return nil }
-        let known = claim.purchase.facts
-        let lost = known.given(beyond: change.facts)
-        guard known.access == .granted, !lost.isEmpty else { return nil }
+        guard claim.purchase.facts.access == .granted else { return nil }
         switch change.reasons.loss {
         case .transferred: return nil
         // What a person takes away by hand is no decision of ours; this is a configuration, and may
@@ -17,12 +15,7 @@ extension Outcome {
             .unverifiable:
             break
         }
-        // What lasts for ever has no end that could have come.
-        guard let end = lost.map({ $0.expiresAt ?? .never }).max(), end <= now else {
-            return .early
-        }
-        let wasToRenew = known.kind == .autoRenewable && known.willRenew != false
-        return wasToRenew ? .atItsEnd(end) : .expected
+        return Loss(from: claim.purchase.facts, to: change.facts, at: now)
     }
 
     /// The known end of what was to renew and goes on beyond it.
@@ -85,6 +78,46 @@ extension Outcome {
     }
 }
 
+extension UserPurchases {
+    /// How it counts that older links of the chain give way to what was decided; nil where that
+    /// takes nothing away. They have no outcome of their own.
+    package func loss(byTakingOver outcome: Outcome, at now: Timestamp) -> Loss? {
+        guard let change = outcome.change, change.facts.access == .granted,
+            let token = change.predecessorToken
+        else { return nil }
+        return olderLinks(of: outcome.claim.purchase, token).lazy
+            .compactMap { Loss(from: $0.facts, to: change.facts, at: now) }.first
+    }
+
+    /// Likewise of an older link that is another user's: what the newer one gives goes over to it.
+    package func loss(of id: Int64, yieldedTo outcome: Outcome, at now: Timestamp) -> Loss? {
+        guard let older = purchases[id]?.purchase, older.facts.state != .superseded,
+            let change = outcome.change, change.facts.access == .granted
+        else { return nil }
+        return Loss(from: older.facts, to: change.facts, at: now)
+    }
+}
+
+extension Loss {
+    /// How it counts that one gives way to the other; nil where nothing is lost by it.
+    fileprivate init?(from known: Facts, to facts: Facts, at now: Timestamp) {
+        let lost = known.access == .none ? [] : known.given(beyond: facts)
+        guard !lost.isEmpty else { return nil }
+        // What lasts for ever has no end that could have come, and what was paid for no earlier one
+        // than that: the answers that take it away may have moved the end before.
+        let ends = lost.map { holding in
+            let paid = holding.product == known.product ? known.paidThrough : nil
+            return max(holding.expiresAt ?? .never, paid ?? holding.expiresAt ?? .never)
+        }
+        guard let end = ends.max(), end <= now else {
+            self = .early
+            return
+        }
+        let wasToRenew = known.kind == .autoRenewable && known.willRenew != false
+        self = wasToRenew ? .atItsEnd(end) : .expected
+    }
+}
+
 extension Schedule {
     /// What is held is asked about again, also where nothing would be asked any more: after an hour
     /// at first, then after as long as it has been held, daily in the end.
@@ -131,6 +164,22 @@ extension Facts {
         let kept = Set(others.holdings.map(\.entitlement))
         return holdings.filter { !kept.contains($0.entitlement) }
     }
+
+    /// An older link of a chain goes on giving what the newer one does not.
+    ///
+    /// - Returns: what would be lost, and why; empty where nothing would, and nothing is changed.
+    mutating func holdOn(beyond newer: Facts, since now: Timestamp) -> [EntitlementID: RevokeReason]
+    {
+        let lost = access == .none ? [] : given(beyond: newer)
+        guard !lost.isEmpty else { return [:] }
+        holdings = lost
+        access = .held
+        heldSince = heldSince ?? now
+        lossReason = .productChanged
+        doubt = PendingDoubt(doubt: .replaced, since: now)
+        return Dictionary(
+            lost.map { ($0.entitlement, .productChanged) }, uniquingKeysWith: { first, _ in first })
+    }
 }
 
 extension Change {
@@ -151,6 +200,8 @@ extension Change {
         }
         facts.access = .held
         facts.heldSince = since
+        // The list of what is held says why: another reason is a change.
+        facts.lossReason = heldLosses.min { $0.key < $1.key }?.value
     }
 }
 

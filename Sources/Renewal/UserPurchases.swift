@@ -41,6 +41,8 @@ package struct Settlement: Hashable, Sendable {
     package internal(set) var events: [Event] = []
     /// What the user may be offered from now on, where that has changed. Nil is no longer kept.
     package internal(set) var offers: [OfferID: Offer?] = [:]
+    /// Of older links of the chain: what the breaker holds, and why it would be lost.
+    package internal(set) var heldLosses: [Int64: [EntitlementID: RevokeReason]] = [:]
 
     /// Whether the user loses anything.
     package var revokes: Bool {
@@ -51,15 +53,18 @@ package struct Settlement: Hashable, Sendable {
 extension UserPurchases {
     /// Enters what was decided: moves the facts, takes the union anew, and tells what has changed
     /// for the user. Events are written only where the union changes (design rule 10).
-    /// `older` is the older link of the chain, where that was another user's.
+    /// `older` is the older link of the chain, where that was another user's. `holding`: the
+    /// breaker holds what older links gave and this one does not.
     package mutating func settle(
-        _ outcome: Outcome, continuing older: OlderLink? = nil, at now: Timestamp
+        _ outcome: Outcome, continuing older: OlderLink? = nil, holding: Bool = false,
+        at now: Timestamp
     ) -> Settlement {
         var change = outcome.change ?? Change(facts: outcome.facts, effectiveAt: now)
         var purchase = outcome.claim.purchase
         if hasLiveSuccessor(of: purchase) { change.leave(purchase) }
         purchase.facts = change.facts
-        let step = Step(change: change, purchase: purchase, of: outcome, now: now)
+        var step = Step(change: change, purchase: purchase, of: outcome, now: now)
+        step.holdsOlderLinks = holding
         return take(step) { book, settlement in
             var reasons = change.reasons
             book.takeOver(step, &reasons, &settlement)
@@ -99,7 +104,7 @@ extension UserPurchases {
         let theirs = Step(change: change, purchase: arriving, of: outcome, now: now)
         let gained = other.take(theirs) { book, settlement in
             var reasons = Reasons(gain: change.reasons.gain, loss: change.reasons.loss)
-            if known.facts.access == .granted { reasons.gain = .transferred }
+            if known.facts.access != .none { reasons.gain = .transferred }
             book.takeOver(theirs, &reasons, &settlement)
             arriving.facts.noteGain(reasons, since: nil)
             book.enter(arriving, &settlement)
@@ -114,17 +119,21 @@ extension UserPurchases {
     /// - Returns: what changes for this user, and the older link; nil where it is not here, or has
     ///   been taken over before.
     package mutating func yield(
-        _ id: Int64, to outcome: Outcome, at now: Timestamp
+        _ id: Int64, to outcome: Outcome, holding: Bool = false, at now: Timestamp
     ) -> (Settlement, OlderLink)? {
         guard var older = purchases[id]?.purchase, let change = outcome.change,
             change.facts.access == .granted
         else { return nil }
         let link = OlderLink(older.facts)
         guard older.facts.state != .superseded else { return (Settlement(), link) }
-        older.facts.state = .superseded
-        older.facts.loseAccess(.transferred)
+        let held = holding ? older.facts.holdOn(beyond: change.facts, since: now) : [:]
+        if held.isEmpty {
+            older.facts.state = .superseded
+            older.facts.loseAccess(.transferred)
+        }
         let step = Step(change: change.quiet, purchase: older, of: outcome, now: now)
         let lost = take(step) { book, settlement in
+            settlement.heldLosses[id] = held
             book.enter(older, &settlement)
             return Reasons(
                 gain: change.reasons.gain, loss: .productChanged,
@@ -140,6 +149,7 @@ extension UserPurchases {
         let rules: Rules
         let isFirstSight: Bool
         let now: Timestamp
+        var holdsOlderLinks = false
 
         init(change: Change, purchase: Purchase, of outcome: Outcome, now: Timestamp) {
             self.change = change
@@ -199,18 +209,29 @@ extension UserPurchases {
         guard step.change.facts.access == .granted, let token = step.change.predecessorToken
         else { return }
         let newer = step.purchase
-        for entry in purchases.values.sorted(by: { $0.purchase.id < $1.purchase.id })
-        where entry.purchase.token == token && entry.purchase.app == newer.app
-            && entry.purchase.id != newer.id && entry.purchase.facts.state != .superseded
-        {
-            var predecessor = entry.purchase
-            predecessor.facts.state = .superseded
-            predecessor.facts.loseAccess(.productChanged)
+        for older in olderLinks(of: newer, token) {
+            var predecessor = older
+            let held =
+                step.holdsOlderLinks
+                ? predecessor.facts.holdOn(beyond: newer.facts, since: step.now) : [:]
+            if held.isEmpty {
+                predecessor.facts.state = .superseded
+                predecessor.facts.loseAccess(.productChanged)
+            }
+            settlement.heldLosses[older.id] = held
             enter(predecessor, &settlement)
         }
         if reasons.gain == .purchased, let lossReason = lossReason(of: token, app: newer.app) {
             reasons.gain = lossReason == .productChanged ? .productChanged : .resubscribed
         }
+    }
+
+    /// Those that a newer link of the chain takes over from, in order.
+    func olderLinks(of newer: Purchase, _ token: StoreToken) -> [Purchase] {
+        purchases.values.map(\.purchase).filter { older in
+            older.token == token && older.app == newer.app && older.id != newer.id
+                && older.facts.state != .superseded
+        }.sorted(on: \.id)
     }
 
     /// Why the older link of a chain no longer gives access; nil when it never did.
@@ -224,8 +245,8 @@ extension UserPurchases {
         purchases.values.contains { entry in
             let other = entry.purchase
             return other.id != purchase.id && other.app == purchase.app
-                && other.facts.product == purchase.facts.product && other.facts.lossReason != nil
-                && other.facts.state != .superseded
+                && other.facts.product == purchase.facts.product && other.facts.access == .none
+                && other.facts.lossReason != nil && other.facts.state != .superseded
         }
     }
 

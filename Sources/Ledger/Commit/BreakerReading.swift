@@ -54,9 +54,10 @@ private struct Losses {
 }
 
 extension PostgresLedger {
-    /// Reads what the workers have counted of the apps that these outcomes take something away in.
+    /// Reads what the workers have counted of the apps that these outcomes take something away in,
+    /// by themselves or by what they take over.
     func breakers(
-        of outcomes: [Outcome], at now: Timestamp
+        at now: Timestamp, of outcomes: [Outcome], takingOver: (Outcome) -> Loss?
     ) async throws(LedgerError) -> RevocationBreakers {
         var breakers = RevocationBreakers(at: now)
         guard let policy = outcomes.first?.rules.policy.breaker, policy.isOn else {
@@ -64,7 +65,7 @@ extension PostgresLedger {
         }
         var losses: [Int32: Losses] = [:]
         for outcome in outcomes {
-            guard let loss = outcome.loss(at: now) else { continue }
+            guard let loss = outcome.loss(at: now) ?? takingOver(outcome) else { continue }
             losses[outcome.claim.lane, default: Losses()].note(loss)
         }
         guard !losses.isEmpty else { return breakers }

@@ -120,7 +120,12 @@ struct CommitBatch {
                 purchase.id == decided
                 ? outcome.claim.version : book.purchases[purchase.id]?.version ?? 0
             purchases[id] = (purchases[id]?.version ?? known, purchase)
-            note(purchase, of: outcome, wasHeld: before.holds(purchase.id, outcome), at: id)
+            let losses =
+                purchase.id == decided
+                ? outcome.change?.heldLosses : settlement.heldLosses[purchase.id]
+            note(
+                purchase, of: outcome, losing: losses ?? [:],
+                wasHeld: before.holds(purchase.id, outcome), at: id)
             if purchase.id != decided { note(purchase, before, takenOverBy: outcome, in: id.shard) }
         }
         for row in settlement.entitlements {
@@ -139,15 +144,14 @@ struct CommitBatch {
     }
 
     private mutating func note(
-        _ purchase: Purchase, of outcome: Outcome, wasHeld: Bool, at id: RowID
+        _ purchase: Purchase, of outcome: Outcome, losing losses: [EntitlementID: RevokeReason],
+        wasHeld: Bool, at id: RowID
     ) {
         guard let heldAt = purchase.facts.heldSince else {
             if wasHeld { held[id] = [] }
             return
         }
-        guard purchase.id == outcome.claim.purchaseID, let losses = outcome.change?.heldLosses,
-            !losses.isEmpty
-        else { return }
+        guard !losses.isEmpty else { return }
         held[id] = losses.sorted { $0.key < $1.key }.map { entitlement, reason in
             HeldRow(
                 entitlement: entitlement, reason: reason, heldAt: heldAt, lane: outcome.claim.lane)
@@ -165,7 +169,9 @@ struct CommitBatch {
                 shard: shard, purchaseID: purchase.id, userID: purchase.userID,
                 evidence: evidence,
                 rule: "purchase \(outcome.claim.purchaseID), a newer link of its chain, has "
-                    + "taken over",
+                    + "taken over"
+                    + (purchase.facts.heldSince == nil
+                        ? "" : "; what it does not give is held by the breaker"),
                 before: known, facts: purchase.facts, problem: nil, nextCheckAt: nil))
     }
 

@@ -41,7 +41,9 @@ extension PostgresLedger {
         batch.expect(outcomes.count)
         var books = try await books(of: outcomes, chains, in: page)
         batch.newcomers = books.newcomers
-        var breakers = try await breakers(of: outcomes, at: now)
+        var breakers = try await breakers(at: now, of: outcomes) { outcome in
+            books.loss(byTakingOver: outcome, chains, at: now)
+        }
         for outcome in outcomes {
             // Taken over by a newer link of its chain within this very batch: that one decides.
             guard outcome.isChange, !batch.hasTakenOver(outcome.claim) else {
@@ -63,7 +65,7 @@ extension PostgresLedger {
     ) throws(LedgerError) {
         let owner = outcome.claim.purchase.userID
         let shard = outcome.claim.shard
-        let older = try yield(to: outcome, in: &books, at: now, into: &batch)
+        let older = try yield(to: outcome, in: &books, &breakers, at: now, into: &batch)
         var book = try books.book(of: owner)
         guard case .handed(let user, _) = outcome.decision else {
             let before = book
@@ -75,6 +77,12 @@ extension PostgresLedger {
                 book = before
                 outcome = outcome.held(at: now)
                 settlement = book.settle(outcome, continuing: older, at: now)
+            }
+            if settlement.revokes, let loss = before.loss(byTakingOver: outcome, at: now),
+                !breakers.admits(loss, in: outcome.claim.lane)
+            {
+                book = before
+                settlement = book.settle(outcome, continuing: older, holding: true, at: now)
             }
             if let end = outcome.survivedEnd {
                 breakers.survived(
@@ -99,15 +107,23 @@ extension PostgresLedger {
     /// What the older link of the chain gave to another user goes to the one who has the newer
     /// link.
     private func yield(
-        to outcome: Outcome, in books: inout Books, at now: Timestamp, into batch: inout CommitBatch
+        to outcome: Outcome, in books: inout Books, _ breakers: inout RevocationBreakers,
+        at now: Timestamp, into batch: inout CommitBatch
     ) throws(LedgerError) -> OlderLink? {
         guard let place = batch.chains.older[outcome.claim.row],
             place.user != outcome.owner
         else { return nil }
         var other = try books.book(of: place.user)
         let before = other
-        guard let (lost, older) = other.yield(place.id, to: outcome, at: now) else {
+        guard var (lost, older) = other.yield(place.id, to: outcome, at: now) else {
             return nil
+        }
+        if lost.revokes, let loss = before.loss(of: place.id, yieldedTo: outcome, at: now),
+            !breakers.admits(loss, in: outcome.claim.lane)
+        {
+            other = before
+            let held = other.yield(place.id, to: outcome, holding: true, at: now)
+            if let held { (lost, older) = held }
         }
         guard !lost.purchases.isEmpty else { return older }
         books.books[place.user] = other
@@ -202,6 +218,16 @@ extension PostgresLedger {
 }
 
 extension Books {
+    /// How it counts that older links of the chain give way to what was decided.
+    fileprivate func loss(
+        byTakingOver outcome: Outcome, _ chains: Chains, at now: Timestamp
+    ) -> Loss? {
+        if let place = chains.older[outcome.claim.row], place.user != outcome.owner {
+            return books[place.user]?.loss(of: place.id, yieldedTo: outcome, at: now)
+        }
+        return books[outcome.owner]?.loss(byTakingOver: outcome, at: now)
+    }
+
     func book(of user: UserID) throws(LedgerError) -> UserPurchases {
         guard let book = books[user] else { throw .unreadableUser }
         return book

@@ -38,7 +38,7 @@ extension Facts {
     /// Whether another configuration could make something else of it: neither what no store has
     /// answered for, nor what another purchase or the limit of staleness has ended.
     fileprivate var hangOnTheRules: Bool {
-        guard lossReason != .unverifiable else { return false }
+        guard access != .none || lossReason != .unverifiable else { return false }
         return switch state {
         case .new, .superseded, .invalid: false
         case .pending, .active, .grace, .hold, .paused, .expired, .refunded, .revoked: true
