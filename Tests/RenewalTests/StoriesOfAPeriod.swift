@@ -46,6 +46,9 @@ extension DecisionTable {
         29  active 37 period=p30  active  granted  extended                pro 37  7d
         # A trial becomes paid | active 7 trial
         7   active 37             active  granted  renewed trial_converted  pro 37  7d
+        # A trial that is over by our clock is not paid until the store says so | active 7 trial
+        7+1h  active 7 trial      active  granted  -                      pro 7   30m
+        7+2h  unpaid 7            expired  none    -payment_failed        -       1d
         # Renewal turned off, and on again | active 30
         10  active 30 off         active  granted  auto_renew_off          pro 30  7d
         11  active 30 off         active  granted  -                       pro 30  7d

@@ -122,6 +122,15 @@ extension DecisionTable {
         # One of two falls, then the other | active 30 | B active 60 product=pro_year
         10     B: refunded 10     refunded  none    -                      pro 30    1d
         30+1m  ended 30           expired  none     -expired               -         1d
+        # The store forgets one of two, and the other holds it | active 30 \
+        | B active 60 product=pro_year
+        10     gone               active   granted  !second_opinion       B:pro 60  6h6s
+        10+7h  gone               invalid  none     !not_found            B:pro 60  1d15m
+        # The store has forgotten an old one, and it is bought again by a new token | expired 30 \
+        | B new
+        91     gone               expired  none     !not_found            -         6h6s
+        91+7h  gone               expired  none     !not_found            -         never
+        92     B: active 122      active   granted  +resubscribed         B:pro 122  7d
         # The longer one stays | active 30 | B active 60 product=pro_year
         30+1m  ended 30           expired  none     -                      B:pro 60  1d
         # The shorter one renews beyond the longer | active 30 | B active 40 product=pro_year

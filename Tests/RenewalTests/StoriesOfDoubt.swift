@@ -148,6 +148,9 @@ extension DecisionTable {
         10+7h  not_found          invalid  none     -invalid !not_found    -       1d15m
         18     not_found          invalid  none     !not_found             -       30d
         48     active 60          active   granted  +restored              pro 60  7d
+        # Google's 410 right after the purchase, and found | new
+        0      gone               new      none     !not_found             -       2m
+        0+2m   active 30          active   granted  +purchased             pro 30  7d
         # Google's 410 within the token's life | active 30
         10     gone               active   granted  !second_opinion        pro 30  6h6s
         10+7h  gone               invalid  none     -invalid !not_found    -       1d15m
