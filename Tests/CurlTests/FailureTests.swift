@@ -82,6 +82,13 @@ import Testing
             error == .unreachable(reason: "TLS certificate is for another name", isUnsent: true))
     }
 
+    /// Nothing is heard, so nothing can be read into it.
+    @Test func refusesACertificateThatHasExpired() async throws {
+        let server = try await TestServer.web(hasExpired: true)
+        let error = await failure(of: server.request("/plain"))
+        #expect(error == .unreachable(reason: "TLS certificate expired", isUnsent: true))
+    }
+
     @Test func namesAnAuthorityFileThatCannotBeRead() async throws {
         let server = try await TestServer.web()
         var request = server.request("/plain")

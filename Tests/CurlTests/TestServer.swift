@@ -33,8 +33,10 @@ final class TestServer: Sendable {
         certificateFile = String(first[1])
     }
 
-    static func web(name: String = "localhost") async throws -> TestServer {
-        try await TestServer(webServerScript, ["tls", name])
+    static func web(
+        name: String = "localhost", hasExpired: Bool = false
+    ) async throws -> TestServer {
+        try await TestServer(webServerScript, [hasExpired ? "expired" : "tls", name])
     }
 
     static func plainWeb() async throws -> TestServer {

@@ -1,7 +1,8 @@
 /// An HTTP/1.1 server with one path for each way to answer, good and bad.
 ///
-/// Arguments: `tls` or `plain`, and the name in its certificate. Prints its port and its
-/// certificate's file, then `begin PATH` for each request.
+/// Arguments: `tls`, `expired` (its certificate was valid until yesterday) or `plain`, and the name
+/// in its certificate. Prints its port and its certificate's file, then `begin PATH` for each
+/// request.
 let webServerScript = #"""
     import atexit, gzip, http.server, os, shutil, socket, ssl, struct, subprocess, sys
     import tempfile, threading
@@ -22,6 +23,10 @@ let webServerScript = #"""
              "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-keyout", key, "-out", path,
              "-subj", "/CN=" + NAME, "-addext", "subjectAltName=DNS:" + NAME],
             check=True, capture_output=True)
+        if KIND == "expired":
+            subprocess.run(
+                ["openssl", "x509", "-in", path, "-signkey", key, "-days", "-1", "-out", path],
+                check=True, capture_output=True)
         return path, key
 
     barrier = threading.Barrier(200)
@@ -161,7 +166,7 @@ let webServerScript = #"""
         daemon_threads = True
 
         def finish_request(self, request, address):
-            if KIND == "tls":
+            if KIND != "plain":
                 request = context.wrap_socket(request, server_side=True)
             super().finish_request(request, address)
 
