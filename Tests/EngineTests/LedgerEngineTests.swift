@@ -42,6 +42,21 @@ import Testing
         #expect(try await house.number("SELECT count(*) FROM renewald.worker") == 0)
     }
 
+    /// As a timer with a budget of calls has it: nobody is asked about again before everybody was.
+    @Test func passesWithALimitComeToEveryPurchase() async throws {
+        let house = try await House()
+        try await house.fill(200)
+        for _ in 1...4 {
+            let ledger = house.newLedger()
+            let engine = RenewalEngine(
+                quickSettings(inFlight: 10), house.services(ledger), log: quiet)
+            #expect(try await engine.run(.onePass(limit: 50)).checked == 50)
+            await ledger.close()
+        }
+        let asked = house.asked.withLock { $0 }
+        #expect(asked.count == 200 && asked.values.allSatisfy { $0 == 1 })
+    }
+
     @Test func aPassEndsThoughOneOutcomeCannotBeStored() async throws {
         let house = try await House()
         try await house.fill(50)

@@ -127,6 +127,28 @@ import Testing
             try await stage.list("SELECT renewald.has(NULL, 'pro')::text") == ["false"])
     }
 
+    /// The end of a period is a time to ask, and no answer: nobody is locked out in between.
+    @Test func hasHoldsBeyondTheEndUntilTheStoreHasSpoken() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let claim = try #require(try await stage.claims(of: ["ann"], lease).first)
+        _ = try await stage.ledger.commit(
+            [outcome(claim, inForce(claim))], under: lease, at: claim.claimedAt)
+        try await stage.beside.script(
+            """
+            UPDATE renewald.purchase
+            SET expires_at = now() - interval '2 hours', paid_through = now() - interval '2 hours';
+            UPDATE renewald.entitlement SET expires_at = now() - interval '2 hours'
+            """)
+        #expect(
+            try await stage.list(
+                """
+                SELECT concat_ws(' ', renewald.has(user_id, entitlement), active, expires_at < now())
+                FROM renewald.entitlements
+                """) == ["t t t"])
+        #expect(try await stage.list("SELECT access FROM renewald.purchases") == ["granted"])
+    }
+
     @Test func readsFromACursorAndNoMoreThanAsked() async throws {
         let stage = try await Stage()
         let lease = try await stage.takeAll()
