@@ -48,6 +48,25 @@ struct FaultTests {
         }
     }
 
+    /// An answer that is none is the trouble of one purchase: the pass goes on with the others.
+    @Test(arguments: ["html", "truncated", "empty", "cut"])
+    func oneAnswerThatIsNoneHoldsUpNobodyElse(kind: String) async throws {
+        try await onStage { stage in
+            let stores = ["apple", "google", "amazon"]
+            for store in stores {
+                let made = try await stage.buy(store, count: 10)
+                try await stage.submit(made, store) { "\(store) \($0)" }
+                try await stage.fault(#"{"store":"\#(store)","kind":"\#(kind)","count":1}"#)
+            }
+            // What failed is tried again before the pass ends, or by the next one.
+            _ = try await stage.renewald("once", "--limit", "30")
+            #expect(try await stage.events() >= 27)
+            try await stage.script("UPDATE renewald.schedule SET due_at = now()")
+            #expect(try await stage.renewald("once").exit == .code(0))
+            #expect(try await stage.events() == 30)
+        }
+    }
+
     @Test func anOutageCostsAFewCallsAndHoldsUpNobodyElse() async throws {
         try await onStage { stage in
             let many = try await stage.buy("google", count: 2000)

@@ -30,6 +30,28 @@ struct NewsTests {
         }
     }
 
+    /// Likewise, and access goes on.
+    @Test(arguments: ["apple", "google", "amazon"])
+    func aCancellationIsFoundByTheStoresNews(store: String) async throws {
+        try await onStage(from: "2026-01-01T00:00:00Z") { stage in
+            if store == "amazon" { try stage.readQueue() }
+            if store == "google" { try stage.subscribe() }
+            let made = try await stage.buy(store)[0]
+            try await stage.submit(made, store, for: "nia")
+            try await Self.once(stage)
+            try await stage.pass("P1D")
+            try await Self.once(stage)
+            try await stage.act(made, "cancel")
+            try await stage.pass("PT10M")
+            try await Self.once(stage)
+            #expect(
+                try await stage.story(of: "nia") == [
+                    "grant monthly purchased", "notice auto_renew_off",
+                ])
+            #expect(try await stage.value("SELECT renewald.has('nia', 'monthly')") == "true")
+        }
+    }
+
     /// No answer about the subscription tells it; the news and the orders do.
     @Test(arguments: ["apple", "google"])
     func aRefundOfAPastPeriodEndsNothing(store: String) async throws {
