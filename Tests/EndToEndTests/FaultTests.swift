@@ -99,6 +99,22 @@ struct FaultTests {
         }
     }
 
+    /// Without an access token nobody can be asked: the daemon tries again, without a restart.
+    @Test func aClientThatCannotBeSetUpIsSetUpLater() async throws {
+        try await onStage { stage in
+            try await stage.fault(#"{"kind":"token_down"}"#)
+            try await stage.submit(try await stage.buy("google")[0], "google", for: "gus")
+            _ = try stage.daemon()
+            try await stage.wait {
+                try await stage.value(
+                    "SELECT count(*) FROM renewald.purchases WHERE problem IS NOT NULL") == "1"
+            }
+            try await stage.clearFaults()
+            try await stage.expect(
+                ["grant monthly purchased"], of: "gus", within: .seconds(60))
+        }
+    }
+
     @Test func aDatabaseThatGoesAndComesBackLosesNothing() async throws {
         try await onStage(from: "2026-01-01T00:00:00Z") { stage in
             let daemon = try stage.daemon()
