@@ -18,8 +18,8 @@ DECODER ?= all
 # From which seed on `soak` runs, with how many customers a fleet.
 SEED ?= 1
 FLEET ?= 300
-# How often `crash` kills.
-N ?= 1000
+# How often `crash` kills (1000 without), and `failover` loses the leader (20).
+N ?=
 # What `sanitize` looks for.
 SANITIZERS ?= thread address
 # Which sabotages `mutants` tries: beginnings of names; all without.
@@ -35,12 +35,12 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build packaged build-tests test fuzz fuzz-coverage soak lives crash sanitize mutants demo demo-migration conformance bench bench-idle bench-first-day bench-lag deb release pictures install lint format clean
+.PHONY: help deps build packaged build-tests test fuzz fuzz-coverage soak lives crash failover sanitize mutants demo demo-migration conformance bench bench-idle bench-first-day bench-lag deb release pictures install lint format clean
 
 help: ## Lists what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-deps: ## Installs the Debian packages that are missing, for everything
+deps: ## Installs the Debian packages that are missing, for everything but `failover`
 	@scripts/install-deps all
 
 # Each command installs what it needs: `deps-demo` for `demo`, and so on.
@@ -91,6 +91,10 @@ lives: deps-test ## Lets random lives of purchases run against the truth (SOAK=1
 crash: deps-test ## Kills programs and servers at random instants (N=1000 times), and counts what is lost
 	$(SWIFT) build --build-tests $(CHECKED)
 	@SWIFT="$(SWIFT)" scripts/crash $(N)
+
+failover: deps-failover ## Loses the leader of a cluster under Patroni, under load (N=20 times), and counts what is lost; as root
+	$(SWIFT) build --build-tests $(CHECKED)
+	@SWIFT="$(SWIFT)" scripts/failover $(N)
 
 sanitize: deps-test ## Runs the tests of one process under thread and address sanitizer (SANITIZERS=thread one)
 	@for kind in $(SANITIZERS); do SWIFT="$(SWIFT)" scripts/sanitize "$$kind" || exit 1; done

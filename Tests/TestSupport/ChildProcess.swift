@@ -114,6 +114,9 @@ package final class ChildProcess: Sendable {
     /// The lines of both, in the order in which they came.
     package var lines: [String] { state.withLock(\.lines) }
 
+    /// How it ended; nil as long as it runs.
+    package var ended: Exit? { state.withLock(\.exit) }
+
     /// Sends a signal, such as `SIGTERM`, unless it has ended.
     package func send(_ signal: Int32) {
         state.withLock { state in

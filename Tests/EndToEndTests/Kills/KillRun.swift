@@ -104,7 +104,7 @@ struct KillRun {
     private mutating func freeze() async throws {
         try await world.turn(using: &generator)
         let frozen = try stage.daemon()
-        await wait(for: moment())
+        await Poll.pause(moment())
         frozen.send(SIGSTOP)
         try await stage.pass("PT5M")
         // The other may still hold locks: then this one ends without its work.
@@ -123,7 +123,7 @@ struct KillRun {
             .replacingOccurrences(of: stage.conninfo, with: network.conninfo)
             .write(toFile: file, atomically: true, encoding: .utf8)
         let cutOff = try stage.start(["run"], configuration: file)
-        await wait(for: moment())
+        await Poll.pause(moment())
         network.stall()
         try await stage.pass("PT5M")
         // The other may still hold locks: then this one ends without its work.
@@ -136,7 +136,7 @@ struct KillRun {
     private mutating func killServer() async throws {
         try await world.turn(using: &generator)
         let daemon = try stage.daemon()
-        await wait(for: moment())
+        await Poll.pause(moment())
         try await stage.restartDatabase()
         tally.kills += 1
         daemon.send(SIGKILL, after: moment())
@@ -191,14 +191,5 @@ struct KillRun {
     /// Any time from the start of a program until long after it has found its work.
     private mutating func moment() -> Duration {
         pass * Double.random(in: 0..<2, using: &generator)
-    }
-
-    /// A random instant is the thing itself here.
-    private func wait(for delay: Duration) async {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().asyncAfter(deadline: .now() + delay / .seconds(1)) {
-                continuation.resume()
-            }
-        }
     }
 }

@@ -9,18 +9,30 @@ struct KillWorld {
         let made: Stage.Made
         let store: String
         var isOver = false
+        var hasRenewed = false
         /// The number of the store's question about a refund.
         var review: Int?
     }
 
     private let stage: Stage
+    private let renews: Bool
+    private let patience: Duration
     /// By the user.
     private var sales: [String: Sale] = [:]
     private var expected: [String: [String]] = [:]
     /// Pieces of news that nobody handles, by source and type.
     private var announced: [String: Int] = [:]
 
-    init(_ stage: Stage) { self.stage = stage }
+    /// - Parameters:
+    ///   - stage: where it happens.
+    ///   - renews: whether subscriptions renew, too.
+    ///   - patience: how long the app goes on trying while the database is away.
+    init(_ stage: Stage, renews: Bool = false, patience: Duration = .zero) {
+        (self.stage, self.renews, self.patience) = (stage, renews, patience)
+    }
+
+    /// How many have bought something.
+    var buyers: Int { sales.count }
 
     /// Somebody who has bought something; nil at the very beginning.
     func anybody(using generator: inout SeededGenerator) -> String? {
@@ -33,6 +45,7 @@ struct KillWorld {
     mutating func turn(using generator: inout SeededGenerator) async throws {
         try await sell(using: &generator)
         try await refund(using: &generator)
+        if renews { try await renew(using: &generator) }
         try await ask(using: &generator)
         try await answer()
         try await decide(using: &generator)
@@ -47,16 +60,35 @@ struct KillWorld {
                 sales["u-\(before + index)"] = Sale(made: purchase, store: store)
                 expected["u-\(before + index)"] = ["grant monthly purchased"]
             }
-            try await stage.submit(made, store) { "u-\(before + $0)" }
+            try await patiently { try await stage.submit(made, store) { "u-\(before + $0)" } }
+        }
+    }
+
+    /// Does what may be done twice until the database has done it once.
+    private func patiently<Value>(_ act: () async throws -> Value) async throws -> Value {
+        let deadline = ContinuousClock.now + patience
+        while true {
+            do {
+                return try await act()
+            } catch let error as PostgresError {
+                switch error {
+                case .unreachable, .commitUnknown, .conflict, .overloaded: break
+                case .rejected, .decoding, .cancelled: throw error
+                }
+                guard ContinuousClock.now < deadline else { throw error }
+                await Poll.pause(.milliseconds(100))
+            }
         }
     }
 
     /// Those who have access and about whom nothing else is going on.
     private func calm() async throws -> [String] {
-        let granted = try await stage.value(
-            "SELECT string_agg(user_id, ' ') FROM renewald.entitlements WHERE active")
+        let granted = try await patiently {
+            try await stage.value(
+                "SELECT string_agg(user_id, ' ') FROM renewald.entitlements WHERE active")
+        }
         return granted.split(separator: " ").map(String.init).sorted().filter { user in
-            sales[user].map { !$0.isOver && $0.review == nil } ?? false
+            sales[user].map { !$0.isOver && !$0.hasRenewed && $0.review == nil } ?? false
         }
     }
 
@@ -67,9 +99,26 @@ struct KillWorld {
             try await stage.act(sale.made, "refund")
             sales[user]?.isOver = true
             expected[user]?.append("revoke monthly refunded")
-            // Of Amazon nothing is heard before the next sweep.
-            guard sale.store == "amazon" else { continue }
-            _ = try await stage.database.query(
+            try await sweep(user, sale)
+        }
+    }
+
+    private mutating func renew(using generator: inout SeededGenerator) async throws {
+        let users = try await calm().shuffled(using: &generator)
+        for user in users.prefix(.random(in: 0...2, using: &generator)) {
+            guard let sale = sales[user] else { continue }
+            try await stage.act(sale.made, "renew")
+            sales[user]?.hasRenewed = true
+            expected[user]?.append("notice renewed")
+            try await sweep(user, sale)
+        }
+    }
+
+    /// Of Amazon nothing is heard before the next sweep.
+    private func sweep(_ user: String, _ sale: Sale) async throws {
+        guard sale.store == "amazon" else { return }
+        _ = try await patiently {
+            try await stage.database.query(
                 PostgresStatement(
                     """
                     UPDATE renewald.schedule SET due_at = now()
@@ -97,19 +146,24 @@ struct KillWorld {
 
     /// The app answers whatever is open.
     func answer() async throws {
-        try await stage.script(
-            """
-            SELECT renewald.answer_refund(id, 'decline') FROM renewald.refund_requests
-            WHERE state = 'open' AND answer IS NULL
-            """)
+        try await patiently {
+            try await stage.script(
+                """
+                SELECT renewald.answer_refund(id, 'decline') FROM renewald.refund_requests
+                WHERE state = 'open' AND answer IS NULL
+                """)
+        }
     }
 
     /// The stores decide about some of what was answered.
     private mutating func decide(using generator: inout SeededGenerator) async throws {
-        let answered = try await stage.value(
-            """
-            SELECT string_agg(user_id, ' ') FROM renewald.refund_requests WHERE state = 'answered'
-            """)
+        let answered = try await patiently {
+            try await stage.value(
+                """
+                SELECT string_agg(user_id, ' ') FROM renewald.refund_requests
+                WHERE state = 'answered'
+                """)
+        }
         let users = answered.split(separator: " ").map(String.init).sorted()
             .filter { sales[$0]?.isOver == false }.shuffled(using: &generator)
         for user in users.prefix(.random(in: 0...1, using: &generator)) {
