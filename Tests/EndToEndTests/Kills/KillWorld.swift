@@ -252,7 +252,7 @@ struct KillWorld {
         let rows = try await stage.database.query(
             PostgresStatement(
                 """
-                SELECT user_id, state, problem IS NOT NULL AS is_uncertain
+                SELECT coalesce(user_id, '') AS user_id, state, problem IS NOT NULL AS is_uncertain
                 FROM renewald.refund_requests
                 """))
         var noted: [String: (state: String, isUncertain: Bool)] = [:]
