@@ -162,7 +162,7 @@ extension ModelState {
         row.attempts = next.attempts
         row.crashes = 0
         row.problem = next.problem?.description
-        row.statedAt = [row.statedAt, next.statedAt].compactMap(\.self).max()
+        row.statedAt = next.statedAt
         row.inVain = next.inVain
         if outcome.isVerdict { row.checkedAt = now }
         for clue in next.settledClues {

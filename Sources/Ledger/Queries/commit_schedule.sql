@@ -4,8 +4,7 @@
 WITH moved AS (
     UPDATE renewald.schedule
     SET due_at = next.due_at, attempts = next.attempts, crashes = 0, problem = next.problem,
-        stated_at = greatest(schedule.stated_at, next.stated_at),
-        in_vain_since = next.in_vain_since, in_vain_at = next.in_vain_at,
+        stated_at = next.stated_at, in_vain_since = next.in_vain_since, in_vain_at = next.in_vain_at,
         heard_mark = coalesce(next.heard_mark, schedule.heard_mark),
         checked_at = CASE WHEN next.heard THEN now() ELSE schedule.checked_at END
     FROM unnest($rows) AS next (
