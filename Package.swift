@@ -160,8 +160,9 @@ let package = Package(
             ], exclude: ["Tables"], swiftSettings: house),
         .testTarget(
             name: "LedgerTests",
-            dependencies: ["Ledger", "Postgres", "Renewal", "TestSupport", crypto],
-            exclude: ["Statements"], swiftSettings: house),
+            dependencies: [
+                "Ledger", "LedgerModel", "Postgres", "Renewal", "TestSupport", crypto,
+            ], exclude: ["Statements"], swiftSettings: house),
         .testTarget(
             name: "EngineTests",
             dependencies: [

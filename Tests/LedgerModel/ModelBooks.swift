@@ -15,15 +15,28 @@ extension ModelState {
         guard !standing.isEmpty else { return report }
         let (linked, older) = link(standing)
         var commit = ModelCommit(worker: lease?.worker, now: now, outcomes: linked)
-        var touched: Set<Int64> = []
+        var step = Step(commit: commit, breakers: breakers(of: linked, older, at: now))
         for outcome in linked {
-            if outcome.isChange, !touched.contains(outcome.claim.purchase.id) {
-                settle(outcome, older[outcome.claim.purchase.id], now, &commit, &touched)
+            var outcome = outcome
+            if outcome.isChange, !step.touched.contains(outcome.claim.purchase.id) {
+                outcome = settle(outcome, older[outcome.claim.purchase.id], now, &step)
             }
             reschedule(outcome)
+            report.committed.append(outcome)
         }
+        for (lane, breaker) in step.breakers.all {
+            breakers[lane]?.close(breaker)
+            if let limit = breaker.exceeded,
+                let app = lanes.first(where: { $0.number == lane })?.app
+            {
+                report.trips.append(
+                    BreakerTrip(of: app, exceeding: limit, in: breaker.policy.window))
+            }
+        }
+        commit = step.commit
+        commit.outcomes = report.committed
+        commit.trips = report.trips
         eventCount += commit.events.count
-        report.committed = linked
         report.events = commit.events
         listener?.hear(commit)
         return report
@@ -46,9 +59,12 @@ extension ModelState {
                 named[key] = outcome.claim.purchase.id
             }
         }
-        let known = named.merging(successors) { $1 }
+        let gaining = Set(outcomes.filter(\.mayComeLate).map(ownKey))
+        let known = named.merging(successors.filter { gaining.contains($0.key) }) { $1 }
+        let keys = Dictionary(
+            outcomes.map { ($0.claim.purchase.id, ownKey($0)) }, uniquingKeysWith: { $1 })
         let linked = outcomes.map { outcome in
-            guard outcome.mayComeLate, let successor = last(after: outcome, known),
+            guard outcome.mayComeLate, let successor = last(after: outcome, known, keys),
                 let merged = outcome.superseded(by: successor)
             else { return outcome }
             if let key = key(of: outcome.change?.olderLink, for: outcome) {
@@ -72,14 +88,18 @@ extension ModelState {
         return TokenKey(lane: outcome.claim.lane, token: token)
     }
 
-    private func last(after outcome: Outcome, _ known: [TokenKey: Int64]) -> Int64? {
+    private func ownKey(_ outcome: Outcome) -> TokenKey {
+        TokenKey(lane: outcome.claim.lane, token: outcome.claim.purchase.token)
+    }
+
+    private func last(
+        after outcome: Outcome, _ known: [TokenKey: Int64], _ keys: [Int64: TokenKey]
+    ) -> Int64? {
         var seen: Set<Int64> = [outcome.claim.purchase.id]
-        var last = known[
-            TokenKey(lane: outcome.claim.lane, token: outcome.claim.purchase.token)]
+        var last = known[ownKey(outcome)]
         while let id = last {
             guard seen.insert(id).inserted else { return nil }
-            let key = rows[id].map { TokenKey(lane: $0.lane, token: $0.purchase.token) }
-            guard let next = key.flatMap({ known[$0] }) else { return id }
+            guard let next = keys[id].flatMap({ known[$0] }) else { return id }
             last = next
         }
         return last
@@ -87,7 +107,14 @@ extension ModelState {
 
     // MARK: Books
 
-    private func book(of user: UserID) -> UserPurchases {
+    /// What a commit has come to so far.
+    private struct Step {
+        var commit: ModelCommit
+        var breakers: ModelBreakers
+        var touched: Set<Int64> = []
+    }
+
+    func book(of user: UserID) -> UserPurchases {
         let account = accounts[user] ?? ModelAccount()
         return UserPurchases(
             userID: user, version: account.version,
@@ -98,30 +125,68 @@ extension ModelState {
     }
 
     private mutating func settle(
-        _ outcome: Outcome, _ older: Int64?, _ now: Timestamp, _ commit: inout ModelCommit,
-        _ touched: inout Set<Int64>
-    ) {
+        _ outcome: Outcome, _ older: Int64?, _ now: Timestamp, _ step: inout Step
+    ) -> Outcome {
         let owner = outcome.claim.purchase.userID
-        var continued: OlderLink?
-        if let older, let user = rows[older]?.purchase.userID, user != outcome.owner {
-            var other = book(of: user)
-            if let (lost, link) = other.yield(older, to: outcome, at: now) {
-                continued = link
-                enter(lost, of: user, &commit, &touched)
-            }
-        }
+        let continued = yield(older, to: outcome, now, &step)
         var book = book(of: owner)
         guard case .handed(let user, _) = outcome.decision else {
-            enter(
-                book.settle(outcome, continuing: continued, at: now), of: owner, &commit,
-                &touched)
-            return
+            let (outcome, settlement) = settle(outcome, in: book, continuing: continued, now, &step)
+            enter(settlement, of: owner, &step)
+            return outcome
         }
         var other = self.book(of: user)
         let (lost, gained) = book.handOver(outcome, to: &other, at: now)
         hand(outcome.claim.purchase.id, from: owner, to: user, now)
-        enter(lost, of: owner, &commit, &touched)
-        enter(gained, of: user, &commit, &touched)
+        enter(lost, of: owner, &step)
+        enter(gained, of: user, &step)
+        return outcome
+    }
+
+    /// What the breaker does not let through is held.
+    private func settle(
+        _ outcome: Outcome, in before: UserPurchases, continuing older: OlderLink?,
+        _ now: Timestamp, _ step: inout Step
+    ) -> (Outcome, Settlement) {
+        let lane = outcome.claim.lane
+        var (book, outcome) = (before, outcome)
+        var settlement = book.settle(outcome, continuing: older, at: now)
+        if settlement.revokes, let loss = outcome.loss(at: now),
+            !step.breakers.admits(loss, in: lane)
+        {
+            book = before
+            outcome = outcome.held(at: now)
+            settlement = book.settle(outcome, continuing: older, at: now)
+        }
+        if settlement.revokes, let loss = before.loss(byTakingOver: outcome, at: now),
+            !step.breakers.admits(loss, in: lane)
+        {
+            book = before
+            settlement = book.settle(outcome, continuing: older, holding: true, at: now)
+        }
+        step.breakers.survived(outcome, at: now)
+        return (outcome, settlement)
+    }
+
+    private mutating func yield(
+        _ older: Int64?, to outcome: Outcome, _ now: Timestamp, _ step: inout Step
+    ) -> OlderLink? {
+        guard let older, let user = rows[older]?.purchase.userID, user != outcome.owner else {
+            return nil
+        }
+        let before = book(of: user)
+        var other = before
+        guard var (lost, link) = other.yield(older, to: outcome, at: now) else { return nil }
+        if lost.revokes, let loss = before.loss(of: older, yieldedTo: outcome, at: now),
+            !step.breakers.admits(loss, in: outcome.claim.lane)
+        {
+            other = before
+            if let held = other.yield(older, to: outcome, holding: true, at: now) {
+                (lost, link) = held
+            }
+        }
+        if !lost.purchases.isEmpty { enter(lost, of: user, &step) }
+        return link
     }
 
     private mutating func hand(
@@ -129,7 +194,8 @@ extension ModelState {
     ) {
         accounts[owner]?.purchases.remove(id)
         accounts[user, default: ModelAccount()].purchases.insert(id)
-        rows[id]?.shard = Self.shard(of: user)
+        let shard = shard(of: user)
+        rows[id]?.shard = shard
         rows[id]?.claimedBy = nil
         let at = rows[id]?.claimants.first { $0.user == user }?.at ?? now
         rows[id]?.claimants.removeAll { $0.user == user }
@@ -137,22 +203,21 @@ extension ModelState {
     }
 
     private mutating func enter(
-        _ settlement: Settlement, of user: UserID, _ commit: inout ModelCommit,
-        _ touched: inout Set<Int64>
+        _ settlement: Settlement, of user: UserID, _ step: inout Step
     ) {
         for purchase in settlement.purchases {
             guard let row = rows[purchase.id] else { continue }
-            commit.changes.append((row.purchase, purchase))
+            step.commit.changes.append((row.purchase, purchase))
             rows[purchase.id]?.purchase = purchase
             rows[purchase.id]?.version += 1
-            touched.insert(purchase.id)
+            step.touched.insert(purchase.id)
         }
         accounts[user, default: ModelAccount()].version += 1
         for row in settlement.entitlements {
             accounts[user]?.entitlements[row.entitlement] = row
         }
         for (id, offer) in settlement.offers { accounts[user]?.offers[id] = offer }
-        commit.events += settlement.events
+        step.commit.events += settlement.events
     }
 
     private mutating func reschedule(_ outcome: Outcome) {

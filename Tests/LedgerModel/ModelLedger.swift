@@ -38,6 +38,9 @@ package final class ModelLedger: Sendable {
         state.withLock { $0.submit(user, app, product, token) }
     }
 
+    /// As the real ledger has it, for the order in which a commit goes.
+    package func tell(shard: Int16, of user: UserID) { state.withLock { $0.homes[user] = shard } }
+
     /// Makes every purchase due now, as if all were asked about for the first time.
     package func makeAllDue() {
         state.withLock { state in
@@ -94,7 +97,9 @@ package struct ModelAccount: Sendable {
 package struct ModelCommit: Sendable {
     package let worker: WorkerID?
     package let now: Timestamp
-    package let outcomes: [Outcome]
+    package var outcomes: [Outcome]
+    /// Breakers that it has tripped.
+    package var trips: [BreakerTrip] = []
     package var changes: [(before: Purchase, after: Purchase)] = []
     package var events: [Event] = []
 }
@@ -122,8 +127,11 @@ struct ModelState {
     var listener: ModelListener?
     var rows: [Int64: ModelRow] = [:]
     var accounts: [UserID: ModelAccount] = [:]
+    /// Shards that were told.
+    var homes: [UserID: Int16] = [:]
     var shards = Array(repeating: ModelShard(), count: 256)
     var lanes: [Lane] = []
+    var breakers: [Int32: ModelBreaker] = [:]
     var tokens: [TokenKey: Int64] = [:]
     var successors: [TokenKey: Int64] = [:]
     /// All that is scheduled, the first due first.
@@ -149,7 +157,8 @@ struct ModelState {
     }
 
     /// Any share of the users will do.
-    static func shard(of user: UserID) -> Int16 {
+    func shard(of user: UserID) -> Int16 {
+        if let home = homes[user] { return home }
         var hash: UInt32 = 2_166_136_261
         for byte in user.text.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
         return Int16((hash ^ hash >> 16) & 0xFF)
@@ -159,6 +168,7 @@ struct ModelState {
         if let lane = lanes.first(where: { $0.app == app }) { return lane.number }
         let number = Int32(lanes.count + 1)
         lanes.append(Lane(number: number, app: app))
+        breakers[number] = ModelBreaker(countedSince: now)
         return number
     }
 
@@ -167,11 +177,11 @@ struct ModelState {
     ) -> Int64 {
         let key = TokenKey(lane: lane(of: app), token: token)
         if let known = tokens[key] {
-            claim(known, for: user)
+            submitAgain(known, by: user)
             return known
         }
         let id = Int64(rows.count + 1)
-        let (now, shard) = (self.now, Self.shard(of: user))
+        let (now, shard) = (self.now, shard(of: user))
         rows[id] = ModelRow(
             purchase: Purchase(
                 id: id, userID: user, app: app, token: token, createdAt: now,
@@ -183,16 +193,38 @@ struct ModelState {
         return id
     }
 
-    /// The same token once more: what is not given up or wanted by another is left.
-    private mutating func claim(_ id: Int64, for user: UserID) {
-        guard var row = rows[id], row.purchase.userID != user else { return }
-        if let place = row.claimants.firstIndex(where: { $0.user == user }) {
-            row.claimants.remove(at: place)
+    /// The same token once more, as `renewald.submit_again`.
+    private mutating func submitAgain(_ id: Int64, by user: UserID) {
+        guard var row = rows[id] else { return }
+        let facts = row.purchase.facts
+        let isFine =
+            facts.access == .granted && facts.state == .active && facts.doubt == nil
+            && facts.expiresAt ?? .never > now
+        if row.purchase.userID == user {
+            if row.claimedBy != nil {
+                row.claimedBy = nil
+                row.version += 1
+                rows[id] = row
+            }
+        } else if row.claimedBy != user {
+            row.claimants.removeAll { $0.user == user }
+            row.claimants.append(.init(user: user, at: now))
+            row.claimedBy = user
+            row.version += 1
+            rows[id] = row
+            return wake(id, after: .zero)
         }
-        row.claimants.append(.init(user: user, at: now))
-        row.claimedBy = user
-        rows[id] = row
-        if row.dueAt > now { move(id, to: now) }
+        if !isFine { wake(id, after: .seconds(10)) }
+    }
+
+    private mutating func wake(_ id: Int64, after rest: Duration) {
+        guard let row = rows[id] else { return }
+        let rested = row.checkedAt.flatMap { $0 <= now + .minutes(1) ? $0 + rest : nil }
+        let due = max(now, rested ?? now)
+        guard row.dueAt > due else { return }
+        move(id, to: due)
+        rows[id]?.attempts = 0
+        rows[id]?.crashes = 0
     }
 
     // MARK: The schedule

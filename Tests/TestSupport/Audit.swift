@@ -140,8 +140,8 @@ package enum Audit {
     ]
 
     private static let given = """
-        SELECT user_id, entitlement,
-            to_timestamp(max(ending) / 1000000) + max(ending) % 1000000 * interval '1 microsecond'
+        SELECT user_id, entitlement, CASE WHEN bool_and(ending IS NOT NULL) THEN
+            to_timestamp(max(ending) / 1000000) + max(ending) % 1000000 * interval '1 microsecond' END
         FROM renewald.purchase, unnest(holding_entitlements, holding_ends)
             AS holding (entitlement, ending)
         WHERE access <> 'none' GROUP BY user_id, entitlement
