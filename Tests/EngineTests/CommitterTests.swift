@@ -103,7 +103,7 @@ import Testing
             await withDiscardingTaskGroup { group in
                 // The first batch is one outcome alone, and at the door before the others come.
                 await committer.submit(outcome(claims[0]))
-                while !first.isWaitedFor { await Task.yield() }
+                await yield(while: !first.isWaitedFor)
                 for claim in claims.dropFirst() {
                     group.addTask {
                         await committer.submit(outcome(claim))
@@ -111,10 +111,10 @@ import Testing
                     }
                 }
                 await world.wait { $0.handedOver >= 20 }
-                for _ in 0..<10_000 { await Task.yield() }
+                await letOthersGoOn()
                 first.open()
-                while !others.isWaitedFor { await Task.yield() }
-                for _ in 0..<10_000 { await Task.yield() }
+                await yield(while: !others.isWaitedFor)
+                await letOthersGoOn()
                 #expect(world.state.handedOver <= 25)
                 others.open()
             }
@@ -226,12 +226,12 @@ import Testing
             await world.wait { $0.committed.count == 36 }
             for claim in claims.suffix(20) { await committer.submit(outcome(claim)) }
             await world.wait { $0.committed.count == 56 }
-            while inFlight.count != 4 { await Task.yield() }
+            await yield(while: inFlight.count != 4)
             #expect(Set(world.state.committed.map(\.claim)) == Set(rest))
             #expect(committer.commits == .flow)
             world.change { $0.refused = [] }
             await world.wait { $0.committed.count == 60 }
-            while !inFlight.isEmpty { await Task.yield() }
+            await yield(while: !inFlight.isEmpty)
         }
         #expect(Set(world.state.committed.map(\.claim)) == Set(claims))
     }
@@ -249,13 +249,13 @@ import Testing
             _ = inFlight.add(claims)
             await committer.submit(outcome(claims[0]))
             await world.wait { $0.committed.count == 1 }
-            for _ in 0..<10_000 { await Task.yield() }
+            await letOthersGoOn()
             await committer.commit(claims.dropFirst().map(outcome), as: .suspects)
             #expect(world.state.committed.count == 64)
             #expect(inFlight.count == 1)
             world.change { $0.refused = [] }
             await world.wait { $0.committed.count == 65 }
-            while !inFlight.isEmpty { await Task.yield() }
+            await yield(while: !inFlight.isEmpty)
         }
     }
 
@@ -291,7 +291,7 @@ import Testing
             #expect(inFlight.count == 20)
             world.change { $0.refused = [] }
             await world.wait { $0.committed.count == 20 }
-            while committer.commits != .flow { await Task.yield() }
+            await yield(while: committer.commits != .flow)
         }
     }
 }

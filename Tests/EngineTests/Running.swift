@@ -22,3 +22,13 @@ extension RenewalEngine {
         }
     }
 }
+
+/// Lets others go on while that is so, and the test has not lasted too long.
+func yield(while isSo: @autoclosure () -> Bool) async {
+    while isSo(), !Task.isCancelled { await Task.yield() }
+}
+
+/// Lets each of a hundred others have some turns: what has not happened then does not happen.
+func letOthersGoOn() async {
+    for _ in 0..<1000 { await Task.yield() }
+}
