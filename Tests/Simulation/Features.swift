@@ -14,6 +14,8 @@ enum Feature: String, CaseIterable, Sendable {
     case crashes, stalls, severalWorkers
     // What is not due is asked about as well.
     case sweeps
+    // The store's once more: it calls everybody expired.
+    case lies
 }
 
 struct Features: Sendable {
@@ -55,4 +57,8 @@ package enum Sabotage: String, CaseIterable, Sendable {
     case quota
     /// One purchase in a hundred is never claimed.
     case starve
+    /// Nothing holds an avalanche.
+    case breaker
+    /// A second answer lets go what waits for a person.
+    case leak
 }

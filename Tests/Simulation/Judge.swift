@@ -21,6 +21,7 @@ final class Judge: Sendable {
         /// Whether each entitlement of a user was told to be held.
         var told: [Holding: Bool] = [:]
         var renewals: [Int64: Int] = [:]
+        var believed = BelievedLies()
         var story: [String] = []
     }
 
@@ -33,7 +34,7 @@ final class Judge: Sendable {
 
     private struct Heard {
         let answer: Answer
-        let madeAt: Timestamp?
+        let shown: SimulatedStore.Shown
     }
 
     private struct Holding: Hashable {
@@ -41,10 +42,10 @@ final class Judge: Sendable {
         let entitlement: EntitlementID
     }
 
-    private let sold: [StoreToken: Subscription]
-    private let weather: Weather
-    private let plan: Plan
-    private let tally: Tally
+    let sold: [StoreToken: Subscription]
+    let weather: Weather
+    let plan: Plan
+    let tally: Tally
     private let state = Mutex(State())
 
     init(
@@ -76,10 +77,10 @@ final class Judge: Sendable {
     }
 
     /// An answer on its way to the engine.
-    func heard(_ claim: Claim, _ answer: Answer, shows madeAt: Timestamp?) {
+    func heard(_ claim: Claim, _ answer: Answer, shows shown: SimulatedStore.Shown) {
         let key = Key(
             id: claim.purchase.id, version: claim.version, claimedAt: claim.claimedAt)
-        state.withLock { $0.lastHeard[key] = Heard(answer: answer, madeAt: madeAt) }
+        state.withLock { $0.lastHeard[key] = Heard(answer: answer, shown: shown) }
         if case .doubt = answer { tally.count(.doubt) }
     }
 
@@ -87,6 +88,7 @@ final class Judge: Sendable {
 
     func judge(_ commit: ModelCommit) {
         tally.count(.check, commit.outcomes.count)
+        tally.count(.trip, commit.trips.count)
         for outcome in commit.outcomes { judge(outcome, in: commit) }
         for change in commit.changes where change.before.userID != change.after.userID {
             tally.count(.move)
@@ -113,14 +115,20 @@ final class Judge: Sendable {
             rule: outcome.rule)
         tell(
             "\(one.token.text): \(step), next check \(outcome.schedule.nextCheckAt.day), "
-                + (heard.madeAt.map { "shown as of \($0.day)" } ?? "no verdict"))
-        guard let madeAt = heard.madeAt else { return judge(step, withoutVerdictOn: one) }
+                + (heard.shown.isLie ? "a lie as of " : "shown as of ")
+                + (heard.shown.madeAt?.day ?? "never: no verdict"))
+        if step.isHeld { tally.count(.held) }
+        judge(step, heldSince: claim.purchase.facts.heldSince, of: one, at: commit.now)
+        guard let madeAt = heard.shown.madeAt else { return judge(step, withoutVerdictOn: one) }
         if newest.map({ madeAt < $0 }) ?? false { tally.count(.stale) }
         if step.after.state == .superseded { tally.count(.superseded) }
         let since = max(madeAt, newest ?? madeAt)
         state.withLock { $0.newest[id] = since }
         let isOver = one.was(granting: false, from: since, to: World.now)
         if step.isLoss, step.after.state != .superseded, !isOver {
+            if heard.shown.isLie {
+                return believe(outcome, at: commit.now, of: one)
+            }
             accuse("no wrong revoke", "\(one.token.text): \(step) (\(madeAt.day))", of: one.token)
         }
         // What was replaced keeps access for a while; an older copy of what is refunded looks like
@@ -135,12 +143,13 @@ final class Judge: Sendable {
     }
 
     /// What a commit does to one purchase.
-    private struct Step: CustomStringConvertible {
+    struct Step: CustomStringConvertible {
         let before: Facts
         let after: Facts
         let rule: String
 
-        var isLoss: Bool { before.access == .granted && after.access == .none }
+        var isLoss: Bool { before.access != .none && after.access == .none }
+        var isHeld: Bool { before.access != .held && after.access == .held }
         var isGain: Bool { before.access == .none && after.access == .granted }
 
         var description: String {
@@ -181,6 +190,10 @@ final class Judge: Sendable {
                 "each event once",
                 "\(event.userID) \(entitlement) \(isGrant ? "granted" : "revoked") twice in a row")
         }
+    }
+
+    func note(_ believe: (inout BelievedLies) -> Int) -> Int {
+        state.withLock { believe(&$0.believed) }
     }
 
     private func countRenewal(_ id: Int64) {
@@ -233,9 +246,11 @@ final class Judge: Sendable {
         guard facts.state != .superseded, row.problem?.hasPrefix("set_aside:") != true else {
             return
         }
+        if facts.access == .held { return lookForHeld(row, one, now) }
         let isGranted = facts.access == .granted
         guard isGranted != one.grants(at: now) else { return }
-        let since = max(one.changed(before: now), row.purchase.createdAt)
+        let believedAt = state.withLock { $0.believed.last[row.purchase.id] }
+        let since = max(one.changed(before: now), row.purchase.createdAt, believedAt ?? World.start)
         let bound =
             bound(one, isGranted: isGranted, now) + weather.spoiled(from: since, to: now)
             + plan.spoiledByWorkers(from: since, to: now)

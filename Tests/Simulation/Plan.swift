@@ -65,10 +65,25 @@ package struct Plan: Sendable {
         settings.callsPerSecond[SimulatedStore.app] = callsPerSecond
         settings.sweepShare = 0.5
         settings.rules.policy.shared = policyOfShares
+        settings.rules.policy.breaker = breaker
+        if sabotage == .breaker { settings.rules.policy.breaker.isOn = false }
+        if sabotage == .leak { settings.rules.policy.breaker.release = .confirmed }
         settings.rules.catalog = Catalog([
             "plus_year": .init(kind: .autoRenewable, entitlements: ["plus"])
         ])
         return settings
+    }
+
+    /// Where the store lies it is as tight as a small fleet needs it.
+    var breaker: BreakerPolicy {
+        var chance = SeededGenerator(seed, "breaker")
+        var policy = BreakerPolicy()
+        guard features.has(.lies) else { return policy }
+        policy.floor = chance.any([2, 3, 5])
+        policy.window = chance.any([.hours(1), .hours(6)])
+        policy.release = chance.any(BreakerPolicy.Release.allCases)
+        if sabotage == .leak { policy.release = .person }
+        return policy
     }
 
     private var policyOfShares: Policy.Shared {

@@ -24,6 +24,8 @@ final class SimulatedStore: Sendable {
     struct Shown: Sendable {
         /// Nil: no verdict.
         var madeAt: Timestamp?
+        /// What it shows is not so.
+        var isLie = false
     }
 
     let sold: [StoreToken: Subscription]
@@ -69,15 +71,15 @@ final class SimulatedStore: Sendable {
 
     /// Asks as the daemon asks.
     ///
-    /// - Returns: the answer, and when what it shows was so; nil where it shows nothing.
-    func ask(_ claim: Claim) async -> (AnsweredCall, Timestamp?) {
+    /// - Returns: the answer, and what it shows.
+    func ask(_ claim: Claim) async -> (AnsweredCall, Shown) {
         guard let store = client.withLock(\.self) else {
-            return (AnsweredCall(.failure(.notConfigured)), nil)
+            return (AnsweredCall(.failure(.notConfigured)), Shown())
         }
         let session = CallSession()
         let answer = await store.within(session).ask(claim.purchase, at: claim.claimedAt)
         let call = session.answered(answer)
-        let shown = state.withLock { $0.shown[claim.purchase.token]?.madeAt }
+        let shown = state.withLock { $0.shown[claim.purchase.token] ?? Shown() }
         return (call, shown)
     }
 
@@ -108,6 +110,11 @@ final class SimulatedStore: Sendable {
         guard let one = sold[token], let standing = one.state(at: madeAt) else {
             return response(404, GoogleBody.error(404))
         }
+        if standing.standing.grants, windows.contains(where: { $0.trouble == .lie }), draw(0.9) {
+            count(.lie)
+            note { $0.shown[token] = Shown(madeAt: madeAt, isLie: true) }
+            return response(200, GoogleBody.text(one, standing.expired(at: madeAt)))
+        }
         let isGone = standing.standing.isFinal && standing.end + .days(60) < madeAt
         note { $0.shown[token] = Shown(madeAt: madeAt) }
         return isGone
@@ -117,7 +124,7 @@ final class SimulatedStore: Sendable {
 
     private func meet(_ window: Weather.Window) throws(CurlError) -> HTTPResponse? {
         switch window.trouble {
-        case .behind, .slow, .database, .clock: return nil
+        case .behind, .slow, .lie, .database, .clock: return nil
         case .timeout, .unavailable, .page, .truncated, .throttled, .forbidden: break
         }
         guard draw(0.9) else { return nil }
@@ -132,7 +139,7 @@ final class SimulatedStore: Sendable {
                 429, GoogleBody.error(429),
                 retryAfter: draw(0.5) ? "\(window.amount.components.seconds)" : nil)
         case .forbidden: return response(403, GoogleBody.error(403))
-        case .behind, .slow, .database, .clock: return nil
+        case .behind, .slow, .lie, .database, .clock: return nil
         }
     }
 

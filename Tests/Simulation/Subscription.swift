@@ -23,6 +23,13 @@ struct Subscription: Sendable {
         /// The number of the latest paid period.
         var period: Int
         var renews = true
+
+        /// The same, as if nobody had paid for more.
+        func expired(at time: Timestamp) -> State {
+            State(
+                from: from, standing: .ended(by: "system"), end: min(end, time), period: period,
+                renews: false)
+        }
     }
 
     enum Standing: Hashable, Sendable {

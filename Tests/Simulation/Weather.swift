@@ -11,6 +11,17 @@ struct Weather: Sendable {
         let to: Timestamp
         /// How far behind or off, or how slow.
         var amount = Duration.zero
+
+        /// How long it goes on spoiling things when it is over.
+        var rest: Duration {
+            switch trouble {
+            case .behind: amount
+            case .lie: .hours(27)
+            case .timeout, .unavailable, .page, .truncated, .throttled, .forbidden, .slow,
+                .database, .clock:
+                .hours(3)
+            }
+        }
     }
 
     enum Trouble: String, Hashable, Sendable, CaseIterable {
@@ -23,6 +34,7 @@ struct Weather: Sendable {
         case forbidden = "403"
         case behind = "stale replica"
         case slow = "slow answers"
+        case lie = "everybody expired"
         // The database's.
         case database = "database away"
         case clock = "database's clock off"
@@ -42,6 +54,7 @@ struct Weather: Sendable {
         (.slowAnswers, [.slow], .days(20), .hours(6)),
         (.databaseOutages, [.database], .days(20), .hours(8)),
         (.clockSteps, [.clock], .days(30), .days(1)),
+        (.lies, [.lie], .days(20), .hours(20)),
     ]
 
     init(_ plan: Plan) {
@@ -72,7 +85,7 @@ struct Weather: Sendable {
                 ? chance.between(.seconds(2), .hours(2))
                 : .zero - chance.between(.seconds(2), .hours(2))
         case .throttled: chance.between(.seconds(1), .minutes(30))
-        case .timeout, .unavailable, .page, .truncated, .forbidden, .database: .zero
+        case .timeout, .unavailable, .page, .truncated, .forbidden, .lie, .database: .zero
         }
     }
 
@@ -98,7 +111,7 @@ struct Weather: Sendable {
         var sum = Duration.zero
         for window in windows where !window.trouble.isHarmless {
             guard window.from < to else { break }
-            let rest: Duration = window.trouble == .behind ? window.amount : .hours(3)
+            let rest = window.rest
             if window.to + rest > from {
                 sum += min(window.to + rest, to) - max(window.from, from)
             }

@@ -97,6 +97,9 @@ final class Tally: Sendable {
         case check = "checks"
         case stale = "stale answers"
         case woken = "hints that woke"
+        case believed = "lies believed"
+        case trip = "breaker trips"
+        case held = "revokes held"
         case swept = "made due by a sweep"
     }
 

@@ -224,11 +224,11 @@ struct WorkerStores: EngineStores {
         guard await worker.pass() else {
             return AnsweredCall(.failure(.unreachable(reason: "killed")))
         }
-        var (call, madeAt) = await store.ask(claim)
+        var (call, shown) = await store.ask(claim)
         if plan.sabotage == .outage, case .failure(.unreachable) = call.answer {
             call = AnsweredCall(.doubt(.gone))
         }
-        judge.heard(claim, call.answer, shows: madeAt)
+        judge.heard(claim, call.answer, shows: shown)
         guard await worker.pass() else {
             return AnsweredCall(.failure(.unreachable(reason: "killed")))
         }

@@ -34,16 +34,28 @@ struct SimulationTests {
 
     /// A rule that is broken on purpose is noticed, and told with the life of one customer.
     @Test(arguments: [
-        ("outage", "no verdict, no revoke"), ("starve", "nothing starves"),
+        ("outage", "no verdict, no revoke", ["--seed", "1", "--seeds", "3", "--fleet", "40"]),
+        ("starve", "nothing starves", ["--seed", "1", "--seeds", "3", "--fleet", "40"]),
+        ("breaker", "an avalanche is held", ["--seed", "213", "--fleet", "80"]),
     ])
-    func whatIsBrokenIsFound(_ sabotage: String, rule: String) async throws {
+    func whatIsBrokenIsFound(_ sabotage: String, rule: String, _ plan: [String]) async throws {
         let run = try await Self.soak(
-            [
-                "--seed", "1", "--seeds", "3", "--fleet", "40", "--days", "40", "--shrink", "1",
-                "--sabotage", sabotage,
-            ])
+            plan + ["--days", "40", "--shrink", "1", "--sabotage", sabotage])
         #expect(run.exit == .code(1))
         #expect(run.standardOutput.contains("  \(rule) ("), "\(run.standardOutput)")
+    }
+
+    /// The store calls everybody expired now and then, and the breaker trips.
+    @Test func anAvalancheIsHeld() async throws {
+        let run = try await Self.soak(["--seed", "213", "--fleet", "80", "--days", "40"])
+        #expect(run.exit == .code(0), "\(run.standardOutput)")
+        for (what, least) in [("lies believed", 1), ("breaker trips", 1), ("revokes held", 1)] {
+            let count = try #require(
+                run.standardOutput.split { ",:\n".contains($0) }.first {
+                    $0.hasPrefix(" \(what) ")
+                }?.split(separator: " ").last.flatMap { Int($0) }, "\(run.standardOutput)")
+            #expect(count >= least, "\(what)")
+        }
     }
 
     /// `renewald plan` of a day, against the four weeks that follow it. Chance alone makes small
