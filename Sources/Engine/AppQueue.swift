@@ -176,7 +176,7 @@ extension AppQueue {
     }
 
     private func places(of shards: [Int16]) -> ([Place], backfill: [Place]) {
-        machine.places(of: shards.shuffled())
+        machine.places(of: shards.fromAnywhere())
     }
 
     private nonisolated func check(_ first: Claim, _ permit: CallPermit) async {

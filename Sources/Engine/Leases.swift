@@ -27,6 +27,7 @@ final class Leases: Sendable {
     var openShards: [Int16] {
         state.withLock { state in
             guard ContinuousClock.now < state.reliableUntil else { return [] }
+            if state.closed.isEmpty { return Array(state.lease.epochs.keys) }
             return state.lease.epochs.keys.filter { !state.closed.contains($0) }
         }
     }
@@ -86,5 +87,13 @@ final class Leases: Sendable {
             }
             return part
         }
+    }
+}
+
+extension [Int16] {
+    /// The same shards, from any of them on: none is always behind the others.
+    func fromAnywhere() -> [Int16] {
+        guard let start = indices.randomElement() else { return [] }
+        return Array(self[start...] + self[..<start])
     }
 }

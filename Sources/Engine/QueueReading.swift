@@ -24,7 +24,11 @@ extension QueueMachine {
     /// Where each of these shards is read from, in that order.
     func places(of shards: [Int16]) -> ([Place], backfill: [Place]) {
         let shards = order(shards)
-        return (shards.map(place), backfill: shards.map(backfillPlace))
+        return (
+            places.isEmpty ? shards.map(Place.start) : shards.map(place),
+            backfill: backfillPlaces.isEmpty
+                ? shards.map(Place.startOfBackfill) : shards.map(backfillPlace)
+        )
     }
 
     /// The next read begins with the oldest again.

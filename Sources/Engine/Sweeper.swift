@@ -46,7 +46,7 @@ struct Sweeper: Sendable {
         let lanes = share > 0 ? supervisor.served : []
         let numbers = Set(lanes.map(\.number))
         walks = walks.filter { numbers.contains($0.key) }
-        let shards = context.leases.openShards.shuffled()
+        let shards = context.leases.openShards.fromAnywhere()
         let ours = share * Double(shards.count) / Double(LeaseKeeper.shardCount)
         for lane in lanes where !Task.isCancelled {
             guard let calls = context.settings.callsPerSecond[lane.app] else { continue }

@@ -32,10 +32,12 @@ extension ModelState {
     }
 
     func claims(_ request: ClaimRequest) -> [Claim] {
+        let due = due(suspects: false).filter { $0.lane == request.lane.number }
+        guard !due.isEmpty else { return [] }
         let places = Dictionary(
             request.places.map { ($0.shard, $0) }, uniquingKeysWith: { $1 })
         var ofShard: [Int16: [Claim]] = [:]
-        for row in due(suspects: false) where row.lane == request.lane.number {
+        for row in due {
             guard let place = places[row.shard],
                 (row.dueAt, row.purchase.id) > (place.dueAt, place.id),
                 ofShard[row.shard]?.count ?? 0 < request.perShard
@@ -59,11 +61,11 @@ extension ModelState {
     }
 
     func heads(_ lanes: [Lane], _ shards: [Int16], after id: Int64) -> QueueHeads {
-        let shards = Set(shards)
+        let shards = isEach(of: shards)
         var wanted = Set(lanes.map(\.number))
         var dueAt: [Int32: Timestamp] = [:]
         for place in queue where !wanted.isEmpty {
-            guard let row = rows[place.id], row.crashes == 0, shards.contains(row.shard),
+            guard let row = rows[place.id], row.crashes == 0, shards[Int(row.shard)],
                 !breakage.hidden(place.id), wanted.remove(row.lane) != nil
             else { continue }
             dueAt[row.lane] = place.dueAt
@@ -71,12 +73,18 @@ extension ModelState {
         var arrivals: [Arrival] = []
         var number = Int64(rows.count)
         while number > id, arrivals.count < 100 {
-            if let row = rows[number], shards.contains(row.shard) {
+            if let row = rows[number], shards[Int(row.shard)] {
                 arrivals.append(Arrival(id: number, lane: row.lane))
             }
             number -= 1
         }
         return QueueHeads(now: now, dueAt: dueAt, arrivals: arrivals)
+    }
+
+    private func isEach(of shards: [Int16]) -> [Bool] {
+        var isOne = Array(repeating: false, count: self.shards.count)
+        for shard in shards { isOne[Int(shard)] = true }
+        return isOne
     }
 
     // MARK: Leases
