@@ -102,8 +102,9 @@ package struct ProductKeys: KeyGroup {
     let kind = Key<ProductKind?>(
         "kind", .choice, or: "the store's", example: "non_renewing", .live,
         """
-        The kind of product, where the store's answers do not say it or say it wrong. A
-        consumable never grants an entitlement.
+        The kind of product, where the store's answers do not say it or say it wrong. Google's
+        tell a subscription from what is sold once, but not a consumable before it is consumed,
+        and no non_renewing. A consumable never grants an entitlement.
         """)
     let duration = Key(
         "duration", .duration(.seconds(1) ... .days(3660)), or: "for ever", example: "P30D", .live,

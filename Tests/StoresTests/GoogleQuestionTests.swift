@@ -50,6 +50,107 @@ struct GoogleQuestionTests {
         #expect(world.calls.isEmpty)
     }
 
+    private static func world(_ answers: [String: HTTPResponse]) -> FakeWorld {
+        GoogleFixture.world { request in
+            answers.first { request.url.contains("/\($0.key)/") }?.value
+                ?? .json(invalid, status: 400)
+        }
+    }
+
+    private static let invalid = #"{"error":{"code":400,"errors":[{"reason":"invalid"}]}}"#
+
+    /// After a change of plan at the end of a period the token is another product's, which version
+    /// 1 cannot be asked about without its name.
+    @Test func version1AsksVersion2AboutATokenOfAnotherProduct() async throws {
+        let gold = try merged(
+            GoogleObservationTests.base,
+            #"{"lineItems":[{"productId":"gold","expiryTime":"2026-03-15T10:20:28.912Z","#
+                + #""autoRenewingPlan":{"autoRenewEnabled":true}}]}"#)
+        let world = Self.world(["subscriptionsv2": HTTPResponse(status: 200, body: gold)])
+        let known = purchase(.google, token: "t") {
+            $0.kind = .autoRenewable
+        }
+        let answer = try await GoogleFixture.store(world, api: .v1).ask(known, at: Self.now)
+        #expect(summary(answer).hasPrefix("active, production, gold"), "\(summary(answer))")
+        #expect(
+            world.calls == [
+                "GET " + Self.app + "/purchases/subscriptions/plus/tokens/t",
+                "GET " + Self.app + "/purchases/subscriptionsv2/tokens/t",
+            ])
+        #expect(world.extraCalls == 1)
+    }
+
+    /// A product that is sold once, without a `kind` in the table of products.
+    @Test(arguments: [
+        (GoogleAPI.v2, 404, ["subscriptionsv2/tokens/t", "productsv2/tokens/t"]),
+        (.v2, 400, ["subscriptionsv2/tokens/t", "productsv2/tokens/t"]),
+        (
+            .v1, 400,
+            [
+                "subscriptions/plus/tokens/t", "subscriptionsv2/tokens/t",
+                "products/plus/tokens/t",
+            ]
+        ),
+    ])
+    func whatIsNoSubscriptionMayBeSoldOnce(
+        api: GoogleAPI, status: Int, paths: [String]
+    ) async throws {
+        let asked = paths.map { "GET " + Self.app + "/purchases/" + $0 }
+        let world = Self.world([
+            "subscriptions": .json("", status: status),
+            "subscriptionsv2": .json("", status: status),
+            "productsv2": .json(GoogleProductTests.base),
+            "products": .json(GoogleProductTests.legacyBase),
+        ])
+        let store = try GoogleFixture.store(world, api: api)
+        guard
+            case .verdict(let observation) = await store.ask(
+                purchase(.google, token: "t"), at: Self.now)
+        else {
+            Issue.record("no verdict")
+            return
+        }
+        #expect(observation.kind == .nonConsumable && observation.isInForce)
+        #expect(world.calls == asked && world.extraCalls == asked.count - 1)
+
+        let none = Self.world(["subscriptions": .json("", status: 404)])
+        let answer = try await GoogleFixture.store(none, api: api).ask(
+            purchase(.google, token: "t"), at: Self.now)
+        #expect(summary(answer) == "rejected")
+        #expect(none.calls == asked)
+
+        // Nothing is rejected before both have answered.
+        let outage = Self.world([
+            "productsv2": .json("", status: 503), "products": .json("", status: 503),
+        ])
+        let unheard = try await GoogleFixture.store(outage, api: api).ask(
+            purchase(.google, token: "t"), at: Self.now)
+        #expect(summary(unheard).hasPrefix("unreachable"))
+    }
+
+    /// What was consumed can be bought again, and gives no entitlement.
+    @Test func whatWasConsumedIsAConsumable() async throws {
+        let consumed = try merged(
+            GoogleProductTests.legacyBase, #"{"consumptionState":1}"#)
+        let world = Self.world(["products": HTTPResponse(status: 200, body: consumed)])
+        let answer = try await GoogleFixture.store(world, api: .v1).ask(
+            purchase(.google, token: "t"), at: Self.now)
+        guard case .verdict(let observation) = answer else {
+            Issue.record("no verdict: \(summary(answer))")
+            return
+        }
+        #expect(observation.kind == .consumable)
+    }
+
+    /// The kind is known: the other collection is not asked.
+    @Test(arguments: [ProductKind.autoRenewable, .nonConsumable])
+    func aKnownKindIsAskedOnce(kind: ProductKind) async throws {
+        let world = Self.world([:])
+        let answer = try await GoogleFixture.store(world, kinds: ["plus": kind]).ask(
+            purchase(.google, token: "t"), at: Self.now)
+        #expect(summary(answer) == "rejected" && world.calls.count == 1)
+    }
+
     /// What `orders.get` says of the order that casts doubt, and what the answer then comes to.
     static let proofs = Case.all(
         #"""
@@ -164,6 +265,19 @@ struct GoogleQuestionTests {
         #expect(world.calls == ["POST " + Self.app + path])
         #expect(world.requests.last?.body == Array("{}".utf8))
         #expect(world.requests.last?.header("Content-Type") == "application/json")
+    }
+
+    /// What is acknowledged is the purchase as it was before its first check.
+    @Test func acknowledgesWhatIsSoldOnceAndNotConfigured() async throws {
+        let world = GoogleFixture.world { request in
+            request.url.contains("/products/")
+                ? HTTPResponse(status: 200) : .json(Self.invalid, status: 400)
+        }
+        try await GoogleFixture.store(world).acknowledge(
+            purchase(.google, token: "t"), at: Self.now)
+        #expect(
+            world.calls.last
+                == "POST " + Self.app + "/purchases/products/plus/tokens/t:acknowledge")
     }
 
     @Test(arguments: [

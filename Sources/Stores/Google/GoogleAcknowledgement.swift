@@ -14,8 +14,21 @@ extension GoogleStore {
     package func acknowledge(
         _ purchase: Purchase, at now: Timestamp
     ) async throws(StoreFailure) {
-        let path = try paths.acknowledgement(
-            of: purchase, isSubscription: kind(of: purchase) == .autoRenewable)
+        guard let kind = kind(of: purchase) else {
+            // The first check has learned which it is; this is the purchase as it was before.
+            do throws(StoreFailure) {
+                return try await acknowledge(purchase, isSubscription: true, at: now)
+            } catch .rejected {
+                return try await acknowledge(purchase, isSubscription: false, at: now)
+            }
+        }
+        try await acknowledge(purchase, isSubscription: kind == .autoRenewable, at: now)
+    }
+
+    private func acknowledge(
+        _ purchase: Purchase, isSubscription: Bool, at now: Timestamp
+    ) async throws(StoreFailure) {
+        let path = try paths.acknowledgement(of: purchase, isSubscription: isSubscription)
         switch try await client.post(path, Nothing(), calling: "acknowledge", at: now) {
         case .answer: return
         case .gone: throw .rejected(reason: "status 410")

@@ -20,6 +20,11 @@ struct GoogleSale: Hashable, Sendable {
         case pending = "PENDING"
     }
 
+    /// Google does not say which products may be bought again: only what was consumed shows it.
+    var likelyKind: ProductKind {
+        !items.isEmpty && items.allSatisfy(\.isConsumed) ? .consumable : .nonConsumable
+    }
+
     struct Item: Hashable, Sendable {
         let product: ProductID
         let quantity: Int64

@@ -53,14 +53,10 @@ package struct GoogleStore: Sendable {
     private func answer(
         about purchase: Purchase, at now: Timestamp
     ) async throws(StoreFailure) -> Answer {
-        let kind = kind(of: purchase)
-        let question = GoogleQuestion(about: kind, with: api)
-        let heard = try await client.dated(
-            try paths.purchase(question, purchase), calling: question.callName, at: now)
-        switch heard.reply {
+        let (question, reply, moment) = try await heard(about: purchase, at: now)
+        switch reply {
         case .answer(let body):
-            let reading = try reading(
-                body, of: purchase, kind, question, at: heard.moment)
+            let reading = try reading(body, of: purchase, question, at: moment)
             var observation = reading.observation
             let isTest = observation.environment == .sandbox
             guard !purchase.facts.isOtherEnvironment(isTest: isTest) else {
@@ -85,8 +81,41 @@ package struct GoogleStore: Sendable {
         }
     }
 
-    func kind(of purchase: Purchase) -> ProductKind {
-        kindOf(purchase.facts.product) ?? purchase.facts.kind ?? .autoRenewable
+    /// Asks until one of the questions is not turned down. What each of them turns down is turned
+    /// down in the words of the first.
+    private func heard(
+        about purchase: Purchase, at now: Timestamp
+    ) async throws(StoreFailure) -> (GoogleQuestion, GoogleReply, Moment) {
+        var first: StoreFailure?
+        for question in questions(about: purchase) {
+            if first != nil { await client.transport.beforeExtraCall() }
+            let (reply, moment) = try await client.dated(
+                try paths.purchase(question, purchase), calling: question.callName, at: now)
+            guard case .failed(let failure) = reply, case .rejected = failure else {
+                return (question, reply, moment)
+            }
+            first = first ?? failure
+        }
+        throw first ?? .unsupported(reason: "nothing can be asked about it")
+    }
+
+    /// What may be asked about it. Version 1 turns the token of a subscription down that is now
+    /// another product's, as after a change of plan at the end of a period, and version 2 asks
+    /// without a product. Of a kind that neither the configuration nor an answer has told, it may
+    /// be sold once as well.
+    private func questions(about purchase: Purchase) -> [GoogleQuestion] {
+        let asked = GoogleQuestion(about: kind(of: purchase) ?? .autoRenewable, with: api)
+        var questions = [asked]
+        if asked == .legacySubscription { questions.append(.subscription) }
+        if kind(of: purchase) == nil {
+            questions.append(GoogleQuestion(about: .nonConsumable, with: api))
+        }
+        return questions
+    }
+
+    /// As it is configured, or as an answer has told; nil where neither is so.
+    func kind(of purchase: Purchase) -> ProductKind? {
+        kindOf(purchase.facts.product) ?? purchase.facts.kind
     }
 
     /// What an answer comes to, before it is known whose it is.
@@ -131,8 +160,7 @@ package struct GoogleStore: Sendable {
     }
 
     private func reading(
-        _ body: [UInt8], of purchase: Purchase, _ kind: ProductKind, _ question: GoogleQuestion,
-        at moment: Moment
+        _ body: [UInt8], of purchase: Purchase, _ question: GoogleQuestion, at moment: Moment
     ) throws(StoreFailure) -> Reading {
         let (facts, now) = (purchase.facts, moment.now)
         switch question {
@@ -154,7 +182,8 @@ package struct GoogleStore: Sendable {
                     .sale(at: now, provenUpTo: moment.proven)
                 : try JSON.decode(GoogleLegacyProduct.self, from: body).sale(of: purchase, at: now)
             let read = try GoogleOneTimeObservation(
-                sale: sale, facts: facts, kind: kind, clues: purchase.clues, at: now)
+                sale: sale, facts: facts, kind: kind(of: purchase) ?? sale.likelyKind,
+                clues: purchase.clues, at: now)
             return Reading(observation: read.observation, proof: read.proof)
         }
     }
