@@ -118,6 +118,16 @@ struct GoogleLegacyTests {
         wire: {"paymentState":0,"expiryTimeMillis":"1770660251000","linkedPurchaseToken":"old"}
         hear: pending, production, plus -, paid -, until -, renews yes, -
 
+        case: given up before it was paid, with no end
+        wire: {"paymentState":null,"expiryTimeMillis":null,"startTimeMillis":null,"cancelReason":0,
+            "autoRenewing":false}
+        hear: ended periodEnded -, production, plus -, paid -, until -, renews no, -
+
+        case: no end of what was paid
+        known: 2026-02-15T10:20:28Z
+        wire: {"paymentState":null,"expiryTimeMillis":null,"cancelReason":0,"autoRenewing":false}
+        hear: malformed expiryTimeMillis
+
         case: pause scheduled
         wire: {"autoResumeTimeMillis":"1773570028912"}
         hear: active, production, plus 26-02-15T10, paid 26-02-15T10, until 26-02-15T10,

@@ -119,7 +119,13 @@ extension GoogleLegacySubscription {
         if isPending, !hasBeenPaid(facts) {
             return cancelReason == nil ? .pending : .pendingPurchaseCanceled
         }
-        guard let expires else { throw .malformed(field: "expiryTimeMillis") }
+        guard let expires else {
+            // Given up before it was ever paid: there is no end of what never began.
+            if paymentState == nil, cancelReason != nil, !hasBeenPaid(facts) {
+                return .pendingPurchaseCanceled
+            }
+            throw .malformed(field: "expiryTimeMillis")
+        }
         let isOver = expires <= proven
         guard renews else {
             return isOver || cancellation == .replacement ? .expired : .canceled
