@@ -150,8 +150,9 @@ package struct ShadowText: Sendable {
             return "\(who) \(have) access that no product of \(their)s gives here: "
                 + "is a [[product]] missing?"
         case (.theyGrant, .unknownUser):
-            return "\(who) \(have) access, and renewald knows no purchase of \(their)s: import "
-                + "them; of what another user has handed in too, see [policy] shared"
+            return "\(who) \(have) access, and renewald knows no purchase of \(their)s that a "
+                + "store knows: import them; of what another user has handed in too, see "
+                + "[policy] shared"
         case (.theyGrant, .notYetChecked):
             return "\(who) \(have) access, and no store has answered for them yet"
         case (.theyGrant, .renewalUnseen):

@@ -28,8 +28,8 @@ package enum ShadowCause: String, Hashable, Sendable, CaseIterable {
     case environment
     /// No product of the user gives that entitlement; of what we grant, they have no such one.
     case productNotMapped = "product_not_mapped"
-    /// No purchase is that user's: nobody has submitted one, or another user has what both have
-    /// handed in.
+    /// No purchase is that user's: nobody has submitted one, the store has never known what was
+    /// submitted, or another user has what both have handed in.
     case unknownUser = "unknown_user"
     /// No store has answered for it yet.
     case notYetChecked = "not_yet_checked"
@@ -45,6 +45,8 @@ package struct ShadowCase: Hashable, Sendable {
     package let claimed: [Evidence]
     /// Which purchase the entitlement hung on last; nil where it was never held.
     package let lastHeldBy: Int64?
+    /// Which product of that purchase gave it then.
+    package let lastProduct: ProductID?
     /// They know the entitlement, of whomever.
     package let isKnownToThem: Bool
 
@@ -72,13 +74,15 @@ package struct ShadowCase: Hashable, Sendable {
 
     package init(
         _ entitlement: EntitlementID, _ who: ShadowClass, purchases: [Evidence],
-        claimed: [Evidence] = [], lastHeldBy: Int64?, isKnownToThem: Bool
+        claimed: [Evidence] = [], lastHeldBy: Int64?, lastProduct: ProductID? = nil,
+        isKnownToThem: Bool
     ) {
         self.entitlement = entitlement
         self.who = who
         self.purchases = purchases
         self.claimed = claimed
         self.lastHeldBy = lastHeldBy
+        self.lastProduct = lastProduct
         self.isKnownToThem = isKnownToThem
     }
 }
@@ -148,6 +152,12 @@ extension ShadowCase {
             return claimed.contains { $0.id == lastHeldBy } ? .expiryUnseen : .unknownUser
         }
         guard let purchase = decisive(catalog) else { return .productNotMapped }
+        // It goes on without the product that gave it: another plan, or one add-on less.
+        if purchase.id == lastHeldBy, purchase.facts.access != .none, let lastProduct,
+            !purchase.hasProduct(lastProduct)
+        {
+            return purchase.heard?.lossOfPart == .refunded ? .refundUnseen : .expiryUnseen
+        }
         return purchase.causeOfLoss
     }
 
@@ -182,6 +192,12 @@ extension ShadowCase.Evidence {
         }
     }
 
+    /// Whether that is one of what it is of now.
+    fileprivate func hasProduct(_ product: ProductID) -> Bool {
+        facts.product == product
+            || heard?.items.contains { $0.names.contains(product) } ?? false
+    }
+
     /// In force in the sandbox, which the policy does not count.
     fileprivate var isLeftOut: Bool {
         facts.environment == .sandbox && facts.access == .none
@@ -201,6 +217,8 @@ extension ShadowCase.Evidence {
         case .expired where facts.lossReason == .paymentFailed && wasMovedUnpaid: .falseRenewal
         case .expired: causeOfEnd
         case .refunded, .revoked: .refundUnseen
+        // No store has ever known it.
+        case .invalid where facts.lossReason == nil: .unknownUser
         case .superseded, .invalid: causeOfEnd
         }
     }

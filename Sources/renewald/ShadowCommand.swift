@@ -74,6 +74,10 @@ struct ShadowCommand: AsyncParsableCommand {
         guard csv != "", html != "", metrics != "", theirsCsv != "", theirsDatabase != "" else {
             throw ValidationError("an option that names a file or a database is empty")
         }
+        let files = [theirsCsv, csv, html, metrics].compactMap(\.self).filter { $0 != "-" }
+        guard Set(files.map(plain)).count == files.count else {
+            throw ValidationError("two options name the same file")
+        }
         guard metrics != "-" else { throw ValidationError("--metrics is a file") }
         guard !name.isEmpty, name.utf8.count <= 200, !entitlement.contains("") else {
             throw ValidationError("--name and --entitlement are not empty")
@@ -83,6 +87,12 @@ struct ShadowCommand: AsyncParsableCommand {
         guard [json, csv == "-", html == "-"].count(where: { $0 }) < 2 else {
             throw ValidationError("only one of --json, --csv - and --html - can be printed")
         }
+    }
+
+    /// Without what a path may have besides its names.
+    private func plain(_ path: String) -> String {
+        let names = path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+        return path.hasPrefix("/") ? "/" + names : names
     }
 
     private func duration(_ text: String, _ option: String, orZero: Bool) throws -> Duration {
@@ -135,6 +145,10 @@ struct ShadowCommand: AsyncParsableCommand {
     private func otherDatabase() throws -> String? {
         guard let given = theirsDatabase else { return nil }
         let address = try SecretSource(option: "--theirs-database", given).map(read) ?? given
+        guard !address.allSatisfy(\.isWhitespace) else {
+            Console.complain("--theirs-database: \(given) is empty")
+            throw ExitReason.configuration
+        }
         try common.requireAddress(address, of: "--theirs-database")
         return address
     }

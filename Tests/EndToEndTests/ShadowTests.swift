@@ -187,12 +187,18 @@ struct ShadowTests {
                     "--theirs-database: sslmode is none of disable"
                 ),
                 ([good, there, "env:RENEWALD_NOT_THERE"], 78, "RENEWALD_NOT_THERE is not set"),
+                ([good, there, " "], 78, "--theirs-database:   is empty"),
                 (["SELECT pg_sleep(60)", "--timeout", "PT0.1S"], 69, "--timeout"),
                 ([good, "--theirs-csv", "-"], 64, "--theirs SQL or --theirs-csv FILE"),
                 ([" "], 64, "--theirs is empty"),
                 ([good, "--settle", "an hour"], 64, "--settle is a duration"),
                 ([good, "--csv", "/nowhere/a.csv"], 73, "cannot be written"),
                 ([good, "--metrics", "-"], 64, "--metrics is a file"),
+                ([good, "--csv", "/tmp/a", "--html", "/tmp/./a"], 64, "name the same file"),
+                (
+                    [good, "--entitlement", "por", "--strict"],
+                    64, "one that is called \"por\", here or there, and no product gives it; "
+                ),
             ]
             for (arguments, code, sentence) in refused {
                 let child = try stage.start(["shadow", "--theirs"] + arguments)

@@ -25,7 +25,7 @@ struct ShadowPageTests {
             ShadowFinding(
                 id: 1, shard: 0, userID: user, entitlement: "pro", who: .theyGrant,
                 firstSeenAt: Sample.start + .days(day), lastSeenAt: Sample.start + .days(day),
-                lastHeldBy: nil, toldAt: nil, moved: []),
+                lastHeldBy: nil, lastProduct: nil, toldAt: nil, moved: []),
             .refundUnseen, since: nil, isSettled: true)
     }
 

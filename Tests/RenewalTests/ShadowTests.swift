@@ -46,6 +46,13 @@ import Testing
         they_grant  weekly new none -                             product_not_mapped
         they_grant  coins active none -                           product_not_mapped
         they_grant  weekly active granted product_changed last    product_not_mapped
+        they_grant  weekly active granted - last was-monthly      expiry_unseen
+        they_grant  weekly grace granted - last was-monthly       expiry_unseen
+        they_grant  weekly active granted - last was-weekly       product_not_mapped
+        they_grant  weekly active granted - last was-addon refunded-part   refund_unseen
+        they_grant  weekly active granted - + monthly expired none expired last was-monthly   expiry_unseen
+        they_grant  monthly invalid none -                        unknown_user
+        they_grant  monthly superseded none -                     expiry_unseen
         they_grant  weekly active granted - + monthly refunded none refunded   refund_unseen
         they_grant  monthly refunded none refunded last + monthly expired none expired   refund_unseen
         they_grant  monthly active granted - shared               unknown_user
@@ -85,7 +92,9 @@ import Testing
         }
         let difference = ShadowCase(
             "pro", who, purchases: purchases, claimed: claimed, lastHeldBy: lastHeldBy,
-            isKnownToThem: !row[1].contains("unknown"))
+            lastProduct: words.joined().first { $0.hasPrefix("was-") }.map {
+                ProductID(String($0.dropFirst("was-".count)))
+            }, isKnownToThem: !row[1].contains("unknown"))
         #expect(difference.cause(under: Self.catalog).rawValue == row[2])
     }
 
@@ -99,11 +108,17 @@ import Testing
             holdings: isHolder
                 ? [Holding(entitlement: "pro", product: product, expiresAt: nil)] : [])
         facts.environment = words.contains("sandbox") ? .sandbox : .production
-        let heard =
+        var heard =
             words.contains("hears-moved")
             ? Observation(
                 environment: .production, status: .grace(expiryMovedUnpaid: true),
                 items: [Item(names: [product], expiresAt: nil)]) : nil
+        if words.contains("refunded-part") {
+            heard = Observation(
+                environment: .production, status: .active,
+                items: [Item(names: [product], expiresAt: nil)])
+            heard?.lossOfPart = .refunded
+        }
         return ShadowCase.Evidence(
             id: id, createdAt: Timestamp(microsecondsSinceEpoch: id), facts: facts, heard: heard,
             wasMovedUnpaid: words.contains("moved"))

@@ -72,6 +72,7 @@ package struct Shadow: Sendable {
                         + "(\(shadow.rowWord) \(example)). Give one row each, such as "
                         + "bool_or(active) … GROUP BY user_id, entitlement")
             }
+            try await shadow.requireKnown(run, counts)
             try await shadow.decide(run, counts)
             var counted = ShadowRun(at: run.at)
             let tallies = try await run.tally(settle: options.settle)
@@ -89,6 +90,21 @@ package struct Shadow: Sendable {
                 counted, tallies, doubled: counts.doubled, system: options.system,
                 history: try await run.history(limit: Self.historyLimit))
         }
+    }
+
+    /// A slip of the fingers would compare nobody, and find no difference.
+    private func requireKnown(_ run: Shadowing, _ counts: ShadowCounts) async throws {
+        let given = catalog.products.values.flatMap(\.entitlements)
+        let strange = options.only.filter { !counts.known.contains($0) && !given.contains($0) }
+        guard !strange.isEmpty, !counts.knowsMore else { return }
+        let held = try await run.known()
+        guard let unknown = strange.first(where: { !held.contains($0) }) else { return }
+        let all = Set(given).union(held).union(counts.known).sorted()
+        throw ShadowStop.usage(
+            "--entitlement: nobody has one that is called \"\(unknown)\", here or there, and no "
+                + "product gives it; "
+                + (all.isEmpty
+                    ? "none is known yet" : "known are \(all.map(\.text).joined(separator: ", "))"))
     }
 
     private var patience: Duration {
@@ -203,6 +219,6 @@ extension ShadowCase {
         self.init(
             finding.entitlement, finding.who, purchases: purchases.map(evidence),
             claimed: claimed.map(evidence), lastHeldBy: finding.lastHeldBy,
-            isKnownToThem: isKnownToThem)
+            lastProduct: finding.lastProduct, isKnownToThem: isKnownToThem)
     }
 }

@@ -3,7 +3,7 @@
 -- that they may not know of, and the purchases whose end was moved without payment since they were paid last.
 SELECT
     note.id, note.shard, note.user_id, note.entitlement, note.class, note.first_seen_at, note.last_seen_at,
-    held.purchase_id AS last_held_by,
+    held.purchase_id AS last_held_by, held.product AS last_product,
     (
         SELECT event.effective_at FROM renewald.event
         WHERE event.shard = note.shard AND event.user_id = note.user_id

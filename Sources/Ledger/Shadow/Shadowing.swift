@@ -42,6 +42,8 @@ package struct ShadowFinding: Hashable, Sendable {
     package let firstSeenAt: Timestamp
     package let lastSeenAt: Timestamp
     package let lastHeldBy: Int64?
+    /// The product of that purchase which gave it then.
+    package let lastProduct: ProductID?
     /// When the last event took effect that they may not know of.
     package let toldAt: Timestamp?
     /// Purchases whose end was moved without payment since they were paid last.
@@ -145,9 +147,21 @@ package struct Shadowing: Sendable {
                 who: try row.word("class"), firstSeenAt: try row.instant("first_seen_at"),
                 lastSeenAt: try row.instant("last_seen_at"),
                 lastHeldBy: try row.optionalInt64("last_held_by"),
+                lastProduct: try row.optionalText("last_product"),
                 toldAt: try row.optionalInstant("told_at"), moved: Set(try row.int64s("moved")))
         }
     }
+
+    /// The entitlements that are held here, or were; of those that are compared, all.
+    package func known() async throws -> [EntitlementID] {
+        try await connection.query(
+            SQL.shadowKnown([
+                "only": .texts(only), "limit": .int32(Int32(max(only.count, Self.namedLimit))),
+            ])
+        ).rows.map { try $0.text("entitlement") }
+    }
+
+    private static let namedLimit = 50
 
     /// Notes why there is each difference, and since when.
     package func decide(

@@ -202,6 +202,7 @@ extension SQL {
     static let shadowDecide = SQL(PackageResources.shadow_decide_sql)
     static let shadowEnd = SQL(PackageResources.shadow_end_sql)
     static let shadowHeal = SQL(PackageResources.shadow_heal_sql)
+    static let shadowKnown = SQL(PackageResources.shadow_known_sql)
     static let shadowPage = SQL(PackageResources.shadow_page_sql)
     static let shadowRuns = SQL(PackageResources.shadow_runs_sql)
     static let shadowTake = SQL(PackageResources.shadow_take_sql)
