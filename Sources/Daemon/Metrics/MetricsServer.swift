@@ -62,7 +62,8 @@ package final class MetricsServer: Sendable {
     /// Where it listens.
     package let port: Int
 
-    /// A connection on which nothing happens for so long is closed.
+    /// A connection on which nothing happens for so long is closed; sooner where another one needs
+    /// its place.
     private static let idleLimit = TimeAmount.seconds(60)
     private static let connectionLimit = 32
 
@@ -89,12 +90,12 @@ package final class MetricsServer: Sendable {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 16)
             .childChannelInitializer { channel in
-                guard gate.enter(channel) else { return channel.close() }
+                gate.enter(channel)
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(IdleStateHandler(allTimeout: Self.idleLimit))
                     try pipeline.configureHTTPServerPipeline(withErrorHandling: true)
-                    try pipeline.addHandler(MetricsHandler(pages))
+                    try pipeline.addHandler(MetricsHandler(pages) { gate.hears(channel) })
                 }
             }
         do {
@@ -114,23 +115,51 @@ package final class MetricsServer: Sendable {
     }
 }
 
-/// Lets in so many connections at a time.
+/// Holds so many connections at a time: one more takes the place of the one that has been quiet for
+/// longest, so that nobody shuts others out by saying nothing.
 private final class ConnectionGate: Sendable {
-    private let open = Mutex(0)
+    private struct Entry {
+        let channel: any Channel
+        var heardAt: Int
+    }
+
+    private struct State {
+        var open: [ObjectIdentifier: Entry] = [:]
+        /// Counts what is heard, on whichever connection.
+        var heard = 0
+    }
+
+    private let state = Mutex(State())
     private let limit: Int
 
     init(limit: Int) {
         self.limit = limit
     }
 
-    func enter(_ channel: any Channel) -> Bool {
-        let mayEnter = open.withLock { open in
-            guard open < limit else { return false }
-            open += 1
-            return true
+    func enter(_ channel: any Channel) {
+        let quietest = state.withLock { state -> (any Channel)? in
+            var quietest: (any Channel)?
+            if state.open.count >= limit,
+                let first = state.open.min(by: { $0.value.heardAt < $1.value.heardAt })
+            {
+                quietest = first.value.channel
+                state.open[first.key] = nil
+            }
+            state.heard += 1
+            state.open[ObjectIdentifier(channel)] = Entry(channel: channel, heardAt: state.heard)
+            return quietest
         }
-        if mayEnter { channel.closeFuture.whenComplete { _ in self.open.withLock { $0 -= 1 } } }
-        return mayEnter
+        quietest?.close(promise: nil)
+        channel.closeFuture.whenComplete { [self] _ in
+            state.withLock { $0.open[ObjectIdentifier(channel)] = nil }
+        }
+    }
+
+    func hears(_ channel: any Channel) {
+        state.withLock { state in
+            state.heard += 1
+            state.open[ObjectIdentifier(channel)]?.heardAt = state.heard
+        }
     }
 }
 
@@ -139,9 +168,14 @@ private final class MetricsHandler: ChannelInboundHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let pages: MetricsPages
+    private let isHeard: () -> Void
     private var head: HTTPRequestHead?
 
-    init(_ pages: MetricsPages) { self.pages = pages }
+    /// `isHeard` is called for each request.
+    init(_ pages: MetricsPages, isHeard: @escaping () -> Void) {
+        self.pages = pages
+        self.isHeard = isHeard
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
@@ -150,6 +184,7 @@ private final class MetricsHandler: ChannelInboundHandler {
         case .body: break
         case .end:
             guard let head = head.take() else { return }
+            isHeard()
             answer(head, context)
         }
     }
