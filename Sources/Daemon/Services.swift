@@ -109,16 +109,19 @@ package struct Services: Sendable {
 
     /// Brings the schema of a database up to date.
     ///
-    /// - Returns: the versions that were applied.
-    package static func migrate(_ conninfo: String) async throws(LedgerError) -> [Int] {
+    /// - Returns: the versions that were applied, and the one that the schema has now.
+    package static func migrate(
+        _ conninfo: String
+    ) async throws(LedgerError) -> (applied: [Int], version: Int) {
         var settings = PostgresSettings(conninfo: conninfo)
         // A migration may rewrite a large table.
         settings.statementTimeout = .seconds(3600)
         let connection = PostgresConnection(settings)
         do {
             let applied = try await Migrator(connection).migrate()
+            let version = try await Migrator(connection).schemaVersion()?.number
             await connection.close()
-            return applied
+            return (applied, version ?? Migrator.version)
         } catch {
             await connection.close()
             throw error

@@ -57,6 +57,7 @@ actor LeaseKeeper {
                     log.warning(.leasesUncertain(error), metadata: LogField.topic(.leasesUncertain))
                 }
                 trouble = error
+                if error.isOfSchema { await leaveToOthers() }
             }
             if await leases.doubt.wait(upTo: settings.poll) { renewedAt = nil }
         }
@@ -151,6 +152,20 @@ actor LeaseKeeper {
         guard !idle.isEmpty else { return }
         try await ledger.release(leases.drop(idle))
         log.debug(.shardsGivenBack(idle.count))
+    }
+
+    /// A migration has passed this program by: what is in hand is dropped, and workers that fit
+    /// take over at once, where the schema still knows what it is to give a lease back.
+    private func leaveToOthers() async {
+        leaving = []
+        let lease = leases.drop(Set(leases.lease.epochs.keys))
+        guard !lease.epochs.isEmpty else { return }
+        do throws(LedgerError) {
+            try await ledger.release(lease)
+            log.debug(.shardsGivenBack(lease.epochs.count))
+        } catch {
+            log.notice(.leasesNotGivenBack, metadata: LogField.topic(.leasesNotGivenBack))
+        }
     }
 
     private func releaseLeases() async {

@@ -25,6 +25,8 @@ package enum PostgresError: Error, Hashable, Sendable {
 
     /// Why the server does not let us in.
     package enum Obstacle: Hashable, Sendable {
+        /// None is configured, and the server asks for one.
+        case passwordMissing
         case wrongPassword, roleMissing, roleMayNotLogIn, databaseMissing
         /// The operating system's user is not the role that is asked for.
         case otherSystemUser

@@ -40,6 +40,8 @@ package enum LedgerError: Error, Hashable, Sendable {
 
     /// Why the server does not let us in.
     package enum Obstacle: Hashable, Sendable, CaseIterable {
+        /// None is configured, and the server asks for one.
+        case passwordMissing
         case wrongPassword, roleMissing, roleMayNotLogIn, databaseMissing
         /// The operating system's user is not the role that is asked for.
         case otherSystemUser
@@ -59,6 +61,16 @@ extension LedgerError {
         case .schemaMissing, .schemaVersion, .schemaDiffers, .forbidden, .refused, .undecodable,
             .unreadableUser, .eventsLost, .keysMissing:
             true
+        }
+    }
+
+    /// Whether this program does not fit the schema, whatever it asks for.
+    package var isOfSchema: Bool {
+        switch self {
+        case .schemaMissing, .schemaVersion: true
+        case .unavailable, .noLongerValid, .cancelled, .schemaDiffers, .forbidden, .refused,
+            .undecodable, .unreadableUser, .eventsLost, .keysMissing:
+            false
         }
     }
 

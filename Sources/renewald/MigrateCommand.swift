@@ -25,22 +25,32 @@ struct MigrateCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
+    func validate() throws {
+        guard database?.allSatisfy(\.isWhitespace) != true else {
+            throw ValidationError("--database names no database")
+        }
+    }
+
     mutating func run() async throws {
         let (common, database, json) = (self.common, self.database, self.json)
         try await common.reporting {
             if let database { try common.requireAddress(database, of: "--database") }
-            let applied = try await Services.migrate(
+            let (applied, version) = try await Services.migrate(
                 try database
                     ?? Settings.loadWhole(file: common.config, environment: common.environment)
                     .database.url)
             if json {
                 try Console.say(
                     json:
-                        MigrateJSON(version: Migrator.version, applied: applied).line())
+                        MigrateJSON(version: version, applied: applied).line())
+            } else if version > Migrator.version {
+                try Console.say(
+                    "The schema is version \(version), newer than the \(Migrator.version) of this "
+                        + "program, and serves it: there is nothing to do.")
             } else if applied.isEmpty {
-                try Console.say("The schema is up to date (version \(Migrator.version)).")
+                try Console.say("The schema is up to date (version \(version)).")
             } else {
-                try Console.say("The schema is now version \(Migrator.version).")
+                try Console.say("The schema is now version \(version).")
             }
         }
     }

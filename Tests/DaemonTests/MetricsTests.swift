@@ -2,6 +2,7 @@ import Configuration
 import CoreMetrics
 import Curl
 import Foundation
+import Glibc
 import Ledger
 import Renewal
 import Testing
@@ -205,10 +206,11 @@ import Testing
             #expect(try await get("/readyz").status == 503)
             health.enter(.working)
             #expect(try await get("/readyz").status == 200)
-            health.databaseAnswers(false)
+            health.databaseFailed(.unavailable(reason: "secret"))
             #expect(try await get("/readyz").body == "the database does not answer\n")
             #expect(try await get("/healthz").status == 200)
-            health.databaseAnswers(true)
+            health.databaseAnswers()
+            #expect(try await get("/readyz").status == 200)
             health.enter(.stopping)
             #expect(try await get("/readyz").body == "stopping\n")
             #expect(try await get("/").status == 404)
@@ -233,6 +235,66 @@ import Testing
         health.pulse()
         #expect(health.complaint() == nil)
         #expect(health.complaint(at: .now + Health.pulseLimit + .seconds(1)) != nil)
+    }
+
+    /// What other statements do on a schema that does not fit says nothing of the schema.
+    @Test func isNotReadyUntilTheSchemaFits() {
+        let health = Health()
+        health.enter(.working)
+        let newer = LedgerError.schemaVersion(found: 99, needed: 19)
+        health.databaseFailed(newer)
+        #expect(health.reasonToWait() == newer.sentence)
+        health.databaseAnswers()
+        #expect(health.reasonToWait() == newer.sentence)
+        health.schemaFits()
+        #expect(health.reasonToWait() == nil)
+        for error in [LedgerError.noLongerValid(what: "lease"), .cancelled] {
+            health.databaseFailed(error)
+            #expect(health.reasonToWait() == nil, "another was faster: the database is there")
+        }
+        health.databaseFailed(.forbidden(message: "table secret", work: .daily))
+        #expect(health.reasonToWait()?.contains("see the log") == true)
+        #expect(health.reasonToWait()?.contains("secret") == false)
+    }
+
+    /// Connections that say nothing shut nobody out, and one that is in use is kept.
+    @Test(.timeLimit(.minutes(1))) func isNotShutByIdleConnections() async throws {
+        let server = try await MetricsServer(try address(0), Telemetry().pages)
+        let used = try #require(connection(to: server.port))
+        var idle: [Int32] = []
+        for _ in 0..<40 {
+            idle.append(try #require(connection(to: server.port)))
+            #expect(answers(used))
+        }
+        let late = try #require(connection(to: server.port))
+        #expect(answers(late))
+        for descriptor in idle + [used, late] { Glibc.close(descriptor) }
+        await server.close()
+    }
+
+    private func connection(to port: Int) -> Int32? {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isOpen = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(descriptor, $0, size) == 0
+            }
+        }
+        return isOpen ? descriptor : nil
+    }
+
+    private func answers(_ descriptor: Int32) -> Bool {
+        let request = Array("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
+        guard Glibc.send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) > 0
+        else { return false }
+        var reply = [UInt8](repeating: 0, count: 1024)
+        let count = Glibc.recv(descriptor, &reply, reply.count, 0)
+        guard count > 0 else { return false }
+        return String(decoding: reply.prefix(count), as: UTF8.self).hasPrefix("HTTP/1.1 200")
     }
 
     @Test func saysWhenTheAddressIsTaken() async throws {

@@ -77,6 +77,42 @@ struct UpgradeTests {
         }
     }
 
+    /// A worker that a migration has passed by lets others take over at once, and says why.
+    @Test func aWorkerLeavesASchemaThatDoesNotServeIt() async throws {
+        try await onStage { stage in
+            try stage.configure("[metrics]\nlisten = \"127.0.0.1:0\"")
+            let daemon = try stage.daemon()
+            let line = try await daemon.line { $0.contains("metrics are served on ") }
+            let port = try #require(line.firstMatch(of: /port (\d+)/)?.1)
+            let owned = "SELECT count(*) FROM renewald.shard WHERE owner IS NOT NULL"
+            try await stage.wait { try await stage.value(owned) != "0" }
+            func ready() async throws -> String {
+                try await ChildProcess.run(
+                    "curl", ["-s", "http://127.0.0.1:\(port)/readyz"]
+                ).standardOutput
+            }
+            try await stage.wait { try await ready() == "ok\n" }
+            try await stage.script(
+                "INSERT INTO renewald.migration (version, serves) VALUES (999, 999)")
+            try await stage.wait { try await stage.value(owned) == "0" }
+            let told = try await ready()
+            #expect(told.contains("is version 999, newer than the"), "\(told)")
+            let refused = try await stage.renewald("migrate")
+            #expect(refused.exit == .code(78))
+            #expect(refused.standardError.contains("which it does not serve"))
+
+            try await stage.script(
+                "UPDATE renewald.migration SET serves = 1 WHERE version = 999")
+            let served = try await stage.renewald("migrate")
+            #expect(served.exit == .code(0), "\(served.standardError)")
+            #expect(served.standardOutput.contains("and serves it: there is nothing to do"))
+            try await stage.wait { try await ready() == "ok\n" }
+            try await stage.wait { try await stage.value(owned) != "0" }
+            daemon.send(SIGTERM)
+            #expect(try await daemon.exit() == .code(0))
+        }
+    }
+
     /// Everything whose store is there is asked about at once.
     private func theFirstPassTellsOnlyWhatIsNew(
         _ stage: Stage, _ new: Set<String>

@@ -232,11 +232,13 @@ import Testing
         for (version, serves) in [(own + 1, "NULL"), (own + 1, "\(own)"), (own + 9, "\(own)")] {
             try await become(version, serving: serves)
             #expect(try await migrator.requireFittingSchema().number == version)
+            #expect(try await migrator.migrate() == [], "it has nothing to add, and says so")
         }
         for (version, serves) in [(own + 2, "NULL"), (own + 1, "\(own + 1)")] {
             try await become(version, serving: serves)
             let refusal = LedgerError.schemaVersion(found: version, needed: own)
             await #expect(throws: refusal) { try await migrator.requireFittingSchema() }
+            await #expect(throws: refusal) { try await migrator.migrate() }
             #expect(refusal.sentence.hasSuffix("install the newer renewald"))
         }
         await connection.close()

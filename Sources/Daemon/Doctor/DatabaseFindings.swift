@@ -27,6 +27,10 @@ enum DatabaseFindings {
     private static func advice(_ obstacle: LedgerError.Obstacle) -> String {
         let name = "or name the right one in [database] url"
         return switch obstacle {
+        case .passwordMissing:
+            "give the password: [database] url = \"credential:NAME\" or \"file:/path\" for a whole "
+                + "connection string with it, passfile=/path in it, or PGPASSFILE; or let "
+                + "pg_hba.conf admit the user without one (peer)"
         case .wrongPassword: "correct the password in [database] url, or in the file that it names"
         case .roleMissing:
             "after `renewald migrate`, as a superuser: CREATE ROLE name LOGIN IN ROLE "

@@ -1,3 +1,4 @@
+package import Renewal
 import Synchronization
 
 /// Whether the daemon is alive and at work, for whoever asks over HTTP.
@@ -9,8 +10,10 @@ package final class Health: Sendable {
     private struct State {
         var stage = Stage.starting
         var pulseAt = ContinuousClock.now
-        /// Since when the database has not answered.
-        var databaseLostAt: ContinuousClock.Instant?
+        /// Why the database is of no use now.
+        var databaseTrouble: String?
+        /// Why its schema does not fit, by the latest beat.
+        var misfit: String?
     }
 
     private let state = Mutex(State())
@@ -25,12 +28,21 @@ package final class Health: Sendable {
     /// A sign of life.
     package func pulse() { state.withLock { $0.pulseAt = .now } }
 
-    package func databaseAnswers(_ answers: Bool) {
+    package func databaseAnswers() { state.withLock { $0.databaseTrouble = nil } }
+
+    /// Only the next beat, which looks at it, says that the schema fits again.
+    package func schemaFits() { state.withLock { $0.misfit = nil } }
+
+    /// Whoever asks need not log in: what is told names no object of the database.
+    package func databaseFailed(_ error: LedgerError) {
         state.withLock { state in
-            if answers {
-                state.databaseLostAt = nil
-            } else if state.databaseLostAt == nil {
-                state.databaseLostAt = .now
+            switch error {
+            case .schemaVersion, .schemaMissing: state.misfit = error.sentence
+            case .noLongerValid, .cancelled: state.databaseTrouble = nil
+            case .unavailable: state.databaseTrouble = "the database does not answer"
+            case .schemaDiffers, .forbidden, .refused, .undecodable, .unreadableUser, .eventsLost,
+                .keysMissing:
+                state.databaseTrouble = "the database does not give what is needed: see the log"
             }
         }
     }
@@ -49,7 +61,7 @@ package final class Health: Sendable {
             switch state.stage {
             case .starting: "waiting for the database"
             case .stopping: "stopping"
-            case .working: state.databaseLostAt.map { _ in "the database does not answer" }
+            case .working: state.misfit ?? state.databaseTrouble
             }
         }
     }

@@ -57,14 +57,16 @@ struct MeasuredLedger: EngineLedger, HintStore, SweepStore, RefundStore {
                 try await ledger.commit(outcomes, under: lease, at: now)
             }
         }
-        if report.unfinished != nil { fails("commit") }
+        if let left = report.unfinished { fails("commit", left.error) }
         return report
     }
 
     func beat(_ worker: WorkerID, name: String, lease: Duration) async throws(LedgerError) -> Int {
-        try await counting("beat") { () throws(LedgerError) in
+        let workers = try await counting("beat") { () throws(LedgerError) in
             try await ledger.beat(worker, name: name, lease: lease)
         }
+        telemetry.health.schemaFits()
+        return workers
     }
 
     func takeShards(
@@ -169,11 +171,11 @@ struct MeasuredLedger: EngineLedger, HintStore, SweepStore, RefundStore {
     }
 
     /// Counts a failure of the database, and notes whether it answers.
-    private func fails(_ operation: String) {
+    private func fails(_ operation: String, _ error: LedgerError) {
         // A stop cancels what is under way: that says nothing of the database.
         guard !Task.isCancelled else { return }
         telemetry.metrics.databaseFailed(operation)
-        telemetry.health.databaseAnswers(false)
+        telemetry.health.databaseFailed(error)
     }
 
     private func counting<Value>(
@@ -181,10 +183,10 @@ struct MeasuredLedger: EngineLedger, HintStore, SweepStore, RefundStore {
     ) async throws(LedgerError) -> Value {
         do throws(LedgerError) {
             let value = try await work()
-            telemetry.health.databaseAnswers(true)
+            telemetry.health.databaseAnswers()
             return value
         } catch {
-            fails(operation)
+            fails(operation, error)
             throw error
         }
     }

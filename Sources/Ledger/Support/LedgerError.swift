@@ -48,6 +48,7 @@ extension LedgerError.Obstacle {
     fileprivate init(_ obstacle: PostgresError.Obstacle) {
         self =
             switch obstacle {
+            case .passwordMissing: .passwordMissing
             case .wrongPassword: .wrongPassword
             case .roleMissing: .roleMissing
             case .roleMayNotLogIn: .roleMayNotLogIn

@@ -72,7 +72,8 @@ package struct Migrator: Sendable {
     ///
     /// - Parameter last: the version to stop at.
     /// - Returns: the versions that were applied.
-    /// - Throws: `.schemaVersion` for a schema newer than this program; nothing is changed then.
+    /// - Throws: `.schemaVersion` for a newer schema that does not serve this program. Nothing is
+    ///   changed in a newer one, be it so or not.
     package func migrate(upTo last: Int = Self.version) async throws(LedgerError) -> [Int] {
         var applied: [Int] = []
         while let version = try await applyNext(upTo: last) {
@@ -109,11 +110,10 @@ package struct Migrator: Sendable {
         _ = try await connection.query(SQL.lockMigrations.once())
         try await connection.script(
             String(decoding: PackageResources.prepare_schema_sql, as: UTF8.self))
-        let found = try await appliedVersion().number
-        guard found <= Self.version else {
-            throw LedgerError.schemaVersion(found: found, needed: Self.version)
-        }
-        guard found < last else { return nil }
+        let schema = try await appliedVersion()
+        if schema.number > Self.version, let refusal = schema.refusal() { throw refusal }
+        let found = schema.number
+        guard found < min(last, Self.version) else { return nil }
         let step = Self.steps[found]
         try await connection.script(String(decoding: step.script, as: UTF8.self))
         _ = try await connection.query(
