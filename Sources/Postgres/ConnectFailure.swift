@@ -16,7 +16,9 @@ struct ConnectFailure {
             error = isStandby ? Self.standby : Self.readOnly
         } else {
             let known = Self.phrases.first { message.contains($0.words) }
-            error = .unreachable(reason: known?.reason ?? "no connection to the server")
+            error = .unreachable(
+                reason: known?.reason ?? "no connection to the server",
+                obstacle: Self.obstacles.first { message.contains($0.words) }?.obstacle)
         }
     }
 
@@ -97,6 +99,12 @@ struct ConnectFailure {
         }
         return ("pg_hba.conf does not admit this user, or not in this way", .notAdmitted)
     }
+
+    /// Words of libpq for what a person can mend.
+    private static let obstacles: [(words: String, obstacle: PostgresError.Obstacle)] = [
+        ("no password supplied", .passwordMissing),
+        ("password retrieved from file", .wrongPassword),
+    ]
 
     /// Words of libpq, of OpenSSL and of the C library, and what they mean. The first that is found
     /// counts.

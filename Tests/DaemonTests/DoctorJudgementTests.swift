@@ -215,7 +215,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (LedgerError.Obstacle.wrongPassword, "password"), (.notAdmitted, "pg_hba.conf"),
+        (LedgerError.Obstacle.wrongPassword, "correct the password"),
+        (.passwordMissing, "passfile="), (.notAdmitted, "pg_hba.conf"),
         (.roleMissing, "CREATE ROLE"), (.roleMayNotLogIn, "ALTER ROLE"),
         (.otherSystemUser, "sudo -u"), (.databaseMissing, "createdb"), (.notReady, "try again"),
         (.tooManyConnections, "max_connections"), (nil, "runs"),

@@ -151,6 +151,11 @@ struct DoctorTests {
             let ended = try await stage.renewald("doctor")
             #expect(ended.exit == .code(69))
             ended.expect("wrong", "database", "a standby, which takes no writes")
+            #expect(!ended.standardOutput.contains("check that the server runs"))
+            let faults = ended.standardOutput.split(separator: "\n").filter {
+                $0.hasPrefix("wrong") && $0.contains("takes no writes")
+            }
+            #expect(faults.count == 1, "\(ended.standardOutput)")
             // Beside the primary it is no fault.
             try stage.editConfiguration {
                 $0.replacingOccurrences(

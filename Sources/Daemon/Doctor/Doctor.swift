@@ -151,7 +151,10 @@ package struct Doctor: Sendable {
         credentials.run(at: WallClock.now())
         credentials.findings.forEach(tell)
         let isFit = await DatabaseCheck(configuration).run(tell)
-        let ledger = PostgresLedger(PostgresSettings(conninfo: configuration.database.url))
+        // What a standby can tell is told, and its one fault only once.
+        var database = PostgresSettings(conninfo: configuration.database.url)
+        database.makesDoWithReadOnly = true
+        let ledger = PostgresLedger(database)
         if isFit {
             await lookAtKeys(configuration, ledger, tell)
             await lookForProblems(ledger, tell)
