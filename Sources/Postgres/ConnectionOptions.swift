@@ -40,13 +40,7 @@ struct ConnectionOptions {
 
     /// What the user has set, in the connection string, a service file or the environment.
     private static func chosen(in conninfo: String) -> [String: String] {
-        // An impossible SSL mode makes libpq stop after it has read everything and before it
-        // opens a socket; nothing else merges the string with the service file.
-        let connection = withPointers(to: ["dbname", "sslmode"]) { keywords in
-            withPointers(to: [conninfo, "resolve-only"]) { values in
-                PQconnectStartParams(keywords, values, 1)
-            }
-        }
+        let connection = resolved(conninfo)
         defer { PQfinish(connection) }
         let resolved = values(PQconninfo(connection))
         let written = values(PQconninfoParse(conninfo, nil))
@@ -54,6 +48,16 @@ struct ConnectionOptions {
             written[keyword] != nil || option.value != option.compiled
                 || option.variable.map { getenv($0) != nil } ?? false
         }.mapValues(\.value)
+    }
+
+    /// An impossible SSL mode makes libpq stop after it has read everything and before it opens a
+    /// socket; nothing else merges the string with the service file. To be finished.
+    fileprivate static func resolved(_ conninfo: String) -> OpaquePointer? {
+        withPointers(to: ["dbname", "sslmode"]) { keywords in
+            withPointers(to: [conninfo, "resolve-only"]) { values in
+                PQconnectStartParams(keywords, values, 1)
+            }
+        }
     }
 
     fileprivate struct Option {
@@ -123,7 +127,20 @@ extension PostgresSettings {
         guard ports.allSatisfy({ $0.map((1...65_535).contains) ?? false }) else {
             return "port is not a number from 1 to 65535"
         }
-        return nil
+        return faultOfService(conninfo)
+    }
+
+    /// libpq looks into the service file before it looks at the mode of TLS, and stops there.
+    private static func faultOfService(_ conninfo: String) -> String? {
+        let connection = ConnectionOptions.resolved(conninfo)
+        defer { PQfinish(connection) }
+        let message = PQerrorMessage(connection).map { String(cString: $0) } ?? ""
+        if message.hasPrefix("definition of service ") {
+            return "the service that it names, or PGSERVICE, is in no service file: "
+                + "~/.pg_service.conf, or as PGSERVICEFILE and PGSYSCONFDIR say"
+        }
+        return message.contains("service file \"")
+            ? "the service file that it needs is missing or cannot be read" : nil
     }
 
     private static let sslModes = [

@@ -16,6 +16,10 @@ struct CommonOptions: ParsableArguments {
             valueName: "file"))
     var namedConfig: String?
 
+    func validate() throws {
+        guard namedConfig != "" else { throw ValidationError("--config names no file") }
+    }
+
     @Flag(help: "Log more on standard error.")
     var verbose = false
 

@@ -42,6 +42,9 @@ struct ImportCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
+        guard file != "", rejects != "" else {
+            throw ValidationError("FILE or --rejects names no file")
+        }
         _ = try pairs(of: map, "--map")
         _ = try pairs(of: constants, "--set")
         if file == "-", resume {
@@ -139,9 +142,11 @@ struct ImportCommand: AsyncParsableCommand {
         try Console.say(
             "\(count(totals.read, "line")) read: \(totals.submitted) \(would)submitted, "
                 + "\(totals.known) known, \(totals.bad) bad")
-        if totals.bad > 0, let rejects {
-            try Console.say("the bad lines are in \(rejects): mend them and import that file")
-        }
+        guard totals.bad > 0, let rejects else { return }
+        try Console.say(
+            dryRun
+                ? "without --dry-run the bad lines are written to \(rejects)"
+                : "the bad lines are in \(rejects): mend them and import that file")
     }
 }
 

@@ -163,7 +163,9 @@ private struct StatusText {
 
     /// One a kind of change, as `plan` names them.
     private func lags(of app: QueueStatus.App) -> [String] {
-        guard !app.lags.isEmpty else { return ["no grant or revoke within a day"] }
+        guard !app.lags.isEmpty else {
+            return ["none measured within a day; what was imported does not count"]
+        }
         return app.lags.map { told in
             let name = told.change.replacing("_", with: " ").padded(to: 16)
             return "\(name)p50 \(seconds(told.lag.p50)), p99 \(seconds(told.lag.p99)) "

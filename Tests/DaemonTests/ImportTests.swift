@@ -262,6 +262,9 @@ import Testing
 
     @Test(arguments: [
         "[{}]", "user,product\n1,2\n", "\u{1f}\u{8b}", "\"a\n",
+        // Lines of old Macs.
+        (header + "ann,google,com.example,pro,t,\n").replacing("\n", with: "\r"),
+        #"{"user_id": 5}"# + "\r" + #"{"user_id": 6}"# + "\r",
     ]) func saysWhatIsOfNoUse(_ text: String) async throws {
         try await onStage { stage in
             try Data(text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }).write(

@@ -12,6 +12,11 @@ struct CommandLineTests {
         (["help", "explian"], "the nearest is explain"), (["check", ""], "the user id is empty"),
         (["explain", ""], "the id is empty"), (["run", "--nonsense"], "--nonsense"),
         (["explain", "ada", "--html", ""], "--html names no file"),
+        (["-c", "", "status"], "--config names no file"),
+        (["status", "--config", ""], "--config names no file"),
+        (["migrate", "--database", ""], "--database names no database"),
+        (["migrate", "--database", "  "], "--database names no database"),
+        (["import", ""], "names no file"), (["import", "a.csv", "--rejects", ""], "names no file"),
         (["replay", "--since", "soon"], "--since is a date, a time such as"),
         (["replay", "--since", "2026-11-25T12:00:00Zulu"], "--since is a date, a time such as"),
         (["replay", "--since", "2026-11-25T99:99:99Z"], "no such time as 2026-11-25T99:99:99Z"),
@@ -78,6 +83,7 @@ struct CommandLineTests {
         ("host=one,two port=5432,0", "port is not a number"),
         ("host=db password=planted_first planted_word", "it cannot be read"),
         ("postgresql://user:planted_word%zz@db/app", "it cannot be read"),
+        ("service=planted_word", "the service that it names, or PGSERVICE, is in no service file"),
     ])
     func anAddressThatCanNeverBeRightIsAFault(_ url: String, _ sentence: String) async throws {
         let file = "/tmp/rw-address-\(UUID().uuidString).toml"

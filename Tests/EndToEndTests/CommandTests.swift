@@ -31,6 +31,24 @@ struct CommandTests {
         }
     }
 
+    @Test func aDryRunSaysNothingOfAFileThatItDidNotWrite() async throws {
+        try await onStage { stage in
+            let (file, bad) = ("\(stage.folder)/fleet.csv", "\(stage.folder)/bad.csv")
+            try "user_id,store,app,product,token\nann,google,a,p,t\nben,google,a,p,\n".write(
+                toFile: file, atomically: true, encoding: .utf8)
+            let command = ["import", file, "--rejects", bad]
+            let dry = try stage.start(command + ["--dry-run"])
+            #expect(try await dry.exit(within: .seconds(60)) == .code(0))
+            #expect(!FileManager.default.fileExists(atPath: bad))
+            #expect(dry.standardOutput.contains("without --dry-run the bad lines are written to"))
+            #expect(!dry.standardOutput.contains("the bad lines are in"))
+            let real = try stage.start(command)
+            #expect(try await real.exit(within: .seconds(60)) == .code(0))
+            #expect(real.standardOutput.contains("the bad lines are in \(bad)"))
+            #expect(FileManager.default.fileExists(atPath: bad))
+        }
+    }
+
     @Test func tellsWhatWasAskedHeardAndChanged() async throws {
         try await onStage { stage in
             try await buyAndSubmitThree(stage)

@@ -34,6 +34,17 @@ import Testing
         try await script(
             stage, "INSERT INTO renewald.backfill (lane, total) SELECT lane, 1 FROM renewald.app")
         #expect(try await self.lags(stage) == [])
+        // What is submitted after the last batch is not imported.
+        try await script(
+            stage,
+            """
+            UPDATE renewald.backfill SET started_at = now() - interval '2 hours';
+            INSERT INTO renewald.import (digest, reading, updated_at)
+            VALUES (sha256(''), '', now() - interval '1 hour')
+            """)
+        #expect(try await self.lags(stage).map(\.change) == ["purchase"])
+        try await script(stage, "UPDATE renewald.import SET updated_at = now()")
+        #expect(try await self.lags(stage) == [])
     }
 
     @Test(arguments: [

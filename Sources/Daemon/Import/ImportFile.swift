@@ -65,11 +65,24 @@ struct ImportFile {
         if head.starts(with: [0xff, 0xfe]) || head.starts(with: [0xfe, 0xff]) {
             throw ImportFault("it is UTF-16: iconv -f utf-16 -t utf-8 FILE | renewald import -")
         }
+        try requireLineFeeds(head)
         // Its words are no names of columns, and nothing for a terminal.
         let line = head.prefix { $0 != UInt8(ascii: "\n") }
         guard line.allSatisfy({ $0 >= 0x20 || $0 == 0x09 || $0 == 0x0d }) else {
             throw ImportFault("it is no text: its first line has control characters")
         }
+    }
+
+    /// What has no line feeds would be one line, the header, with nothing to read behind it.
+    private static func requireLineFeeds(_ head: ArraySlice<UInt8>) throws(ImportFault) {
+        let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
+        let line = head.prefix { $0 != lineFeed }
+        guard let end = line.firstIndex(of: carriageReturn),
+            line[end...].contains(where: { $0 != carriageReturn })
+        else { return }
+        throw ImportFault(
+            "its lines end with a carriage return alone, as on old Macs: "
+                + "tr '\\r' '\\n' < FILE makes lines of it")
     }
 
     /// A comma, or what the header has instead: spreadsheets of many countries write a semicolon.

@@ -1,6 +1,7 @@
 -- How long stores knew before we did, by app, over the events among the last 100,000 that are no older than a day:
 -- revokes from the end of access at the store, first grants from the submission. What ended before it was submitted is
--- history, what we decide ourselves has no lag, and what was imported waited its turn. No parameters. One row
+-- history, what we decide ourselves has no lag, and what was imported waited its turn: all that came until the last
+-- batch of a file, or, where a pipe was imported, which nothing notes, all. No parameters. One row
 -- an app for all revokes, whose change is null, and one a change, in the words of `renewald plan`: p50_ms and p99_ms in
 -- milliseconds.
 WITH told AS (
@@ -29,7 +30,10 @@ WITH told AS (
               AND NOT EXISTS (
                   SELECT FROM renewald.backfill
                   WHERE backfill.lane = purchase.lane
-                    AND backfill.started_at > now() - interval '1 day')
+                    AND backfill.started_at > now() - interval '1 day'
+                    AND purchase.created_at <= coalesce(
+                        (SELECT max(import.updated_at) FROM renewald.import
+                         WHERE import.updated_at >= backfill.started_at), 'infinity'))
           ELSE false
       END
 )
