@@ -175,6 +175,14 @@ extension DecisionTable {
         401  refunded 401         refunded  none  -refunded               -         1d
         # A pass of thirty days is refunded | active 30 product=pass30
         10   refunded 10          refunded  none  -refunded                -         1d
+        # A refunded pass runs out, where the policy lets it | active product=pass30 until=30 \
+        | policy refund=period_end
+        10   refunded 10          refunded  granted  refunded              pro 30    7d
+        30   refunded 10          refunded  none  -refunded                -         1d
+        31   refunded 10          refunded  none  -                        -         1d
+        # What is refunded and has no end ends at once | active product=lifetime \
+        | policy refund=period_end
+        10   refunded 10          refunded  none  -refunded                -         1d
         # A consumable gives nothing, even where entitlements are configured | new product=coins
         1    active               active    none  -                        -         7d
         # What lasts for ever is no consumable all of a sudden: an answer about something else \

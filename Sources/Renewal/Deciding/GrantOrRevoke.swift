@@ -188,7 +188,8 @@ extension Judgement {
 
     func refundedVerdict(at: Timestamp?) -> Verdict {
         if policy.refund == .periodEnd, known.access == .granted,
-            let end = facts.paidThrough, moment.proven < end
+            let end = facts.kind == .autoRenewable ? facts.paidThrough : endOfPass,
+            moment.proven < end
         {
             return Verdict(
                 state: .refunded, givesAccess: true, at: at, askAgainAt: moment.dueAt(end),
@@ -215,7 +216,15 @@ extension Judgement {
         return end
     }
 
-    private var paidUntil: Timestamp? { latest(known.paidThrough, facts.paidThrough) }
+    private var paidUntil: Timestamp? {
+        facts.kind == .autoRenewable ? latest(known.paidThrough, facts.paidThrough) : endOfPass
+    }
+
+    /// To when something that is sold once was paid: an answer about its refund may not say when
+    /// it was bought. Nil for what has no end.
+    private var endOfPass: Timestamp? {
+        ownEnd ?? known.paidThrough ?? (known.access == .granted ? known.expiresAt : nil)
+    }
 
     /// Rule 8: the replaced link never revokes its successor. It keeps access until the successor
     /// has been submitted, for `successor_wait` at most.
