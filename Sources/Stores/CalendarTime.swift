@@ -181,3 +181,18 @@ struct DateWindow: Sendable {
         return date
     }
 }
+
+extension Timestamp {
+    /// The same day of a later month, or the last one of a month that is too short.
+    func adding(months count: Int) -> Timestamp {
+        let months = Int64(count)
+        let time = CivilTime(self)
+        let first = CivilTime.beginning(year: time.year, month: time.month)
+        let target = CivilTime.beginning(year: time.year, month: time.month + months)
+        let next = CivilTime.beginning(year: time.year, month: time.month + months + 1)
+        let sinceFirst = self - first
+        let sinceMidnight = sinceFirst - .days(Int(time.day - 1))
+        let lastDay = next - .days(1)
+        return min(target + .days(Int(time.day - 1)), lastDay) + sinceMidnight
+    }
+}

@@ -73,32 +73,64 @@ extension AmazonStore {
 
 extension AmazonReceipt {
     /// How long a base was paid for, as far as its receipt alone tells: a renewal date that is
-    /// still named after the end is that of the term that was paid, and the first term, where its
-    /// customer or a refund has ended it, was paid from the purchase on. A tester's term is shorter
-    /// than it says.
+    /// still named after the end is that of the term that was paid. Else it was paid for to the end
+    /// of the term in which its customer or a refund has ended it. A tester's term is shorter than
+    /// it says.
     fileprivate func paidThroughAtLeast(in environment: StoreEnvironment) -> Timestamp? {
         if let renewalDate { return Timestamp(millisecondsSinceEpoch: renewalDate) }
         guard environment == .production, !isTest, cancelReason == 1, freeTrialEndDate == nil,
-            let purchaseDate, let leastTerm
-        else {
-            return nil
-        }
-        return Timestamp(millisecondsSinceEpoch: purchaseDate).map { $0 + leastTerm }
+            let bought = purchaseDate.flatMap({ Timestamp(millisecondsSinceEpoch: $0) }),
+            let cancelled = cancelDate.flatMap({ Timestamp(millisecondsSinceEpoch: $0) }),
+            let length = termLength
+        else { return nil }
+        return length.end(ofTermWith: cancelled, since: bought)
     }
 
-    /// How short its term can be; nil for words that are not known.
-    private var leastTerm: Duration? {
+    /// Nil for words that are not known.
+    private var termLength: TermLength? {
         let words = (term ?? "").lowercased().split(separator: " ")
         guard words.count == 2, let count = Int(words[0]), (1...12).contains(count) else {
             return nil
         }
         return switch words[1] {
-        case "week", "weeks": .days(7 * count)
-        case "month", "months": .days(28 * count)
-        case "year", "years": .days(365 * count)
+        case "week", "weeks": .weeks(count)
+        case "month", "months": .months(count)
+        case "year", "years": .months(12 * count)
         default: nil
         }
     }
+}
+
+private enum TermLength {
+    case weeks(Int)
+    case months(Int)
+
+    /// Terms may begin so much beside their day.
+    private static let slack = Duration.days(2)
+
+    /// When the term ends, at the earliest, in which that is.
+    ///
+    /// - Returns: nil where it may be the end of a term itself, as when a customer had turned
+    ///   renewal off.
+    func end(ofTermWith time: Timestamp, since bought: Timestamp) -> Timestamp? {
+        guard time > bought else { return nil }
+        for number in 1...Self.most {
+            let end = end(ofTerm: number, since: bought)
+            if end > time + Self.slack { return end - Self.slack }
+            if end >= time - Self.slack { return nil }
+        }
+        return nil
+    }
+
+    private func end(ofTerm number: Int, since bought: Timestamp) -> Timestamp {
+        switch self {
+        case .weeks(let count): bought + .days(7 * count * number)
+        case .months(let count): bought.adding(months: count * number)
+        }
+    }
+
+    /// Twenty years of weeks.
+    private static let most = 1040
 }
 
 extension Observation {
