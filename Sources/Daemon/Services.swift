@@ -51,7 +51,7 @@ package struct Services: Sendable {
         clients = try StoreClients(
             asksStores ? configuration.apps : [], configuration.stores, configuration.catalog,
             inFlight: configuration.engine.inFlight, environment: environment,
-            metrics: telemetry.metrics)
+            metrics: telemetry.metrics, knownFacts: ledger.knownFacts)
         for app in configuration.apps {
             telemetry.metrics.begin(app.key, rate: rate(app.key))
         }
@@ -229,5 +229,18 @@ private struct NewsOfDue: DueNews {
             return Int32(lane)
         }
         throw .cancelled
+    }
+}
+
+extension PostgresLedger {
+    /// For the stores: where the database does not tell, nothing is said by it.
+    fileprivate var knownFacts: StoreClients.KnownFacts {
+        { token, lane throws(StoreFailure) in
+            do throws(LedgerError) {
+                return try await self.facts(of: token, inLane: lane)
+            } catch {
+                throw .unreachable(reason: "the database does not tell what is known of it")
+            }
+        }
     }
 }

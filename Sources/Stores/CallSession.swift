@@ -2,10 +2,16 @@ import Curl
 package import Renewal
 import Synchronization
 
-/// One piece of work with a store, such as a check: it has leave for its further calls, and notes
-/// each of them for the evidence.
+/// One piece of work with a store, such as a check: it has leave for its further calls, notes each
+/// of them for the evidence, and knows of other purchases what the ledger knows.
 package final class CallSession: Sendable {
+    /// What is known of a purchase that is not the one asked about, by the token that it was handed
+    /// in with; nil where nobody has handed it in.
+    package typealias KnownFacts =
+        @Sendable (StoreToken) async throws(StoreFailure) -> Facts?
+
     private let permit: CallPermit
+    private let knownFacts: KnownFacts
     private let state = Mutex(State())
 
     private struct State {
@@ -13,7 +19,13 @@ package final class CallSession: Sendable {
         var storeNow: Timestamp?
     }
 
-    package init(_ permit: CallPermit = .free) { self.permit = permit }
+    package init(
+        _ permit: CallPermit = .free,
+        knownFacts: @escaping KnownFacts = { _ throws(StoreFailure) in nil }
+    ) {
+        self.permit = permit
+        self.knownFacts = knownFacts
+    }
 
     /// What came of it, with the calls that were made for it.
     package func answered(_ answer: Answer) -> AnsweredCall {
@@ -22,6 +34,10 @@ package final class CallSession: Sendable {
     }
 
     func waitForFurtherCall() async { await permit.wait() }
+
+    func facts(of token: StoreToken) async throws(StoreFailure) -> Facts? {
+        try await knownFacts(token)
+    }
 
     func note(_ name: String, _ response: HTTPResponse?) {
         let call = StoreCall(

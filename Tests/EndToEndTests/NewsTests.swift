@@ -92,8 +92,13 @@ struct NewsTests {
 
     /// Its own receipt goes on as before; that of its base tells. The user's other add-on, whose
     /// base runs, goes on.
-    @Test(arguments: [("refund", "P3D", "refunded"), ("cancel", "P32D", "cancelled")])
-    func anAmazonAddOnEndsWithItsBase(deed: String, wait: String, reason: String) async throws {
+    @Test(arguments: [
+        ("P1D", "refund", "P3D", "refunded"), ("P40D", "refund", "P3D", "refunded"),
+        ("P1D", "cancel", "P32D", "cancelled"),
+    ])
+    func anAmazonAddOnEndsWithItsBase(
+        after: String, deed: String, wait: String, reason: String
+    ) async throws {
         try await onStage(from: "2026-01-01T00:00:00Z") { stage in
             let base = try await stage.buy("amazon")[0]
             let other = try await stage.buy("amazon", product: "radio")[0]
@@ -107,7 +112,8 @@ struct NewsTests {
             try await Self.once(stage)
             #expect(
                 try await stage.entitlements(of: "ben") == ["jazz", "maps", "monthly", "radio"])
-            try await stage.pass("P1D")
+            try await stage.pass(after)
+            try await Self.once(stage)
             try await stage.act(base, deed)
             try await stage.pass(wait)
             try await Self.once(stage)
@@ -115,6 +121,29 @@ struct NewsTests {
             let ends = try await stage.story(of: "ben").filter { $0.hasPrefix("revoke") }
             #expect(Set(ends) == ["revoke maps \(reason)", "revoke monthly \(reason)"])
             #expect(ends.count == 2)
+        }
+    }
+
+    /// As long as its base, whose second period it is.
+    @Test func anAmazonAddOnRunsOutWithItsRefundedBase() async throws {
+        try await onStage(from: "2026-01-01T00:00:00Z") { stage in
+            try stage.configure("[policy]\nrefund = \"period_end\"")
+            let base = try await stage.buy("amazon")[0]
+            let maps = try await stage.buy(
+                "amazon", product: "maps", terms: "\"bases\":[\(base.id)]")[0]
+            for made in [base, maps] { try await stage.submit(made, "amazon", for: "ben") }
+            try await Self.once(stage)
+            try await stage.pass("P40D")
+            try await Self.once(stage)
+            try await stage.act(base, "refund")
+            try await stage.pass("P3D")
+            try await Self.once(stage)
+            #expect(try await stage.entitlements(of: "ben") == ["maps", "monthly"])
+            try await stage.pass("P30D")
+            try await Self.once(stage)
+            #expect(try await stage.entitlements(of: "ben") == [])
+            let ends = try await stage.story(of: "ben").filter { $0.hasPrefix("revoke") }
+            #expect(Set(ends) == ["revoke maps refunded", "revoke monthly refunded"])
         }
     }
 

@@ -10,15 +10,21 @@ package final class StoreClients: Sendable {
     private let client: CurlClient
     private let metrics: DaemonMetrics
     private let clients: Mutex<[AppKey: StoreClient]>
+    private let knownFacts: KnownFacts
     /// Most requests that are served at once.
     package let capacity: Int
+
+    /// What the ledger knows of a purchase, by its token and lane.
+    package typealias KnownFacts =
+        @Sendable (StoreToken, Int32) async throws(StoreFailure) -> Facts?
 
     /// Reads every credential.
     ///
     /// - Throws: all that is wrong with them, together.
     package init(
         _ apps: [App], _ settings: StoreSettings, _ catalog: Catalog, inFlight: Int,
-        environment: [String: String], metrics: DaemonMetrics
+        environment: [String: String], metrics: DaemonMetrics,
+        knownFacts: @escaping KnownFacts = { _, _ throws(StoreFailure) in nil }
     ) throws(ConfigurationFaults) {
         var client = CurlConfiguration(userAgent: "renewald/\(Version.text)")
         // A request that finds no place on a connection waits while its deadline runs.
@@ -34,6 +40,7 @@ package final class StoreClients: Sendable {
         capacity = client.maximumConnectionsPerHost * client.maximumStreamsPerConnection
         clients = Mutex([:])
         self.metrics = metrics
+        self.knownFacts = knownFacts
         try reload(apps, settings, catalog, environment: environment)
     }
 
@@ -90,7 +97,10 @@ package final class StoreClients: Sendable {
         guard let ask = client(of: app)?.ask else {
             return AnsweredCall(.failure(.notConfigured))
         }
-        let session = CallSession(permit)
+        let (knownFacts, lane) = (self.knownFacts, claim.lane)
+        let session = CallSession(permit) { token throws(StoreFailure) in
+            try await knownFacts(token, lane)
+        }
         return session.answered(await ask(claim.purchase, claim.claimedAt, session))
     }
 

@@ -44,6 +44,8 @@ extension AmazonStore {
         return bases
     }
 
+    /// What the user has handed in is judged by what is known of it, as in its own check.
+    ///
     /// - Throws: also for a receipt that Amazon does not know, or says is no longer valid: that is
     ///   no word about the add-on.
     private func base(
@@ -59,12 +61,17 @@ extension AmazonStore {
             throw .unreachable(reason: "the base subscription is not shown")
         }
         let receipt = try AmazonReceipt(body)
-        var facts = Facts(product: purchase.facts.product)
-        facts.paidThrough = receipt.paidThroughAtLeast(in: environment)
-        return try AmazonObservation(
+        // A base that runs needs nothing that is known of it.
+        let known = receipt.cancelDate == nil ? nil : try await transport.session?.facts(of: token)
+        var facts = known ?? Facts(product: purchase.facts.product)
+        facts.paidThrough = facts.paidThrough ?? receipt.paidThroughAtLeast(in: environment)
+        var base = try AmazonObservation(
             receipt, asked: token, from: environment, facts: facts, at: now,
             provenUpTo: heard.proven
         ).observation
+        // Where a refund lets what was paid run out, the add-on goes on as long as its base.
+        if case .refunded = base.status { base.paidThrough = facts.paidThrough }
+        return base
     }
 
     /// Subscriptions of one customer that an add-on may have been bought for.
@@ -72,10 +79,10 @@ extension AmazonStore {
 }
 
 extension AmazonReceipt {
-    /// How long a base was paid for, as far as its receipt alone tells: a renewal date that is
-    /// still named after the end is that of the term that was paid. Else it was paid for to the end
-    /// of the term in which its customer or a refund has ended it. A tester's term is shorter than
-    /// it says.
+    /// How long a base that nobody has handed in was paid for, as far as its receipt alone tells: a
+    /// renewal date that is still named after the end is that of the term that was paid. Else it
+    /// was paid for to the end of the term in which its customer or a refund has ended it. A
+    /// tester's term is shorter than it says.
     fileprivate func paidThroughAtLeast(in environment: StoreEnvironment) -> Timestamp? {
         if let renewalDate { return Timestamp(millisecondsSinceEpoch: renewalDate) }
         guard environment == .production, !isTest, cancelReason == 1, freeTrialEndDate == nil,
@@ -157,7 +164,7 @@ extension Observation {
             expiresAt = ended
             items = items.map { Item(names: $0.names, expiresAt: ended) }
         }
-        paidThrough = nil
+        paidThrough = last.paidThrough
         willRenew = false
         // Some hours after an end whose reason Amazon fills in later.
         askAgainBy = [askAgainBy, last.askAgainBy].compactMap { $0 }.min()
