@@ -143,6 +143,24 @@ import Testing
         #expect(outcome.facts.expiresAt == end)
     }
 
+    /// A pass has the end that its duration gives it, also where its store ends it at once.
+    @Test func endsARefundedPassWhereItWouldHaveEnded() throws {
+        var stage = try Stage(
+            Story(head: "a pass | active product=pass30 until=30 | policy refund=period_end"))
+        let end = try TestCalendar.time("30")
+        let (_, first) = try stage.hear("refunded 10 bought=0 ends=10", at: "10")
+        #expect(first.events.map(\.kind) == [.notice(.refunded)])
+        #expect(first.events.map(\.expiresAt) == [end])
+        #expect(stage.book.entitlements["pro"]?.expiresAt == end)
+        #expect(try stage.purchase(1).facts.paidThrough == nil)
+        let (_, last) = try stage.hear("refunded 10 bought=0 ends=10", at: "30+1m")
+        #expect(last.events.map(\.kind) == [.revoke(.refunded)])
+        #expect(last.events.map(\.effectiveAt) == [end])
+        #expect(last.events.map(\.expiresAt) == [end])
+        let (outcome, _) = try stage.hear("refunded 10 bought=0 ends=10", at: "32")
+        #expect(outcome.facts.expiresAt == end)
+    }
+
     @Test func saysThatAccessWillNotRenew() throws {
         var stage = try Stage(Story(head: "off | active 30"))
         #expect(stage.book.entitlements["pro"]?.willRenew == true)

@@ -175,14 +175,23 @@ extension DecisionTable {
         401  refunded 401         refunded  none  -refunded               -         1d
         # A pass of thirty days is refunded | active 30 product=pass30
         10   refunded 10          refunded  none  -refunded                -         1d
-        # A refunded pass runs out, where the policy lets it | active product=pass30 until=30 \
+        # A refunded pass runs out as well | active product=pass30 until=30 \
         | policy refund=period_end
-        10   refunded 10          refunded  granted  refunded              pro 30    7d
-        30   refunded 10          refunded  none  -refunded                -         1d
-        31   refunded 10          refunded  none  -                        -         1d
-        # What is refunded and has no end ends at once | active product=lifetime \
+        10     refunded 10 bought=0  refunded  granted  refunded           pro 30  7d
+        30     refunded 10 bought=0  refunded  none  -refunded             -       1d
+        # The same, and nothing says any more when it was bought | active product=pass30 until=30 \
         | policy refund=period_end
-        10   refunded 10          refunded  none  -refunded                -         1d
+        10     refunded 10        refunded  granted  refunded              pro 30  7d
+        11     refunded 10        refunded  granted  -                     pro 30  7d
+        30     refunded 10        refunded  none    -refunded              -       1d
+        31     refunded 10        refunded  none    -                      -       1d
+        # The refund of a pass is reversed before it ran out | active product=pass30 until=30 \
+        | policy refund=period_end
+        10     refunded 10 bought=0  refunded  granted  refunded           pro 30  7d
+        11     active bought=0    active   granted  -                      pro 30  7d
+        # What lasts for ever has no end to run to | active product=lifetime \
+        | policy refund=period_end
+        10     refunded 10        refunded  none    -refunded              -       1d
         # A consumable gives nothing, even where entitlements are configured | new product=coins
         1    active               active    none  -                        -         7d
         # What lasts for ever is no consumable all of a sudden: an answer about something else \

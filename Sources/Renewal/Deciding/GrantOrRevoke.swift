@@ -188,8 +188,7 @@ extension Judgement {
 
     func refundedVerdict(at: Timestamp?) -> Verdict {
         if policy.refund == .periodEnd, known.access == .granted,
-            let end = facts.kind == .autoRenewable ? facts.paidThrough : endOfPass,
-            moment.proven < end
+            let end = paidUntil, moment.proven < end
         {
             return Verdict(
                 state: .refunded, givesAccess: true, at: at, askAgainAt: moment.dueAt(end),
@@ -216,14 +215,13 @@ extension Judgement {
         return end
     }
 
+    /// What is sold once was paid to the end that its duration gives it, or for ever.
     private var paidUntil: Timestamp? {
-        facts.kind == .autoRenewable ? latest(known.paidThrough, facts.paidThrough) : endOfPass
-    }
-
-    /// To when something that is sold once was paid: an answer about its refund may not say when
-    /// it was bought. Nil for what has no end.
-    private var endOfPass: Timestamp? {
-        ownEnd ?? known.paidThrough ?? (known.access == .granted ? known.expiresAt : nil)
+        guard facts.kind != .autoRenewable else {
+            return latest(known.paidThrough, facts.paidThrough)
+        }
+        let isKnown = known.access == .granted || known.state == .refunded
+        return ownEnd ?? (isKnown ? known.expiresAt : nil)
     }
 
     /// Rule 8: the replaced link never revokes its successor. It keeps access until the successor

@@ -37,7 +37,10 @@ struct Judgement {
         facts.state = verdict.state
         if verdict.givesAccess, isStale { verdict = staleVerdict }
         facts.doubt = verdict.doubt
-        if let end = endOfRunningOut { (facts.paidThrough, facts.expiresAt) = (end, end) }
+        if let end = endOfRunningOut {
+            facts.expiresAt = end
+            if facts.kind == .autoRenewable { facts.paidThrough = end }
+        }
         if verdict.givesAccess {
             facts.access = .granted
             facts.lossReason = nil
