@@ -93,13 +93,15 @@ extension DecisionTable {
         # Longer now | active product=pass30 until=20
         10     active bought=0    active   granted  extended               pro 30  7d
         11     active bought=0    active   granted  -                      pro 30  7d
-        # Shorter now, and still running | active product=pass30 until=60
-        10     active bought=0    active   granted  extended               pro 30  7d
+        # Shorter now, and still running: nothing is extended | active product=pass30 until=60
+        10     active bought=0    active   granted  -                      pro 30  7d
         # Shorter now, and over by that | active product=pass30 until=60
         40     active bought=0    expired  none     -expired               -       7d
         # Longer now, and in force again by that | expired product=pass30 until=20
         25     active bought=0    active   granted  +manual                pro 30  5d18s
         # Until now for ever | active product=pass30
-        10     active bought=0    active   granted  extended               pro 30  7d
+        10     active bought=0    active   granted  -                      pro 30  7d
+        # For ever from now on | active product=season until=30
+        10     active bought=0    active   granted  extended !unsupported  pro ever  7d
         """)
 }

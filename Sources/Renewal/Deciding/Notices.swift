@@ -43,7 +43,11 @@ extension Judgement {
             }
         }
         if isRefundedInPart { reasons.append(.refunded) }
-        if wasInForce, isInForce, hasMovedByConfiguration { reasons.append(.extended) }
+        if wasInForce, isInForce, hasMovedByConfiguration,
+            facts.expiresAt ?? .never > known.expiresAt ?? .never
+        {
+            reasons.append(.extended)
+        }
         if nextToken != nil, observation.isMigrated { reasons.append(.migrated) }
         let refunds = observation.pastRefunds.sorted().map { order in
             var own = detail
