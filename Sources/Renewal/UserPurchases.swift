@@ -33,23 +33,6 @@ package struct UserPurchases: Hashable, Sendable {
     }
 }
 
-/// What one decision changes for its user, to be committed whole.
-package struct Settlement: Hashable, Sendable {
-    /// Purchases to store: the one decided about, and those it has taken over from.
-    package internal(set) var purchases: [Purchase] = []
-    package internal(set) var entitlements: [Entitlement] = []
-    package internal(set) var events: [Event] = []
-    /// What the user may be offered from now on, where that has changed. Nil is no longer kept.
-    package internal(set) var offers: [OfferID: Offer?] = [:]
-    /// Of older links of the chain: what the breaker holds, and why it would be lost.
-    package internal(set) var heldLosses: [Int64: [EntitlementID: RevokeReason]] = [:]
-
-    /// Whether the user loses anything.
-    package var revokes: Bool {
-        events.contains { event in if case .revoke = event.kind { true } else { false } }
-    }
-}
-
 extension UserPurchases {
     /// Enters what was decided: moves the facts, takes the union anew, and tells what has changed
     /// for the user. Events are written only where the union changes (design rule 10).
@@ -157,6 +140,29 @@ extension UserPurchases {
             rules = outcome.rules
             isFirstSight = outcome.isFirstSight
             self.now = now
+        }
+
+        /// The end of what is lost: its own, where the purchase goes on, or ends, as something else
+        /// than that.
+        func end(ofLost holding: Holding?) -> Timestamp? {
+            guard let holding, isOther(holding) else { return purchase.facts.expiresAt }
+            return holding.expiresAt
+        }
+
+        /// When another product than the purchase's own has run out; nil where it is lost now.
+        func timeOfLeaving(_ holding: Holding) -> Timestamp? {
+            guard isOther(holding), holding.product != purchase.facts.product,
+                let end = holding.expiresAt, end <= now
+            else { return nil }
+            return end
+        }
+
+        private func isOther(_ holding: Holding) -> Bool {
+            let given = purchase.facts.holdings.map(\.entitlement)
+            guard !given.contains(holding.entitlement) else { return false }
+            return purchase.facts.access == .granted
+                || change.reasons.loss == .productChanged
+                    && holding.product != purchase.facts.product
         }
     }
 
@@ -297,7 +303,7 @@ extension UserPurchases {
             settlement.events.append(
                 event(.revoke(loss), of: name, lost.holding, by: step, with: step.change.detail))
             row = Entitlement(
-                entitlement: name, active: false, expiresAt: purchase.facts.expiresAt,
+                entitlement: name, active: false, expiresAt: step.end(ofLost: lost.holding),
                 willRenew: purchase.facts.willRenew, inGrace: false, reason: loss.rawValue,
                 store: purchase.app.store, product: lost.holding.product, purchaseID: purchase.id,
                 environment: purchase.facts.environment)
@@ -315,27 +321,15 @@ extension UserPurchases {
     ) -> Event {
         let (purchase, end) = (step.purchase, step.purchase.facts.expiresAt)
         let isRevoke = if case .revoke = kind { true } else { false }
+        let left = isRevoke ? holding.flatMap(step.timeOfLeaving) : nil
         return Event(
             kind, userID: userID, entitlement: entitlement, purchaseID: purchase.id,
             app: purchase.app, environment: purchase.facts.environment,
             product: holding?.product ?? purchase.facts.product,
             orderID: purchase.facts.orderID,
-            effectiveAt: isRevoke ? step.change.effectiveAt : step.now,
-            expiresAt: isRevoke ? end : holding?.expiresAt ?? end, detail: detail.told(with: kind))
-    }
-}
-
-/// The older link of a chain, as it was before a newer one of another user has taken over.
-package struct OlderLink: Hashable, Sendable {
-    /// What it gave.
-    let gave: Set<EntitlementID>
-    let lossReason: RevokeReason?
-
-    var wasInForce: Bool { !gave.isEmpty }
-
-    init(_ facts: Facts) {
-        gave = Set(facts.holdings.map(\.entitlement))
-        lossReason = facts.lossReason
+            effectiveAt: left ?? (isRevoke ? step.change.effectiveAt : step.now),
+            expiresAt: isRevoke ? step.end(ofLost: holding) : holding?.expiresAt ?? end,
+            detail: detail.told(with: kind))
     }
 }
 

@@ -161,6 +161,30 @@ import Testing
         #expect(outcome.facts.expiresAt == end)
     }
 
+    /// What leaves a purchase that goes on has an end of its own, and left then.
+    @Test(arguments: [
+        ("active 30 addon=gold_month ends=20", "active 30 part=cancelled", "22", "20", "20"),
+        ("active 30 addon=gold_month ends=20", "active 60", "32", "20", "20"),
+        ("active 30 addon=gold_month ends=20", "active 30", "10", "10", "20"),
+        ("active 30 product=pro_year", "active 40 product=gold_month", "10", "10", "30"),
+        (
+            "active 30 signals=product_change_scheduled", "active 60 product=gold_month", "30+1h",
+            "30", "30"
+        ),
+        ("active 30 product=bundle", "B: active 40 product=gold_month after-A", "10", "10", "30"),
+    ])
+    func datesWhatIsLostByItself(
+        _ known: String, _ heard: String, _ day: String, _ left: String, _ end: String
+    ) throws {
+        var stage = try Stage(Story(head: "a loss | \(known) | B new"))
+        let settlements = try stage.hear(heard, at: day).1
+        let lost = settlements.events.filter {
+            if case .revoke = $0.kind { true } else { false }
+        }
+        #expect(lost.map(\.effectiveAt) == [try TestCalendar.time(left)])
+        #expect(lost.map(\.expiresAt) == [try TestCalendar.time(end)])
+    }
+
     @Test func saysThatAccessWillNotRenew() throws {
         var stage = try Stage(Story(head: "off | active 30"))
         #expect(stage.book.entitlements["pro"]?.willRenew == true)
