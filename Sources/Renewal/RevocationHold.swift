@@ -79,14 +79,23 @@ extension Outcome {
 }
 
 extension UserPurchases {
-    /// How it counts that older links of the chain give way to what was decided; nil where that
-    /// takes nothing away. They have no outcome of their own.
-    package func loss(byTakingOver outcome: Outcome, at now: Timestamp) -> Loss? {
+    /// How it counts that older links of the chain give way to what was decided: those that lose
+    /// something by it. They have no outcome of their own. `settlement` is what has become of it
+    /// for this user, where that is known: what another purchase gives as well is not lost.
+    package func losses(
+        byTakingOver outcome: Outcome, in settlement: Settlement? = nil, at now: Timestamp
+    ) -> [(link: Int64, loss: Loss)] {
         guard let change = outcome.change, change.facts.access == .granted,
             let token = change.predecessorToken
-        else { return nil }
-        return olderLinks(of: outcome.claim.purchase, token).lazy
-            .compactMap { Loss(from: $0.facts, to: change.facts, at: now) }.first
+        else { return [] }
+        let revoked = settlement?.revoked
+        return olderLinks(of: outcome.claim.purchase, token).compactMap { older in
+            if let revoked {
+                let lost = older.facts.given(beyond: change.facts).map(\.entitlement)
+                guard !revoked.isDisjoint(with: lost) else { return nil }
+            }
+            return Loss(from: older.facts, to: change.facts, at: now).map { (older.id, $0) }
+        }
     }
 
     /// Likewise of an older link that is another user's: what the newer one gives goes over to it.

@@ -10,8 +10,14 @@ package struct Settlement: Hashable, Sendable {
     package internal(set) var heldLosses: [Int64: [EntitlementID: RevokeReason]] = [:]
 
     /// Whether the user loses anything.
-    package var revokes: Bool {
-        events.contains { event in if case .revoke = event.kind { true } else { false } }
+    package var revokes: Bool { !revoked.isEmpty }
+
+    /// What the user loses.
+    var revoked: Set<EntitlementID> {
+        Set(
+            events.compactMap { event in
+                if case .revoke = event.kind { event.entitlement } else { nil }
+            })
     }
 }
 

@@ -36,10 +36,10 @@ package struct UserPurchases: Hashable, Sendable {
 extension UserPurchases {
     /// Enters what was decided: moves the facts, takes the union anew, and tells what has changed
     /// for the user. Events are written only where the union changes (design rule 10).
-    /// `older` is the older link of the chain, where that was another user's. `holding`: the
-    /// breaker holds what older links gave and this one does not.
+    /// `older` is the older link of the chain, where that was another user's. `holding`: the older
+    /// links of which the breaker holds what they gave and this one does not.
     package mutating func settle(
-        _ outcome: Outcome, continuing older: OlderLink? = nil, holding: Bool = false,
+        _ outcome: Outcome, continuing older: OlderLink? = nil, holding: Set<Int64> = [],
         at now: Timestamp
     ) -> Settlement {
         var change = outcome.change ?? Change(facts: outcome.facts, effectiveAt: now)
@@ -47,7 +47,7 @@ extension UserPurchases {
         if hasLiveSuccessor(of: purchase) { change.leave(purchase) }
         purchase.facts = change.facts
         var step = Step(change: change, purchase: purchase, of: outcome, now: now)
-        step.holdsOlderLinks = holding
+        step.heldLinks = holding
         return take(step) { book, settlement in
             var reasons = change.reasons
             book.takeOver(step, &reasons, &settlement)
@@ -63,19 +63,22 @@ extension UserPurchases {
 
     /// Enters what was decided of a purchase that goes to another user: this one loses what it
     /// gave, the other one gains it, and what else there is to tell is told to the other one.
+    /// `holding` as in `settle`.
     ///
     /// - Returns: what changes for this user, and what for the other one. The purchase itself is
     ///   in the second.
     package mutating func handOver(
-        _ outcome: Outcome, to other: inout UserPurchases, at now: Timestamp
+        _ outcome: Outcome, to other: inout UserPurchases, holding: Set<Int64> = [],
+        at now: Timestamp
     ) -> (Settlement, Settlement) {
         guard case .handed(_, let change) = outcome.decision else {
-            return (settle(outcome, at: now), Settlement())
+            return (settle(outcome, holding: holding, at: now), Settlement())
         }
         let known = outcome.claim.purchase
         var leaving = known
         leaving.facts = change.facts
-        let mine = Step(change: change.quiet, purchase: leaving, of: outcome, now: now)
+        var mine = Step(change: change.quiet, purchase: leaving, of: outcome, now: now)
+        mine.heldLinks = holding
         let lost = take(mine) { book, settlement in
             var reasons = Reasons(gain: change.reasons.gain, loss: change.reasons.loss)
             if change.facts.access == .granted { reasons.loss = .transferred }
@@ -84,7 +87,8 @@ extension UserPurchases {
             return reasons
         }
         var arriving = known.handed(to: other.userID, with: change.facts)
-        let theirs = Step(change: change, purchase: arriving, of: outcome, now: now)
+        var theirs = Step(change: change, purchase: arriving, of: outcome, now: now)
+        theirs.heldLinks = holding
         let gained = other.take(theirs) { book, settlement in
             var reasons = Reasons(gain: change.reasons.gain, loss: change.reasons.loss)
             if known.facts.access != .none { reasons.gain = .transferred }
@@ -132,7 +136,7 @@ extension UserPurchases {
         let rules: Rules
         let isFirstSight: Bool
         let now: Timestamp
-        var holdsOlderLinks = false
+        var heldLinks: Set<Int64> = []
 
         init(change: Change, purchase: Purchase, of outcome: Outcome, now: Timestamp) {
             self.change = change
@@ -218,7 +222,7 @@ extension UserPurchases {
         for older in olderLinks(of: newer, token) {
             var predecessor = older
             let held =
-                step.holdsOlderLinks
+                step.heldLinks.contains(older.id)
                 ? predecessor.facts.holdOn(beyond: newer.facts, since: step.now) : [:]
             if held.isEmpty {
                 predecessor.facts.state = .superseded

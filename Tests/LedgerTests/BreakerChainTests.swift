@@ -81,6 +81,92 @@ import Testing
         await stage.close()
     }
 
+    /// Each older link that gives what the newer one does not is a revocation.
+    @Test func eachOfSeveralOlderLinksIsCountedAndHeld() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let users = (0..<15).map { "user \($0)" }
+        for user in users {
+            for product in ["plus", "pro"] {
+                try await stage.submit(
+                    user, receipt(of: user), store: "apple", product: product)
+            }
+        }
+        func hear(_ answer: (Claim) -> Observation) async throws -> CommitReport {
+            let claims = try await stage.due(lease).filter { !$0.purchase.facts.wasGranted }
+            let outcomes = claims.map { claim in
+                var observation = answer(claim)
+                observation.originalID = OrderID("\(claim.purchaseID)")
+                return outcome(claim, observation)
+            }
+            return try await stage.ledger.commit(outcomes, under: lease, at: claims.latest)
+        }
+        _ = try await hear { inForce($0, product: $0.purchase.facts.product) }
+        for user in users {
+            try await stage.submit(user, "newer \(user)", store: "apple", product: "gold")
+        }
+        let report = try await hear { claim in
+            var observation = inForce(claim, product: "gold")
+            observation.predecessorToken = StoreToken(receipt(of: claim.purchase.userID.text))
+            return observation
+        }
+        #expect(reasons(report) == ["revoke product_changed": 20, "grant product_changed": 15])
+        #expect(report.trips.map(\.exceeded) == [.early(Self.floor)])
+        #expect(try await stage.number("SELECT count(*) FROM renewald.held") == 10)
+        #expect(try await stage.broken() == [])
+        await stage.close()
+    }
+
+    private func receipt(of user: String) -> String {
+        "MII\(user.replacing(" ", with: ""))"
+    }
+
+    /// A newer link goes to another user in the step in which it takes over an older one: of its
+    /// former owner, or of the new one.
+    @Test(arguments: [false, true])
+    func soItIsWhereTheNewerLinksAreHandedOver(isHeirs: Bool) async throws {
+        let (stage, lease) = try await breaker.fleet(30)
+        for number in 0..<30 {
+            let (owner, heir) = ("user \(number)", "heir \(number)")
+            try await stage.submit(isHeirs ? heir : owner, "newer \(number)", product: "gold")
+        }
+        var rules = Rules()
+        rules.policy.shared = .move
+        func hear(_ continuing: Bool) async throws -> CommitReport {
+            try await stage.makeAllDue()
+            let claims = try await stage.due(lease).filter {
+                $0.purchase.token.text.hasPrefix("newer")
+            }
+            let outcomes = claims.map { claim in
+                var observation = inForce(claim, product: "gold")
+                let number = claim.purchase.token.text.split(separator: " ").last ?? ""
+                if continuing {
+                    observation.predecessorToken = StoreToken("token of user \(number)")
+                }
+                return decide(
+                    claim, hearing: .verdict(observation),
+                    at: Moment(now: claim.claimedAt, jitter: 0.5), under: rules)
+            }
+            return try await stage.ledger.commit(outcomes, under: lease, at: claims.latest)
+        }
+        _ = try await hear(false)
+        for number in 0..<30 {
+            let (owner, heir) = ("user \(number)", "heir \(number)")
+            try await stage.submit(isHeirs ? owner : heir, "newer \(number)", product: "gold")
+        }
+        let report = try await hear(true)
+        let pro = report.events.filter { $0.entitlement == "pro" }
+        #expect(pro.count == Self.floor)
+        #expect(report.trips.map(\.exceeded) == [.early(Self.floor)])
+        #expect(try await held(stage) == ["10 pro product_changed pro"])
+        #expect(
+            try await stage.number(
+                "SELECT count(*) FROM renewald.entitlements WHERE active AND entitlement = 'gold'")
+                == 30)
+        #expect(try await stage.broken() == [])
+        await stage.close()
+    }
+
     /// Their successors are handed in by nobody. What says so has moved the end before it ends access.
     @Test(arguments: [true, false]) func whatEndsBeforeItWasPaidToIsEarly(
         _ isReplaced: Bool

@@ -57,7 +57,7 @@ extension PostgresLedger {
     /// Reads what the workers have counted of the apps that these outcomes take something away in,
     /// by themselves or by what they take over.
     func breakers(
-        at now: Timestamp, of outcomes: [Outcome], takingOver: (Outcome) -> Loss?
+        at now: Timestamp, of outcomes: [Outcome], takingOver: (Outcome) -> [Loss]
     ) async throws(LedgerError) -> RevocationBreakers {
         var breakers = RevocationBreakers(at: now)
         guard let policy = outcomes.first?.rules.policy.breaker, policy.isOn else {
@@ -65,8 +65,9 @@ extension PostgresLedger {
         }
         var losses: [Int32: Losses] = [:]
         for outcome in outcomes {
-            guard let loss = outcome.loss(at: now) ?? takingOver(outcome) else { continue }
-            losses[outcome.claim.lane, default: Losses()].note(loss)
+            for loss in [outcome.loss(at: now)].compactMap(\.self) + takingOver(outcome) {
+                losses[outcome.claim.lane, default: Losses()].note(loss)
+            }
         }
         guard !losses.isEmpty else { return breakers }
         var readings = try await readings(of: losses, under: policy, at: now)

@@ -42,7 +42,7 @@ extension PostgresLedger {
         var books = try await books(of: outcomes, chains, in: page)
         batch.newcomers = books.newcomers
         var breakers = try await breakers(at: now, of: outcomes) { outcome in
-            books.loss(byTakingOver: outcome, chains, at: now)
+            books.losses(byTakingOver: outcome, chains, at: now)
         }
         for outcome in outcomes {
             // Taken over by a newer link of its chain within this very batch: that one decides.
@@ -78,11 +78,11 @@ extension PostgresLedger {
                 outcome = outcome.held(at: now)
                 settlement = book.settle(outcome, continuing: older, at: now)
             }
-            if settlement.revokes, let loss = before.loss(byTakingOver: outcome, at: now),
-                !breakers.admits(loss, in: outcome.claim.lane)
-            {
+            let links = before.losses(byTakingOver: outcome, in: settlement, at: now)
+            let holding = breakers.held(of: links, in: outcome.claim.lane)
+            if !holding.isEmpty {
                 book = before
-                settlement = book.settle(outcome, continuing: older, holding: true, at: now)
+                settlement = book.settle(outcome, continuing: older, holding: holding, at: now)
             }
             if let end = outcome.survivedEnd {
                 breakers.survived(
@@ -92,15 +92,32 @@ extension PostgresLedger {
             batch.move(outcome)
             return batch.enter(settlement, outcome, book, before: before, in: shard)
         }
-        batch.move(outcome)
-        var other = try books.book(of: user)
+        try handOver(outcome, to: user, in: &books, &breakers, at: now, into: &batch)
+    }
+
+    /// What older links of the chain gave beyond it is lost to whoever of the two has them.
+    private func handOver(
+        _ outcome: Outcome, to user: UserID, in books: inout Books,
+        _ breakers: inout RevocationBreakers, at now: Timestamp, into batch: inout CommitBatch
+    ) throws(LedgerError) {
+        let owner = outcome.claim.purchase.userID
+        var (book, other) = (try books.book(of: owner), try books.book(of: user))
         let otherShard = try books.shard(of: user)
         let before = (book, other)
-        let (lost, gained) = book.handOver(outcome, to: &other, at: now)
+        var (lost, gained) = book.handOver(outcome, to: &other, at: now)
+        let links =
+            before.0.losses(byTakingOver: outcome, in: lost, at: now)
+            + before.1.losses(byTakingOver: outcome, in: gained, at: now)
+        let holding = breakers.held(of: links, in: outcome.claim.lane)
+        if !holding.isEmpty {
+            (book, other) = before
+            (lost, gained) = book.handOver(outcome, to: &other, holding: holding, at: now)
+        }
+        batch.move(outcome)
         books.books[owner] = book
         books.books[user] = other
         batch.hand(outcome, to: user, in: otherShard)
-        batch.enter(lost, outcome, book, before: before.0, in: shard)
+        batch.enter(lost, outcome, book, before: before.0, in: outcome.claim.shard)
         batch.enter(gained, outcome, other, before: before.1, in: otherShard)
     }
 
@@ -219,13 +236,19 @@ extension PostgresLedger {
 
 extension Books {
     /// How it counts that older links of the chain give way to what was decided.
-    fileprivate func loss(
+    fileprivate func losses(
         byTakingOver outcome: Outcome, _ chains: Chains, at now: Timestamp
-    ) -> Loss? {
-        if let place = chains.older[outcome.claim.row], place.user != outcome.owner {
-            return books[place.user]?.loss(of: place.id, yieldedTo: outcome, at: now)
+    ) -> [Loss] {
+        var losses: [Loss] = []
+        for user in Set([outcome.claim.purchase.userID, outcome.owner]) {
+            losses += books[user]?.losses(byTakingOver: outcome, at: now).map(\.loss) ?? []
         }
-        return books[outcome.owner]?.loss(byTakingOver: outcome, at: now)
+        if let place = chains.older[outcome.claim.row], place.user != outcome.owner,
+            let loss = books[place.user]?.loss(of: place.id, yieldedTo: outcome, at: now)
+        {
+            losses.append(loss)
+        }
+        return losses
     }
 
     func book(of user: UserID) throws(LedgerError) -> UserPurchases {

@@ -32,6 +32,13 @@ struct RevocationBreakers {
         entries[lane]?.breaker.admits(loss) ?? true
     }
 
+    /// Of older links that a purchase takes over, those whose revocation does not go through.
+    mutating func held(of links: [(link: Int64, loss: Loss)], in lane: Int32) -> Set<Int64> {
+        var held: Set<Int64> = []
+        for (link, loss) in links where !admits(loss, in: lane) { held.insert(link) }
+        return held
+    }
+
     mutating func survived(_ end: Timestamp, in lane: Int32, under policy: BreakerPolicy) {
         guard policy.isOn else { return }
         if entries[lane] == nil {
