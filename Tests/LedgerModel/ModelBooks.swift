@@ -136,7 +136,16 @@ extension ModelState {
             return outcome
         }
         var other = self.book(of: user)
-        let (lost, gained) = book.handOver(outcome, to: &other, at: now)
+        let before = (book, other)
+        var (lost, gained) = book.handOver(outcome, to: &other, at: now)
+        let links =
+            before.0.losses(byTakingOver: outcome, in: lost, at: now)
+            + before.1.losses(byTakingOver: outcome, in: gained, at: now)
+        let holding = step.breakers.held(of: links, in: outcome.claim.lane)
+        if !holding.isEmpty {
+            (book, other) = before
+            (lost, gained) = book.handOver(outcome, to: &other, holding: holding, at: now)
+        }
         hand(outcome.claim.purchase.id, from: owner, to: user, now)
         enter(lost, of: owner, &step)
         enter(gained, of: user, &step)
@@ -158,11 +167,11 @@ extension ModelState {
             outcome = outcome.held(at: now)
             settlement = book.settle(outcome, continuing: older, at: now)
         }
-        if settlement.revokes, let loss = before.loss(byTakingOver: outcome, at: now),
-            !step.breakers.admits(loss, in: lane)
-        {
+        let links = before.losses(byTakingOver: outcome, in: settlement, at: now)
+        let holding = step.breakers.held(of: links, in: lane)
+        if !holding.isEmpty {
             book = before
-            settlement = book.settle(outcome, continuing: older, holding: true, at: now)
+            settlement = book.settle(outcome, continuing: older, holding: holding, at: now)
         }
         step.breakers.survived(outcome, at: now)
         return (outcome, settlement)

@@ -106,6 +106,12 @@ struct ModelBreakers {
         open[lane]?.admits(loss) ?? true
     }
 
+    mutating func held(of links: [(link: Int64, loss: Loss)], in lane: Int32) -> Set<Int64> {
+        var held: Set<Int64> = []
+        for (link, loss) in links where !admits(loss, in: lane) { held.insert(link) }
+        return held
+    }
+
     mutating func survived(_ outcome: Outcome, at now: Timestamp) {
         guard isOn, let end = outcome.survivedEnd else { return }
         let policy = outcome.rules.policy.breaker
@@ -133,8 +139,9 @@ extension ModelState {
         var breakers = ModelBreakers(isOn: true)
         var losses: [Int32: [Loss]] = [:]
         for outcome in outcomes {
-            let loss = outcome.loss(at: now) ?? loss(byTakingOver: outcome, older, at: now)
-            if let loss { losses[outcome.claim.lane, default: []].append(loss) }
+            let own = [outcome.loss(at: now)].compactMap(\.self)
+            let all = own + self.losses(byTakingOver: outcome, older, at: now)
+            if !all.isEmpty { losses[outcome.claim.lane, default: []] += all }
         }
         for (lane, losses) in losses.sorted(by: { $0.key < $1.key }) {
             var breaker = self.breakers[lane] ?? ModelBreaker(countedSince: now)
@@ -147,15 +154,20 @@ extension ModelState {
         return breakers
     }
 
-    private func loss(
+    private func losses(
         byTakingOver outcome: Outcome, _ older: [Int64: Int64], at now: Timestamp
-    ) -> Loss? {
-        if let id = older[outcome.claim.purchase.id], let user = rows[id]?.purchase.userID,
-            user != outcome.owner
-        {
-            return book(of: user).loss(of: id, yieldedTo: outcome, at: now)
+    ) -> [Loss] {
+        var losses: [Loss] = []
+        for user in Set([outcome.claim.purchase.userID, outcome.owner]) {
+            losses += book(of: user).losses(byTakingOver: outcome, at: now).map(\.loss)
         }
-        return book(of: outcome.owner).loss(byTakingOver: outcome, at: now)
+        if let id = older[outcome.claim.purchase.id], let user = rows[id]?.purchase.userID,
+            user != outcome.owner,
+            let loss = book(of: user).loss(of: id, yieldedTo: outcome, at: now)
+        {
+            losses.append(loss)
+        }
+        return losses
     }
 
     private func inForce(_ lane: Int32) -> Int {
