@@ -40,6 +40,36 @@ struct AmazonStoreTests {
         #expect(world.extraCalls == 0)
     }
 
+    /// How long the base of an add-on was paid for the ledger knows; while it cannot be asked, the
+    /// add-on goes on.
+    @Test(arguments: [
+        (Result<Facts?, StoreFailure>.success(paid), "refunded"), (.success(nil), "ended"),
+        (.failure(.unreachable(reason: "no database")), "active"),
+    ])
+    func judgesABaseByWhatIsKnown(_ known: Result<Facts?, StoreFailure>, heard: String) async throws
+    {
+        let base = AmazonObservationTests.base.replacing("Zk3v=:3:11", with: "b1")
+            .replacing(#""cancelDate":null"#, with: #""cancelDate":1768435200000"#)
+            .replacing(#""cancelReason":null"#, with: #""cancelReason":1"#)
+            .replacing(
+                #""renewalDate":1769943600000,"term":"1 Month""#, with: #""renewalDate":null"#)
+        let addOn = AmazonObservationTests.base.replacing(
+            #""betaProduct":false"#, with: #""baseReceipts":["b1"],"betaProduct":false"#)
+        let world = world { .json($0.url.hasSuffix("/b1") ? base : addOn) }
+        let session = CallSession { token throws(StoreFailure) in
+            #expect(token == "b1")
+            return try known.get()
+        }
+        let answer = try await store(world).within(session).ask(Self.known, at: Self.now)
+        #expect(summary(answer).hasPrefix(heard), "\(summary(answer))")
+    }
+
+    private static let paid = {
+        var facts = Facts(product: "plus")
+        facts.paidThrough = now + .days(12)
+        return facts
+    }()
+
     @Test func keepsHostileTextInItsSegment() async throws {
         let world = world { _ in .json(AmazonObservationTests.base) }
         _ = try await store(world).ask(
