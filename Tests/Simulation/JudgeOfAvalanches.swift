@@ -53,8 +53,11 @@ extension Judge {
         if !isPaid, plan.breaker.release == .person { return }
         let heldSince = row.purchase.facts.heldSince ?? now
         let since = max(one.changed(before: now), row.purchase.createdAt, heldSince)
+        // What a newer link has taken over keeps its turn: nobody has asked about it.
+        let isReplaced = one.state(at: now)?.standing == .replaced
+        let turn: Duration = isReplaced ? .days(8) : .hours(27)
         let bound =
-            (isPaid ? .hours(27) : .hours(27) + BreakerPolicy.secondAnswerAfter)
+            (isPaid ? turn : turn + BreakerPolicy.secondAnswerAfter)
             + plan.poll * 3 + .hours(2) + weather.spoiled(from: since, to: now)
             + plan.spoiledByWorkers(from: since, to: now)
         if now - since > bound {

@@ -65,10 +65,12 @@ package struct Shrinker {
         return true
     }
 
-    /// The small run as a person reads it: who lived, what else was going on, and what came of it.
+    /// The small run as a person reads it: who lived, what else was going on, and what came of it;
+    /// of the one alone whose purchase it was.
     package var story: [String] {
         var lines = ["with \(plan.features.list.map(\.rawValue).joined(separator: ", ")):"]
-        let customers = plan.only?.sorted() ?? []
+        let accused = report.violations.first { $0.rule == rule }?.customer
+        let customers = accused.map { [$0] } ?? plan.only?.sorted() ?? []
         for number in customers.prefix(3) {
             let life = Life.of(number, seed: plan.seed, features: plan.features, until: plan.end)
             for one in life.subscriptions {
@@ -80,7 +82,10 @@ package struct Shrinker {
         }
         let end = report.story.firstIndex { $0.contains("VIOLATION") } ?? 0
         lines.append("what was done:")
-        lines += report.story.prefix(end + 1).suffix(25).map { "  \($0)" }
+        let told = report.story.prefix(end + 1).filter { line in
+            accused.map { line.contains("token-\($0)-") || line.contains("user \($0) ") } ?? true
+        }
+        lines += told.suffix(25).map { "  \($0)" }
         return lines
     }
 }
