@@ -118,7 +118,7 @@ final class Judge: Sendable {
                 + (heard.shown.isLie ? "a lie as of " : "shown as of ")
                 + (heard.shown.madeAt?.day ?? "never: no verdict"))
         if step.isHeld { tally.count(.held) }
-        judge(step, heldSince: claim.purchase.facts.heldSince, of: one, at: commit.now)
+        judge(step, of: claim, one, at: commit.now)
         guard let madeAt = heard.shown.madeAt else { return judge(step, withoutVerdictOn: one) }
         if newest.map({ madeAt < $0 }) ?? false { tally.count(.stale) }
         if step.after.state == .superseded { tally.count(.superseded) }

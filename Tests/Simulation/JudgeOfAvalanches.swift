@@ -37,14 +37,18 @@ extension Judge {
         }
     }
 
-    /// What is held waits for a person, or for a second answer a day later.
-    func judge(_ step: Step, heldSince: Timestamp?, of one: Subscription, at now: Timestamp) {
-        guard let heldSince, step.isLoss, step.after.state != .superseded else { return }
-        let isSecond = now - heldSince >= BreakerPolicy.secondAnswerAfter
-        if plan.breaker.release == .person || !isSecond {
+    /// What is held waits for a person, or for a second answer a day later: a day by the clock that
+    /// was read with the claim, which may have been set back until the commit, and the answer comes
+    /// up to a minute after that.
+    func judge(_ step: Step, of claim: Claim, _ one: Subscription, at now: Timestamp) {
+        guard let heldSince = claim.purchase.facts.heldSince, step.isLoss,
+            step.after.state != .superseded
+        else { return }
+        let held = max(now, claim.claimedAt + .minutes(1)) - heldSince
+        if plan.breaker.release == .person || held < BreakerPolicy.secondAnswerAfter {
             accuse(
                 "what is held does not leak",
-                "\(one.token.text): \(step), held for \((now - heldSince).text)", of: one.token)
+                "\(one.token.text): \(step), held for \(held.text)", of: one.token)
         }
     }
 
