@@ -35,7 +35,7 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build packaged build-tests test fuzz fuzz-coverage soak lives crash failover sanitize mutants demo demo-migration conformance bench bench-idle bench-first-day bench-lag deb release pictures install lint format clean
+.PHONY: help deps build packaged build-tests test fuzz fuzz-coverage soak lives crash failover quota sanitize mutants demo demo-migration conformance bench bench-idle bench-first-day bench-lag deb release pictures install lint format clean
 
 help: ## Lists what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -95,6 +95,11 @@ crash: deps-test ## Kills programs and servers at random instants (N=1000 times)
 failover: deps-failover ## Loses the leader of a cluster under Patroni, under load (N=20 times), and counts what is lost; as root
 	$(SWIFT) build --build-tests $(CHECKED)
 	@SWIFT="$(SWIFT)" scripts/failover $(N)
+
+quota: deps-test ## Counts calls at the stores while three workers come and go (MINUTES=60), on a quiet machine
+	$(SWIFT) build --build-tests $(CHECKED)
+	RENEWALD_QUOTA_MINUTES=$(MINUTES) $(SWIFT) test --skip-build --disable-xctest --no-parallel \
+		--filter EndToEndTests.QuotaHourTests
 
 sanitize: deps-test ## Runs the tests of one process under thread and address sanitizer (SANITIZERS=thread one)
 	@for kind in $(SANITIZERS); do SWIFT="$(SWIFT)" scripts/sanitize "$$kind" || exit 1; done

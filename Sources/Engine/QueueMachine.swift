@@ -140,6 +140,9 @@ struct QueueMachine {
     var reservedUntil: Timestamp?
     var isReserving = false
     var reserveAt: Instant
+    /// Whether a call of this session has been answered. The first opens a connection, which takes
+    /// longer than the row is left free for: what starts behind it would arrive with it at once.
+    var isConnected = false
     /// Checks that wait for a call beyond their first. They go before any further check, so that
     /// what was begun gets done.
     var callers: [Int] = []
@@ -161,6 +164,7 @@ struct QueueMachine {
         hasNothing = false
         isReading = false
         isReserving = false
+        isConnected = false
         isLookingAtFronts = false
         readAt = now
         reserveAt = now
@@ -230,6 +234,7 @@ extension QueueMachine {
             unsettled -= 1
             return []
         case .extraCall(let caller):
+            isConnected = true
             callers.append(caller)
             return isInSession ? [] : turnAllAway()
         case .reserved(let reservation, let calls, let sent, let answered):
@@ -271,6 +276,7 @@ extension QueueMachine {
         _ answer: Answer, _ jitter: Double, at now: Instant
     ) -> [Action] {
         inFlight -= 1
+        isConnected = true
         var actions: [Action] = [.giveSlot]
         let (before, share) = (circuit.position, pace.share)
         switch answer {

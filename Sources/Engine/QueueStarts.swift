@@ -59,12 +59,12 @@ extension QueueMachine {
         let wanted = startable + callers.count
         guard wanted > 0, !isReserving, reserveAt <= now, let interval = limits.interval,
             !callers.isEmpty || circuit.wouldAdmit(at: time(now)), permits?.opensAt(now) == nil,
-            let row = permits
+            isConnected || inFlight == 0, let row = permits
         else { return [] }
         isReserving = true
         let paced = pace.interval(interval)
         reservedInterval = paced
-        let calls = RateReservation.slice(wanted: wanted, interval: paced)
+        let calls = isConnected ? RateReservation.slice(wanted: wanted, interval: paced) : 1
         return [.reserve(calls: calls, stretch: row.stretch(calls, every: paced))]
     }
 }

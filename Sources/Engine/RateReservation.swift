@@ -12,14 +12,17 @@ package struct RateReservation {
     private var left = 0
     private var lateness = Duration.zero
     private var interval: Duration
-    /// How long the row is left free after each stretch: for late calls, and for what is not known
-    /// of the database's clock. Follows the time that a reservation takes.
+    /// How long the row is left free after each stretch: for calls that start late, for their way
+    /// to the store, and for what is not known of the database's clock. Follows the time that a
+    /// reservation takes.
     private(set) var margin = leastMargin
 
     /// The background reserves nothing that begins later: who waits at a terminal finds no more
     /// than a second of the row taken.
     package static let horizon = Duration.milliseconds(100)
-    static let leastMargin = Duration.milliseconds(20)
+    static let leastMargin = Duration.milliseconds(30)
+    /// From the start of a call on an open connection until the store counts it.
+    static let transit = Duration.milliseconds(15)
     /// However slow the database is, the next reservation is long enough to be of use.
     private static let mostMargin = Duration.seconds(60)
 
@@ -61,10 +64,10 @@ package struct RateReservation {
         nextAt = answered + wait
         left = count
         let uncertainty = answered - sent
-        lateness = margin - uncertainty
+        lateness = margin - uncertainty - Self.transit
         // Too slow an answer leaves no place that is surely ours; the next margin has room for it.
         if lateness < .zero { left = 0 }
-        margin = (uncertainty * 2 + Self.leastMargin / 2).clamped(
+        margin = (uncertainty * 2 + Self.transit + .milliseconds(5)).clamped(
             Self.leastMargin, Self.mostMargin)
     }
 

@@ -6,11 +6,11 @@ import Testing
 /// What a queue does, event by event, on a clock of its own.
 @Suite struct QueueMachineTests {
     private static let start = ContinuousClock.now
-    private let world = World()
+    let world = World()
 
-    private func at(_ time: Duration) -> ContinuousClock.Instant { Self.start + time }
+    func at(_ time: Duration) -> ContinuousClock.Instant { Self.start + time }
 
-    private func machine(
+    func machine(
         _ mode: RunMode = .forever, inFlight: Int = 100, interval: Duration? = nil
     ) -> QueueMachine {
         var machine = QueueMachine(
@@ -23,7 +23,7 @@ import Testing
     }
 
     /// A machine with so many claims in its buffer; nothing was asked yet.
-    private func filled(
+    func filled(
         _ count: Int, _ mode: RunMode = .forever, inFlight: Int = 100, interval: Duration? = nil
     ) -> (machine: QueueMachine, actions: [QueueMachine.Action]) {
         var machine = machine(mode, inFlight: inFlight, interval: interval)
@@ -36,7 +36,7 @@ import Testing
     }
 
     /// Does what a machine wants done at once: as many slots as it asks for. Gives what it starts.
-    private func settle(
+    func settle(
         _ machine: inout QueueMachine, _ actions: [QueueMachine.Action], at time: Duration
     ) -> [Claim] {
         var started: [Claim] = []
@@ -52,14 +52,14 @@ import Testing
     }
 
     /// The macro would look at a copy of what it changes.
-    private func expect(
+    func expect(
         _ holds: Bool, _ comment: Comment? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
         #expect(holds, comment, sourceLocation: sourceLocation)
     }
 
-    private let verdict = Answer.doubt(.notFound)
+    let verdict = Answer.doubt(.notFound)
 
     // MARK: Ramp
 
@@ -230,89 +230,6 @@ import Testing
         let actions = machine.on(.answered(verdict, jitter: 0), at: at(.seconds(11)))
         #expect(actions.contains(.circuitClosed))
         expect(!settle(&machine, actions, at: .seconds(11)).isEmpty)
-    }
-
-    // MARK: Quota
-
-    @Test func noCheckStartsWithoutAPlaceInTheRow() {
-        var (machine, actions) = filled(20, interval: .milliseconds(100))
-        expect(settle(&machine, actions, at: .zero).isEmpty)
-        guard case .reserve(let calls, let stretch)? = actions.last(where: { $0.isReservation })
-        else {
-            Issue.record("nothing is reserved")
-            return
-        }
-        #expect(calls == QueueMachine.firstWindow)
-        #expect(stretch >= .milliseconds(100) * calls)
-        // The first place comes after a second, then one after the other.
-        actions = machine.on(
-            .reserved(
-                .granted(in: .seconds(1), until: .someTime), calls: calls, sent: at(.zero),
-                answered: at(.zero)),
-            at: at(.zero))
-        expect(settle(&machine, actions, at: .zero).isEmpty)
-        #expect(machine.wakesAt(after: at(.zero)) == at(.seconds(1)))
-        actions = machine.on(.tick, at: at(.seconds(1)))
-        expect(settle(&machine, actions, at: .seconds(1)).count == 1)
-        let next = Duration.seconds(1) + .milliseconds(100)
-        actions = machine.on(.tick, at: at(next))
-        expect(settle(&machine, actions, at: next).count == 1)
-    }
-
-    @Test func aStopGivesBackTheCallsThatNobodyMakes() {
-        let app = AppKey(store: .google, id: "com.example.reader")
-        var (machine, actions) = filled(20, interval: .milliseconds(100))
-        actions += machine.on(
-            .reserved(
-                .granted(in: .zero, until: .someTime), calls: 8, sent: at(.zero),
-                answered: at(.zero)),
-            at: at(.zero))
-        #expect(settle(&machine, actions, at: .zero).count == 1)
-        expect(machine.callsToGiveBack(at: at(.zero), of: app) == nil, "they are needed")
-        // The second is lost: its time has come, and it was not made.
-        _ = machine.on(.stop, at: at(.milliseconds(150)))
-        let unused = machine.callsToGiveBack(at: at(.milliseconds(150)), of: app)
-        #expect(unused?.stretch == .milliseconds(600) && unused?.reservedUntil == .someTime)
-        expect(machine.callsToGiveBack(at: at(.milliseconds(150)), of: app) == nil, "once")
-        // One that was on its way.
-        _ = machine.on(
-            .reserved(
-                .granted(in: .seconds(1), until: .someTime), calls: 5, sent: at(.seconds(1)),
-                answered: at(.seconds(1))),
-            at: at(.seconds(1)))
-        expect(
-            machine.callsToGiveBack(at: at(.seconds(1)), of: app)?.stretch == .milliseconds(500))
-    }
-
-    @Test func aFullRowIsAskedForAgainLater() {
-        var (machine, _) = filled(20, interval: .milliseconds(100))
-        let reserved = machine.on(
-            .reserved(
-                .askAgain(in: .milliseconds(300)), calls: 8, sent: at(.zero), answered: at(.zero)),
-            at: at(.zero))
-        #expect(!reserved.contains { $0.isReservation })
-        #expect(machine.wakesAt(after: at(.zero)) == at(.milliseconds(300)))
-        expect(machine.on(.tick, at: at(.milliseconds(300))).contains { $0.isReservation })
-    }
-
-    @Test func whatWasBegunGoesBeforeFurtherChecks() {
-        var (machine, _) = filled(20, interval: .milliseconds(100))
-        let waits = machine.on(.extraCall(7), at: at(.zero))
-        #expect(!waits.contains(.admit(7)))
-        _ = machine.on(
-            .reserved(
-                .granted(in: .zero, until: .someTime), calls: 8, sent: at(.zero),
-                answered: at(.zero)),
-            at: at(.zero))
-        #expect(machine.callers.isEmpty, "the first place is the caller's")
-        #expect(machine.inFlight == 0)
-    }
-
-    @Test func betweenSessionsACallTakesItsOwnPlace() {
-        var machine = machine()
-        _ = machine.on(.tick, at: at(.zero))
-        expect(machine.on(.read([]), at: at(.zero)).contains(.end))
-        expect(machine.on(.extraCall(1), at: at(.seconds(1))) == [.turnAway(1)])
     }
 
     // MARK: Poison

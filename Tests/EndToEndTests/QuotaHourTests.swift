@@ -1,0 +1,29 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `make quota`: three workers start, stop and are killed, an hour long (`MINUTES=60`), while more
+/// is due than the stores may be asked and people wait at terminals. No store is asked once too
+/// often, and next to nothing of what it allows is left unused.
+///
+/// `RENEWALD_QUOTA_MINUTES` says how long; twenty seconds without. The seed is printed.
+struct QuotaHourTests {
+    private static let minutes =
+        ProcessInfo.processInfo.environment["RENEWALD_QUOTA_MINUTES"].flatMap { Double($0) }
+    private static let short = 1.0 / 3
+
+    @Test func noWindowHoldsMoreThanTheStoreAllows() async throws {
+        let seed = Seeds.fresh()
+        let minutes = Self.minutes ?? Self.short
+        print("quota: \(minutes) minutes, seed \(seed)")
+        let found = try await QuotaHour.play(seed: seed, for: .seconds(60) * minutes)
+        print(found)
+        guard Self.minutes != nil else {
+            // Beside other tests calls come late and together. Workers that did not share the
+            // quota would make three times as many.
+            return #expect(found.refused * 20 < found.calls && found.calls > 100)
+        }
+        #expect(found.refused == 0)
+        #expect(found.used.values.allSatisfy { $0 >= 0.95 })
+    }
+}
