@@ -88,6 +88,8 @@ struct QueueMachine {
     static let passPause = Duration.milliseconds(50)
     /// A stretch of the row that is full is asked for again no sooner.
     static let leastWait = Duration.milliseconds(5)
+    /// How long further calls wait for the answer to the first of a session.
+    static let connectLimit = Duration.seconds(2)
 
     let mode: RunMode
     let startedAt: Instant
@@ -140,9 +142,10 @@ struct QueueMachine {
     var reservedUntil: Timestamp?
     var isReserving = false
     var reserveAt: Instant
-    /// Whether a call of this session has been answered. The first opens a connection, which takes
-    /// longer than the row is left free for: what starts behind it would arrive with it at once.
-    var isConnected = false
+    /// When calls may follow the first one of this session: with its answer, or two seconds after
+    /// its start; nil before it. It opens a connection, which takes longer than the row is left
+    /// free for: what starts right behind it would arrive together with it.
+    var followsAt: Instant?
     /// Checks that wait for a call beyond their first. They go before any further check, so that
     /// what was begun gets done.
     var callers: [Int] = []
@@ -164,7 +167,7 @@ struct QueueMachine {
         hasNothing = false
         isReading = false
         isReserving = false
-        isConnected = false
+        followsAt = nil
         isLookingAtFronts = false
         readAt = now
         reserveAt = now
@@ -234,7 +237,7 @@ extension QueueMachine {
             unsettled -= 1
             return []
         case .extraCall(let caller):
-            isConnected = true
+            followsAt = now
             callers.append(caller)
             return isInSession ? [] : turnAllAway()
         case .reserved(let reservation, let calls, let sent, let answered):
@@ -276,7 +279,7 @@ extension QueueMachine {
         _ answer: Answer, _ jitter: Double, at now: Instant
     ) -> [Action] {
         inFlight -= 1
-        isConnected = true
+        followsAt = now
         var actions: [Action] = [.giveSlot]
         let (before, share) = (circuit.position, pace.share)
         switch answer {

@@ -44,6 +44,7 @@ extension QueueMachine {
             _ = circuit.admits(at: time(now))
             inFlight += 1
             unsettled += 1
+            followsAt = followsAt ?? now + Self.connectLimit
             actions.append(.start(goingOn(claim, at: now)))
         }
         return actions
@@ -59,12 +60,12 @@ extension QueueMachine {
         let wanted = startable + callers.count
         guard wanted > 0, !isReserving, reserveAt <= now, let interval = limits.interval,
             !callers.isEmpty || circuit.wouldAdmit(at: time(now)), permits?.opensAt(now) == nil,
-            isConnected || inFlight == 0, let row = permits
+            followsAt.map({ $0 <= now }) ?? true, let row = permits
         else { return [] }
         isReserving = true
         let paced = pace.interval(interval)
         reservedInterval = paced
-        let calls = isConnected ? RateReservation.slice(wanted: wanted, interval: paced) : 1
+        let calls = followsAt == nil ? 1 : RateReservation.slice(wanted: wanted, interval: paced)
         return [.reserve(calls: calls, stretch: row.stretch(calls, every: paced))]
     }
 }
@@ -91,7 +92,7 @@ extension QueueMachine {
             if let opensAt = permits?.opensAt(now) {
                 times.append(opensAt)
             } else if permits != nil, !isReserving {
-                times.append(reserveAt)
+                times.append(max(reserveAt, followsAt ?? reserveAt))
             }
             if let until = circuit.opensUntil, circuit.position == .open {
                 times.append(startedAt + (until - Timestamp(microsecondsSinceEpoch: 0)))
