@@ -26,6 +26,8 @@ package struct StoreTraits: Hashable, Sendable {
     let listsVoids: Bool
     /// What is wrong with a purchase that nobody has acknowledged in time.
     let unacknowledged: String
+    /// How soon such a purchase is asked about again: a twelfth of the time that it is given.
+    let warnedWithin: Duration
     /// Whether it keeps the first answer to a question about a refund, and says so of none: it must
     /// not be told twice.
     let keepsFirstAnswer: Bool
@@ -65,7 +67,8 @@ extension StoreTraits {
         namesOrders: true, newsSource: "apple",
         identity: .originalID, sweep: .days(7), renewsEarly: true,
         resubscribesForEver: true, tokenLife: nil, linksTokens: false,
-        listsVoids: false, unacknowledged: "not acknowledged", keepsFirstAnswer: false,
+        listsVoids: false, unacknowledged: "not acknowledged", warnedWithin: .hours(6),
+        keepsFirstAnswer: false,
         measuresUse: true, wantsConsent: true, movesUnpaidEnds: false, namesPeriodsByEnd: false)
 
     /// A token answers until 60 days after its expiry, then 410.
@@ -76,7 +79,8 @@ extension StoreTraits {
         resubscribesForEver: false, tokenLife: .days(60), linksTokens: true,
         listsVoids: true,
         unacknowledged: "not acknowledged a day after the purchase; Google refunds it",
-        keepsFirstAnswer: true, measuresUse: false, wantsConsent: false, movesUnpaidEnds: true,
+        warnedWithin: .hours(6), keepsFirstAnswer: true, measuresUse: false, wantsConsent: false,
+        movesUnpaidEnds: true,
         namesPeriodsByEnd: false)
 
     /// Without news of refunds it is asked more often.
@@ -86,7 +90,8 @@ extension StoreTraits {
         identity: .token, sweep: .hours(44), renewsEarly: false,
         resubscribesForEver: false, tokenLife: nil, linksTokens: false,
         listsVoids: false,
-        unacknowledged: "not fulfilled ten days after the purchase; Amazon cancels it after 14",
+        unacknowledged: "not fulfilled a day after the purchase; Amazon cancels it after 14 days",
+        warnedWithin: .hours(28),
         keepsFirstAnswer: false, measuresUse: false, wantsConsent: false, movesUnpaidEnds: false,
         namesPeriodsByEnd: true)
 }

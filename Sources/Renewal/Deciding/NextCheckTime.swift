@@ -244,7 +244,8 @@ extension Judgement {
         let next = max(min(ours ?? rhythm, limit ?? .never), moment.now + .seconds(1))
         // It is refunded within days unless somebody acts: soon there is other news.
         let warned =
-            isUnacknowledged ? moment.now + .hours(6) * (0.9 + 0.2 * moment.jitter) : .never
+            isUnacknowledged
+            ? moment.now + store.traits.warnedWithin * (0.9 + 0.2 * moment.jitter) : .never
         let shared =
             isSharedLater ? moment.now + .hours(1) * (0.9 + 0.2 * moment.jitter) : .never
         return min(next, warned, shared, lookAtReturn, nextLook(settled) ?? .never)

@@ -183,21 +183,19 @@ struct AmazonObservation: Sendable {
             signals.insert(.productChangeScheduled)
         }
         // What Amazon has not cancelled in time, it does not want to be told of.
-        if let alarm = fulfilmentAlarm, now > alarm, now < alarm + Self.fulfilmentWarning {
+        if let alarm = fulfilmentAlarm, let purchased, now > alarm, now < purchased + .days(14) {
             signals.insert(.unacknowledged)
         }
         return signals
     }
 
-    /// When to warn of what nobody has fulfilled: Amazon cancels it 14 days after the purchase.
+    /// When to warn of what nobody has fulfilled: a day after the purchase. Amazon cancels it
+    /// after 14.
     ///
     /// <https://developer.amazon.com/docs/in-app-purchasing/iap-whats-new.html>
     private var fulfilmentAlarm: Timestamp? {
-        guard receipt.isUnfulfilled, let purchased else { return nil }
-        return purchased + .days(14) - Self.fulfilmentWarning
+        receipt.isUnfulfilled ? purchased.map { $0 + .hours(24) } : nil
     }
-
-    private static let fulfilmentWarning = Duration.days(4)
 
     private var words: String {
         var words: [String] = []
