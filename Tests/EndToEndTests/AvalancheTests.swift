@@ -17,7 +17,7 @@ struct AvalancheTests {
     }
 
     private func once(_ stage: Stage) async throws -> Stage.Ended {
-        let output = try await stage.renewald("once")
+        let output = try await stage.renewald("once", within: .seconds(900))
         #expect(output.exit == .code(0), "\(output.standardError)")
         return output
     }
@@ -100,10 +100,10 @@ struct AvalancheTests {
 
         // A store that cannot be asked confirms nothing.
         try await stage.fault(#"{"kind":"status","store":"google","status":503,"count":1}"#)
-        let most = try await stage.renewald("release", "--yes", "--json")
+        let most = try await stage.renewald("release", "--yes", "--json", within: .seconds(900))
         #expect(most.exit == .code(75))
         #expect(try released(most) == Released(released: Self.held - 1, dropped: 0))
-        let rest = try await stage.renewald("release", "--yes", "--json")
+        let rest = try await stage.renewald("release", "--yes", "--json", within: .seconds(900))
         #expect(rest.exit == .code(0))
         #expect(try released(rest) == Released(released: 1, dropped: 0))
         #expect(try await held(stage) == 0)
