@@ -57,5 +57,5 @@ final class InFlight: Sendable {
     /// How many claims are in hand.
     var count: Int { state.withLock { $0.ids.values.reduce(0) { $0 + $1.count } } }
 
-    var isEmpty: Bool { state.withLock(\.ids.isEmpty) }
+    var isEmpty: Bool { state.withLock { $0.ids.isEmpty } }
 }
