@@ -61,12 +61,13 @@ final class Committer: Sendable {
 
     /// Hands an outcome over; waits while the queue is full.
     func submit(_ outcome: Outcome) async {
-        let wakes = state.withLock { state in
+        let (wakes, isOver) = state.withLock { state in
             state.queue.append(outcome)
-            return state.queue.count == 1 || state.queue.count == settings.batchLimit
+            let count = state.queue.count
+            return (count == 1 || count == settings.batchLimit, count > queueLimit)
         }
         if wakes { wakeUp.signal() }
-        guard state.withLock({ $0.queue.count > queueLimit }) else { return }
+        guard isOver else { return }
         await withCheckedContinuation { continuation in
             let goesOn = state.withLock { state in
                 guard state.queue.count > queueLimit else { return true }
