@@ -19,9 +19,9 @@ struct QuotaHourTests {
         let found = try await QuotaHour.play(seed: seed, for: .seconds(60) * minutes)
         print(found)
         guard Self.minutes != nil else {
-            // Beside other tests calls come late and together. Workers that did not share the
-            // quota would make three times as many.
-            return #expect(found.refused * 20 < found.calls && found.calls > 100)
+            // Beside other tests calls come late and together, a few in a thousand. Where workers
+            // do not share the quota, more than fifty in a thousand are refused.
+            return #expect(found.refused * 50 < found.calls && found.calls > 100)
         }
         #expect(found.refused == 0)
         #expect(found.used.values.allSatisfy { $0 >= 0.95 })
