@@ -13,8 +13,9 @@ struct FollowTests {
             let follower = try stage.start(["events", "--follow", "--after", "0", "--json"])
             try await grant(stage, "ann")
             _ = try await follower.line { $0.contains(#""user_id":"ann""#) }
-            try await stage.restartDatabase()
-            _ = try await follower.line { $0.contains("will continue after event 1") }
+            try await stage.restartDatabase {
+                _ = try await follower.line { $0.contains("will continue after event 1") }
+            }
             try await grant(stage, "eve")
             _ = try await follower.line { $0.contains(#""user_id":"eve""#) }
             follower.send(SIGKILL)

@@ -121,8 +121,12 @@ final class Stage: Sendable {
     }
 
     /// Stops the database as a crash does, and starts it again.
-    func restartDatabase() async throws {
+    ///
+    /// - Parameter notice: runs while it is away: who looks later finds it there.
+    /// - Throws: what `notice` throws, or that the server does not stop or start.
+    func restartDatabase(noticing notice: () async throws -> Void = {}) async throws {
         try await cluster?.stop(.immediate)
+        try await notice()
         try await cluster?.start()
     }
 
