@@ -48,10 +48,10 @@ final class Committer: Sendable {
     }
 
     /// Why nothing can be committed just now.
-    var trouble: LedgerError? { state.withLock(\.trouble) }
+    var trouble: LedgerError? { state.withLock { $0.trouble } }
 
     /// Whether one pass, or a stop, has nothing more to hope for.
-    var hasGivenUp: Bool { state.withLock(\.hasGivenUp) }
+    var hasGivenUp: Bool { state.withLock { $0.hasGivenUp } }
 
     /// Whoever hands something over rings: the rest is only not without end.
     private static let longestRest = Duration.hours(1)
@@ -106,7 +106,8 @@ final class Committer: Sendable {
             if !isClosed { await tryAgain(state.withLock { $0.refused.takeDue() }) }
             if waiting == 0 {
                 if isClosed { return drop(state.withLock { $0.refused.takeAll() }.map(\.outcome)) }
-                let rest = state.withLock(\.refused.nextTry).map { $0 - .now } ?? Self.longestRest
+                let nextTry = state.withLock { $0.refused.nextTry }
+                let rest = nextTry.map { $0 - .now } ?? Self.longestRest
                 await wakeUp.wait(upTo: max(rest, .zero))
                 continue
             }
@@ -217,7 +218,7 @@ final class Committer: Sendable {
     }
 
     /// Neither one pass nor a stop waits for ever, however many batches are left.
-    private var isPatient: Bool { mode == .forever && !state.withLock(\.isClosed) }
+    private var isPatient: Bool { mode == .forever && !state.withLock { $0.isClosed } }
 
     /// What ends anyhow ends with the trouble; else the next commit shows whether it goes on.
     private func giveUp() {

@@ -18,7 +18,7 @@ final class Leases: Sendable {
         state = Mutex(State(lease: Lease(worker: worker), reliableUntil: .now))
     }
 
-    var lease: Lease { state.withLock(\.lease) }
+    var lease: Lease { state.withLock { $0.lease } }
 
     /// Whether no other worker can have taken a shard over yet.
     var areReliable: Bool { state.withLock { ContinuousClock.now < $0.reliableUntil } }

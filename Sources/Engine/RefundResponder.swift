@@ -78,7 +78,7 @@ final class RefundResponder: Sendable {
         }
     }
 
-    private var mustEnd: Bool { Task.isCancelled || state.withLock(\.isStopping) }
+    private var mustEnd: Bool { Task.isCancelled || state.withLock { $0.isStopping } }
 
     // MARK: The database
 

@@ -107,7 +107,7 @@ private final class Waiting: Sendable {
 
     private let state = Mutex(State())
 
-    var isClosed: Bool { state.withLock(\.isClosed) }
+    var isClosed: Bool { state.withLock { $0.isClosed } }
 
     func close() { state.withLock { $0.isClosed = true } }
 

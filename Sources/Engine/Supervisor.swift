@@ -65,7 +65,7 @@ final class Supervisor: Sendable {
         }
         for runner in gone { await runner.stop() }
         if mode == .forever {
-            if state.withLock(\.watch.hasUnknown) { lookEvent.signal() }
+            if state.withLock({ $0.watch.hasUnknown }) { lookEvent.signal() }
         } else {
             for lane in lanes { start(lane.number) }
         }
@@ -201,7 +201,7 @@ final class Supervisor: Sendable {
         defer { context.heartbeat.rest(.queues) }
         while !Task.isCancelled {
             context.heartbeat.expect(.queues, within: settings.poll + settings.stallLimit)
-            if await look(), state.withLock(\.watch.hasUnknown) { continue }
+            if await look(), state.withLock({ $0.watch.hasUnknown }) { continue }
             await lookEvent.wait(upTo: settings.poll)
         }
     }

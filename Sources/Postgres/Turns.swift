@@ -25,7 +25,7 @@ final class Turns: Sendable {
 
     /// Whether this task runs inside a transaction of this connection.
     var isHeldByThisTask: Bool {
-        let holder = state.withLock(\.holder)
+        let holder = state.withLock { $0.holder }
         return holder.map { Self.held.contains(turn($0)) } ?? false
     }
 

@@ -29,7 +29,7 @@ package final class CallSession: Sendable {
 
     /// What came of it, with the calls that were made for it.
     package func answered(_ answer: Answer) -> AnsweredCall {
-        let heard = state.withLock(\.self)
+        let heard = state.withLock { $0 }
         return AnsweredCall(answer, calls: heard.calls, storeNow: heard.storeNow)
     }
 

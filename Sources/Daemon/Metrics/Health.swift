@@ -49,7 +49,7 @@ package final class Health: Sendable {
 
     /// What is wrong with the process itself, where a restart would help; nil when it is well.
     package func complaint(at now: ContinuousClock.Instant = .now) -> String? {
-        let silence = now - state.withLock(\.pulseAt)
+        let silence = now - state.withLock { $0.pulseAt }
         return silence > Self.pulseLimit
             ? "no progress for \(silence.components.seconds) s" : nil
     }

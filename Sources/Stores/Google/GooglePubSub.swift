@@ -154,7 +154,7 @@ private final class PullSize: Sendable {
     private let most = Mutex(PullSize.limit)
     private static let limit = 1000
 
-    func messages(atMost wanted: Int) -> Int { min(wanted, most.withLock(\.self)) }
+    func messages(atMost wanted: Int) -> Int { min(wanted, most.withLock { $0 }) }
 
     func shrink() { most.withLock { $0 = 1 } }
 
