@@ -34,11 +34,11 @@ extension ModelState {
     func claims(_ request: ClaimRequest) -> [Claim] {
         let due = due(suspects: false).filter { $0.lane == request.lane.number }
         guard !due.isEmpty else { return [] }
-        let places = Dictionary(
-            request.places.map { ($0.shard, $0) }, uniquingKeysWith: { $1 })
+        var places = [Place?](repeating: nil, count: shards.count)
+        for place in request.places { places[Int(place.shard)] = place }
         var ofShard: [Int16: [Claim]] = [:]
         for row in due {
-            guard let place = places[row.shard],
+            guard let place = places[Int(row.shard)],
                 (row.dueAt, row.purchase.id) > (place.dueAt, place.id),
                 ofShard[row.shard]?.count ?? 0 < request.perShard
             else { continue }

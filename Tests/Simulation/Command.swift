@@ -1,15 +1,17 @@
 import Glibc
 
 /// `soak [--seed N] [--seeds COUNT | --seconds N] [--fleet N] [--days N] [--calls PER_DAY]
-/// [--sabotage NAME] [--shrink RUNS]`; `soak --forecast DAY …`, which compares what `plan` says on
-/// that day with what comes; and `soak --lag CUSTOMERS`, which compares ways to find out what has
-/// changed.
+/// [--features drawn|all] [--sabotage NAME] [--shrink RUNS]`; `soak --forecast DAY …`, which
+/// compares what `plan` says on that day with what comes; and `soak --lag CUSTOMERS`, which compares
+/// ways to find out what has changed.
 package struct Command {
     private var first: UInt64 = 1
     private var seeds = 1
     private var seconds: Int?
     private var fleet = 300
     private var days = 730
+    /// Nil: each seed leaves a random part out.
+    private var features: Features?
     private var sabotage: Sabotage?
     /// So many runs a failure is worth to be made small.
     private var shrink = 40
@@ -31,6 +33,12 @@ package struct Command {
             case "--lag": lagOf = Self.number(value)
             case "--calls": callsPerDay = Self.number(value)
             case "--shrink": shrink = Self.number(value)
+            case "--features":
+                switch value {
+                case "drawn": features = nil
+                case "all": features = .all
+                default: Self.end("--features is drawn or all")
+                }
             case "--sabotage":
                 guard let known = Sabotage(rawValue: value) else {
                     Self.end(
@@ -71,6 +79,7 @@ package struct Command {
         var seed = first
         while seconds.map({ time(nil) - began < $0 }) ?? (sums.runs < seeds) {
             var plan = Plan(seed: seed, fleet: fleet, days: days, sabotage: sabotage)
+            if let features { plan.features = features }
             if let callsPerDay { plan.callsPerSecond = Double(callsPerDay) / 86_400 }
             if let foresight {
                 plan.foresight = foresight

@@ -46,6 +46,7 @@ final class Judge: Sendable {
     let weather: Weather
     let plan: Plan
     let tally: Tally
+    private let withoutWorkers: [Plan.Span]
     private let state = Mutex(State())
 
     init(
@@ -55,6 +56,7 @@ final class Judge: Sendable {
         self.weather = weather
         self.plan = plan
         self.tally = tally
+        withoutWorkers = plan.timesWithoutWorkers
     }
 
     var violations: [Violation] { state.withLock(\.violations) }
@@ -252,8 +254,7 @@ final class Judge: Sendable {
         let believedAt = state.withLock { $0.believed.last[row.purchase.id] }
         let since = max(one.changed(before: now), row.purchase.createdAt, believedAt ?? World.start)
         let bound =
-            bound(one, isGranted: isGranted, now) + weather.spoiled(from: since, to: now)
-            + plan.spoiledByWorkers(from: since, to: now)
+            bound(one, isGranted: isGranted, now) + spoiled(from: since, to: now)
         if now - since > bound {
             accuse(
                 isGranted ? "no missed revoke" : "no missed grant",
@@ -262,6 +263,11 @@ final class Judge: Sendable {
                     + (row.problem ?? "no problem"),
                 of: one.token)
         }
+    }
+
+    /// How much of a time trouble has taken.
+    func spoiled(from: Timestamp, to: Timestamp) -> Duration {
+        weather.spoiled(from: from, to: to) + withoutWorkers.sum(from: from, to: to)
     }
 
     /// What the schedule promises, with the polls of this run.
@@ -281,8 +287,7 @@ final class Judge: Sendable {
         let waiting = now - row.dueAt
         guard waiting > .zero, row.problem?.hasPrefix("set_aside:") != true else { return }
         let bound =
-            plan.poll * 3 + .hours(2) + weather.spoiled(from: row.dueAt, to: now)
-            + plan.spoiledByWorkers(from: row.dueAt, to: now)
+            plan.poll * 3 + .hours(2) + spoiled(from: row.dueAt, to: now)
         if waiting > bound {
             accuse("nothing starves", "\(one.token.text): due for \(waiting.text)", of: one.token)
         }

@@ -62,8 +62,7 @@ extension Judge {
         let turn: Duration = isReplaced ? .days(8) : .hours(27)
         let bound =
             (isPaid ? turn : turn + BreakerPolicy.secondAnswerAfter)
-            + plan.poll * 3 + .hours(2) + weather.spoiled(from: since, to: now)
-            + plan.spoiledByWorkers(from: since, to: now)
+            + plan.poll * 3 + .hours(2) + spoiled(from: since, to: now)
         if now - since > bound {
             accuse(
                 isPaid ? "who pays is held no longer" : "what is confirmed is let go",

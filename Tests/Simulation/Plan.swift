@@ -43,7 +43,7 @@ package struct Plan: Sendable {
     var poll: Duration {
         if let usualPoll { return usualPoll }
         var chance = SeededGenerator(seed, "poll")
-        return chance.any([.minutes(20), .hours(1), .hours(2)])
+        return chance.any([.minutes(20), .hours(1), .hours(1), .hours(2), .hours(2), .hours(2)])
     }
 
     var lease: Duration { poll * 6 }
@@ -63,7 +63,7 @@ package struct Plan: Sendable {
             inFlight: 16, poll: poll, lease: lease, batchLimit: 20, batchAge: .milliseconds(50),
             stopLimit: .seconds(20))
         settings.callsPerSecond[SimulatedStore.app] = callsPerSecond
-        settings.sweepShare = 0.5
+        settings.sweepShare = sweepShare
         settings.rules.policy.shared = policyOfShares
         settings.rules.policy.breaker = breaker
         if sabotage == .breaker { settings.rules.policy.breaker.isOn = false }
@@ -84,6 +84,13 @@ package struct Plan: Sendable {
         policy.release = chance.any(BreakerPolicy.Release.allCases)
         if sabotage == .leak { policy.release = .person }
         return policy
+    }
+
+    /// Mostly the fleet is large for its quota: each purchase is asked about every few days.
+    private var sweepShare: Double {
+        guard foresight == nil else { return 0.5 }
+        var chance = SeededGenerator(seed, "sweep")
+        return chance.any([0.5, 0.000_5, 0.000_3, 0.000_3, 0.000_2, 0.000_2])
     }
 
     private var policyOfShares: Policy.Shared {
@@ -120,17 +127,25 @@ package struct Plan: Sendable {
         }
     }
 
-    /// How much of the time some worker was not there, with what others need to take over.
-    func spoiledByWorkers(from: Timestamp, to: Timestamp) -> Duration {
-        var sum = Duration.zero
-        for worker in 0..<workerCount {
+    /// When some worker was not there, each with what others need to take over. The last begin after
+    /// the end.
+    var timesWithoutWorkers: [Span] {
+        (0..<workerCount).flatMap { worker in
             let absences = absences(of: worker)
             let standing = absences.indices.flatMap { stalls(of: worker, $0) }
-            for span in absences + standing where span.from < to {
-                let rest = span.to + lease * 2 + .hours(1)
-                if rest > from { sum += min(rest, to) - max(span.from, from) }
+            return (absences + standing).map {
+                Span(from: $0.from, to: $0.to + lease * 2 + .hours(1))
             }
         }
-        return sum
+    }
+}
+
+extension [Plan.Span] {
+    /// What of a time they take, where they overlap more than once.
+    func sum(from: Timestamp, to: Timestamp) -> Duration {
+        reduce(.zero) { sum, span in
+            guard span.from < to, span.to > from else { return sum }
+            return sum + (Swift.min(span.to, to) - Swift.max(span.from, from))
+        }
     }
 }

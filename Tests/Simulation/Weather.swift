@@ -3,7 +3,10 @@ import TestSupport
 
 /// What is wrong with the world, and when: drawn beforehand for the whole run.
 struct Weather: Sendable {
+    /// The first begins first.
     private let windows: [Window]
+    /// The same, of each kind; those of one kind do not overlap.
+    private let byTrouble: [Trouble: [Window]]
 
     struct Window: Sendable {
         let trouble: Trouble
@@ -74,6 +77,7 @@ struct Weather: Sendable {
             }
         }
         self.windows = windows.sorted { $0.from < $1.from }
+        byTrouble = Dictionary(grouping: self.windows, by: \.trouble)
     }
 
     private static func amount(_ trouble: Trouble, _ chance: inout SeededGenerator) -> Duration {
@@ -90,20 +94,18 @@ struct Weather: Sendable {
     }
 
     func active(at time: Timestamp) -> [Window] {
-        var active: [Window] = []
-        for window in windows {
-            guard window.from <= time else { break }
-            if time < window.to { active.append(window) }
-        }
-        return active
+        Trouble.allCases.compactMap { active($0, at: time) }.sorted { $0.from < $1.from }
     }
 
     func active(_ trouble: Trouble, at time: Timestamp) -> Window? {
-        for window in windows {
-            guard window.from <= time else { break }
-            if time < window.to, window.trouble == trouble { return window }
+        guard let windows = byTrouble[trouble] else { return nil }
+        var (low, high) = (0, windows.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if windows[middle].from <= time { low = middle + 1 } else { high = middle }
         }
-        return nil
+        guard low > 0, time < windows[low - 1].to else { return nil }
+        return windows[low - 1]
     }
 
     /// How much of the time since then has been spoiled, each trouble with what it leaves behind.
