@@ -104,10 +104,12 @@ quota: deps-test ## Counts calls at the stores while three workers come and go (
 		--filter EndToEndTests.QuotaHourTests
 
 sanitize: deps-test ## Runs the tests of one process under thread and address sanitizer (SANITIZERS=thread one)
-	@for kind in $(SANITIZERS); do SWIFT="$(SWIFT)" scripts/sanitize "$$kind" || exit 1; done
+	@for kind in $(SANITIZERS); do \
+		SWIFT="$(SWIFT)" BUILD_FLAGS="$(BUILD_FLAGS)" scripts/sanitize "$$kind" || exit 1; \
+	done
 
-mutants: deps-test ## Spoils the sources one line at a time (MUTANTS='rule02 once' some), and sees a test fail
-	@SWIFT="$(SWIFT)" scripts/mutants $(MUTANTS)
+mutants: deps-test ## Spoils the sources one line at a time (MUTANTS='rule02 once' some), and sees a test fail; as root
+	@SWIFT="$(SWIFT)" BUILD_FLAGS="$(BUILD_FLAGS)" scripts/mutants $(MUTANTS)
 
 demo: deps-demo ## Shows a user per store, from purchase to expiry, against the simulator
 	@scripts/build-quietly $(SWIFT) build -c $(CONFIGURATION) $(CHECKED) --product
