@@ -18,14 +18,14 @@ package struct LogOutput: LogHandler {
     ///   - environment: of the process: `JOURNAL_STREAM` names the stream that systemd has made.
     package init(level: Logger.Level, environment: [String: String]) {
         self.init(
-            level: level, environment: environment, identity: StandardError.identity,
+            level: level, environment: environment, identity: StandardError.socketIdentity,
             journalSocket: Self.journalSocket)
     }
 
     /// - Parameters:
     ///   - level: what is below it is not said.
     ///   - environment: of the process.
-    ///   - identity: device and inode of standard error.
+    ///   - identity: device and inode of standard error, where it is a socket.
     ///   - journalSocket: the path of the journal's socket.
     init(
         level: Logger.Level, environment: [String: String], identity: String?,

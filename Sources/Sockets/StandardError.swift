@@ -2,10 +2,13 @@ import Glibc
 
 /// What standard error is, and how to write to it when it is a socket.
 package enum StandardError {
-    /// Device and inode, as `JOURNAL_STREAM` names them: `8:1234`. Nil when it is closed.
-    package static var identity: String? {
+    /// Device and inode of a socket, as `JOURNAL_STREAM` names them: `8:1234`. Nil when it is
+    /// closed, or a file, terminal or pipe, which the journal's stream never is.
+    package static var socketIdentity: String? {
         var status = stat()
-        guard fstat(STDERR_FILENO, &status) == 0 else { return nil }
+        guard fstat(STDERR_FILENO, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else {
+            return nil
+        }
         return "\(status.st_dev):\(status.st_ino)"
     }
 

@@ -67,6 +67,26 @@ struct OutputTests {
         }
     }
 
+    /// Whatever the environment claims of it, a pipe or a file is written as one.
+    @Test func aLogThatIsNoSocketIsNotTheJournals() async throws {
+        try await onStage { stage in
+            let claimed = "(JOURNAL_STREAM=$(stat -L -c %d:%i /dev/stderr) exec \"$0\" \"$@\")"
+            let log = "\(stage.folder)/log"
+            for (user, command) in [
+                ("ada", claimed),
+                ("bob", "\(claimed) 2>\(log); ended=$?; cat \(log) >&2; exit $ended"),
+            ] {
+                try await stage.submit(try await stage.buy("google")[0], "google", for: user)
+                let child = try stage.start(
+                    ["once", "--verbose"], under: ["bash", "-c", command])
+                #expect(try await child.exit(within: .seconds(60)) == .code(0))
+                #expect(
+                    child.standardError.contains("grant monthly to \(user): purchased"),
+                    "\(child.standardError)")
+            }
+        }
+    }
+
     @Test func aReaderThatHasGoneIsNoError() async throws {
         try await onStage { stage in
             for command in ["events", "status", "doctor"] {
