@@ -166,6 +166,16 @@ import Testing
         #expect(finding.advice?.contains("`renewald check USER`") == true)
     }
 
+    @Test func tellsInWhatConfigurationsDifferThatDecideInTurn() throws {
+        #expect(RulesCheck.findings([]).isEmpty)
+        let clash = ClashingRules(
+            app: AppKey(store: .google, id: "a"), differences: [.policy("grace"), .product("pro")])
+        let finding = try #require(RulesCheck.findings([clash]).first)
+        #expect(finding.level == .note && finding.exitReason == .done)
+        #expect(finding.sentence.hasPrefix("google a: two configurations have decided in turn"))
+        #expect(finding.sentence.hasSuffix("differ in [policy] grace, [[product]] pro"))
+    }
+
     @Test func countsWhatIsGrantedWithoutAnEnd() {
         let app = AppKey(store: .apple, id: "a")
         #expect(DurationCheck.findings([]).isEmpty)

@@ -20,8 +20,9 @@ import Testing
 
     /// As the engine does it: with evidence of what mattered.
     private func hear(
-        _ stage: Stage, _ lease: Lease, _ answer: (Claim) -> Answer
+        _ stage: Stage, _ lease: Lease, under rules: Rules? = nil, _ answer: (Claim) -> Answer
     ) async throws -> CommitReport {
+        let rules = rules ?? self.rules
         try await stage.makeAllDue()
         let claims = try await stage.due(lease)
         let outcomes = claims.map { claim in
@@ -148,6 +149,34 @@ import Testing
         }
         let none = try await stage.ledger.decisions(since: start, after: page.last, limit: 10)
         #expect(none.decisions.isEmpty && none.last == nil)
+        await stage.close()
+    }
+
+    /// A reload changes the rules once. Two workers that have different ones take turns.
+    @Test func rulesThatDecideInTurnAreTold() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await stage.submit("ann", "token")
+        var other = rules
+        other.catalog = Catalog(
+            rules.catalog.products.merging([
+                "pro": .init(kind: nil, entitlements: ["pro", "plus"])
+            ]) { $1 })
+        other.policy.leniency = .hours(5)
+        var clashes: [[ClashingRules]] = []
+        for rules in [rules, other, rules, other] {
+            try await stage.beside.script(
+                """
+                UPDATE renewald.event SET created_at = created_at - interval '2 hours';
+                UPDATE renewald.evidence SET at = at - interval '2 hours'
+                """)
+            let report = try await hear(stage, lease, under: rules) { .verdict(inForce($0)) }
+            #expect(!report.events.isEmpty)
+            clashes.append(try await stage.ledger.clashingRules())
+        }
+        let app = AppKey(store: .google, id: "com.example.reader")
+        let told = ClashingRules(app: app, differences: [.policy("leniency"), .product("pro")])
+        #expect(clashes == [[], [], [], [told]])
         await stage.close()
     }
 

@@ -89,6 +89,14 @@ package struct Doctor: Sendable {
         }
     }
 
+    private func lookForClashes(_ ledger: PostgresLedger, _ tell: (Finding) -> Void) async {
+        do throws(LedgerError) {
+            RulesCheck.findings(try await ledger.clashingRules()).forEach(tell)
+        } catch {
+            tell(DatabaseFindings.failed("policy", error))
+        }
+    }
+
     private func lookAtKeys(
         _ configuration: Settings, _ ledger: PostgresLedger, _ tell: (Finding) -> Void
     ) async {
@@ -159,6 +167,7 @@ package struct Doctor: Sendable {
             await lookAtKeys(configuration, ledger, tell)
             await lookForProblems(ledger, tell)
             await lookForDurations(ledger, tell)
+            await lookForClashes(ledger, tell)
             await lookAtNews(ledger, tell)
             await lookAtRefunds(ledger, configuration.refunds.rule, tell)
         }

@@ -79,6 +79,7 @@ extension SQL {
     static let claimSuspects = SQL(
         PackageResources.claim_due_sql, "due_until", is: "now() + interval '1 day'")
     static let claimPulls = SQL(PackageResources.claim_pulls_sql)
+    static let clashingRules = SQL(PackageResources.clashing_rules_sql)
     static let commitAccounts = SQL(PackageResources.commit_accounts_sql)
     static let commitClues = SQL(PackageResources.commit_clues_sql)
     static let commitCopies = SQL(PackageResources.commit_copies_sql)
