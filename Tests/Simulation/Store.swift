@@ -144,8 +144,11 @@ final class SimulatedStore: Sendable {
     }
 
     private func latency(_ windows: [Weather.Window]) -> Duration {
-        let slow = windows.first { $0.trouble == .slow }?.amount ?? .zero
-        return note { slow + $0.chance.between(.milliseconds(5), .milliseconds(200)) }
+        let slow = windows.first { $0.trouble == .slow }
+        if slow != nil { count(.slow) }
+        return note {
+            (slow?.amount ?? .zero) + $0.chance.between(.milliseconds(5), .milliseconds(200))
+        }
     }
 
     private func response(

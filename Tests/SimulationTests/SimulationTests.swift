@@ -58,6 +58,17 @@ struct SimulationTests {
         }
     }
 
+    /// With everything on nothing is left out, and the report counts it.
+    @Test func everyTroubleIsMet() async throws {
+        let run = try await Self.soak(
+            ["--seed", "3", "--fleet", "20", "--days", "120", "--features", "all"])
+        #expect(run.exit == .code(0), "\(run.standardOutput)")
+        let line = try #require(
+            run.standardOutput.split(separator: "\n").first { $0.hasPrefix("trouble: ") })
+        let counts = line.dropFirst("trouble: ".count).split(separator: ", ")
+        #expect(counts.count == 11 && !counts.contains { $0.hasSuffix(" 0") }, "\(line)")
+    }
+
     /// `renewald plan` of a day, against the four weeks that follow it. Chance alone makes small
     /// fleets differ by more where payments fail: nobody's do here.
     @Test func whatIsForecastComes() async throws {
