@@ -48,6 +48,20 @@ import Testing
             }
         }
 
+        /// Waits until a session is in that state. The server itself waits between two looks.
+        func wait(_ connection: PostgresConnection, until condition: String) async throws {
+            let sql = """
+                SELECT pid FROM pg_stat_activity
+                WHERE datname = current_database() AND pid <> pg_backend_pid() AND \(condition)
+                """
+            for _ in 0..<3000 {
+                if try await !connection.query(PostgresStatement(sql)).rows.isEmpty { return }
+                _ = try await connection.query(
+                    PostgresStatement("SELECT FROM pg_stat_clear_snapshot(), pg_sleep(0.01)"))
+            }
+            Issue.record("no session has come to \(condition)")
+        }
+
         /// All but the times and how far files were read.
         func fleet() async throws -> [String] {
             try await list(
@@ -212,6 +226,39 @@ import Testing
                     == Self.header + ",google,com.example,pro,token 3,\n,,,,,\n")
             #expect(try await stage.run { $0.goesOn = true }.0 == found, "it is done")
             #expect(try await stage.run().0 == totals(0, 6500, 2), "it begins anew")
+        }
+    }
+
+    /// Who was killed may have sent a commit last: beginning before it, the next would cut the file
+    /// of bad lines shorter than that commit says it is, and nobody could go on.
+    @Test func waitsForTheLastCommitOfWhoWasKilled() async throws {
+        try await onStage { stage in
+            try stage.write(Self.fleet(2500) + ",,,,,\n")
+            let rejects = stage.path("bad.csv")
+            let (whole, _) = try await stage.run { $0.rejects = rejects }
+            try await stage.beside.script(
+                """
+                CREATE TABLE public.done AS TABLE renewald.import;
+                UPDATE renewald.import
+                SET place = 0, line = 1, submitted = 0, known = 0, bad = 0, rejected = 0;
+                """)
+            let next = try await stage.beside.transaction { connection in
+                try await connection.script(
+                    """
+                    UPDATE renewald.import SET (place, line, submitted, known, bad, rejected)
+                        = (SELECT place, line, submitted, known, bad, rejected FROM public.done)
+                    """)
+                let next = Task {
+                    try await stage.run {
+                        $0.goesOn = true
+                        $0.rejects = rejects
+                    }
+                }
+                try await stage.wait(connection, until: "wait_event_type = 'Lock'")
+                return next
+            }
+            #expect(try await next.value.0 == whole)
+            #expect(try stage.read("bad.csv") == Self.header + ",,,,,\n")
         }
     }
 
