@@ -16,6 +16,8 @@ enum Feature: String, CaseIterable, Sendable {
     case sweeps
     // The store's once more: it calls everybody expired.
     case lies
+    // The workers' once more: they are stopped in order, as at each new version.
+    case stops
 }
 
 struct Features: Sendable {

@@ -105,7 +105,7 @@ package struct Fleet: Sendable {
 
     // MARK: Workers
 
-    /// Starts a worker again whenever it has been killed.
+    /// Starts a worker again whenever it has been killed or stopped.
     private func keep(_ number: Int) async {
         await withDiscardingTaskGroup { group in
             for (life, absence) in plan.absences(of: number).enumerated() {
@@ -119,8 +119,13 @@ package struct Fleet: Sendable {
                 }
                 await World.wait(until: absence.from)
                 guard absence.from < plan.end else { return }
+                let ending = plan.ending(of: number, life)
                 var chance = SeededGenerator(plan.seed, "doors \(number)", life)
-                worker.kill(afterDoors: 1 + chance.below(60))
+                let doors = 1 + chance.below(60)
+                if ending.isStopped { worker.stop(afterDoors: doors) }
+                if ending.isKilled {
+                    worker.kill(afterDoors: doors + (ending.isStopped ? chance.below(20) : 0))
+                }
                 await World.wait(until: absence.to)
                 guard World.now < plan.end else { return }
             }

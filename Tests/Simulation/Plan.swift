@@ -98,18 +98,26 @@ package struct Plan: Sendable {
         return chance.any([.keep, .move])
     }
 
-    /// From when on a worker is killed at one of its next doors, and when it is started again. The
-    /// last is after the end.
+    /// From when on a worker is killed at one of its next doors or stopped in order, and when it is
+    /// started again. The last is after the end.
     func absences(of worker: Int) -> [Span] {
         var chance = SeededGenerator(seed, "absences", worker)
         var (now, spans): (Timestamp, [Span]) = (World.start, [])
-        while features.has(.crashes) {
+        while features.has(.crashes) || features.has(.stops) {
             let from = now + chance.between(.hours(1), .days(30))
             guard from < end else { break }
             now = from + chance.between(.minutes(1), chance.chance(0.2) ? .days(2) : .hours(2))
             spans.append(Span(from: from, to: now))
         }
         return spans + [Span(from: end, to: end)]
+    }
+
+    /// How one of its lives ends. Some are killed while they stop.
+    func ending(of worker: Int, _ life: Int) -> (isStopped: Bool, isKilled: Bool) {
+        guard features.has(.stops) else { return (false, true) }
+        guard features.has(.crashes) else { return (true, false) }
+        var chance = SeededGenerator(seed, "endings \(worker)", life)
+        return chance.any([(true, false), (true, true), (false, true)])
     }
 
     /// When it stands still in one of its lives, mostly past its lease.

@@ -14,7 +14,16 @@ final class Worker: Sendable {
         var stalledUntil: Timestamp?
         /// So many doors further it is killed.
         var doorsLeft: Int?
+        /// So many doors further it is told to stop.
+        var doorsToStop: Int?
         var task: Task<Void, Never>?
+        var stop: (@Sendable () -> Void)?
+
+        mutating func stopAtThisDoor() -> (@Sendable () -> Void)? {
+            guard !isDead, let left = doorsToStop else { return nil }
+            doorsToStop = left > 1 ? left - 1 : nil
+            return left > 1 ? nil : stop
+        }
     }
 
     let number: Int
@@ -28,6 +37,10 @@ final class Worker: Sendable {
 
     /// Kills it at its so many next door.
     func kill(afterDoors doors: Int) { state.withLock { $0.doorsLeft = doors } }
+
+    /// As SIGTERM at its so many next door: it ends what it has in hand and gives back what it
+    /// holds.
+    func stop(afterDoors doors: Int) { state.withLock { $0.doorsToStop = doors } }
 
     /// As SIGSTOP does, until the time has come.
     func stall(until time: Timestamp) { state.withLock { $0.stalledUntil = time } }
@@ -46,6 +59,10 @@ final class Worker: Sendable {
             tally.count(.crash)
             killed.cancel()
         }
+        if let stop = state.withLock({ $0.stopAtThisDoor() }) {
+            tally.count(.stop)
+            stop()
+        }
         if let stalled, stalled > World.now { await World.wait(until: stalled) }
         return !state.withLock(\.isDead)
     }
@@ -55,7 +72,8 @@ final class Worker: Sendable {
         let log = Logger(label: "simulation") { _ in SwiftLogNoOpLogHandler() }
         let engine = RenewalEngine(settings, services, log: log)
         let task = Task.detached {
-            await testGracefulShutdown { trigger in
+            await testGracefulShutdown { [self] trigger in
+                state.withLock { $0.stop = { trigger.triggerGracefulShutdown() } }
                 await withTaskCancellationHandler {
                     _ = try? await engine.run()
                 } onCancel: {
@@ -81,6 +99,7 @@ final class Worker: Sendable {
 final class Tally: Sendable {
     enum What: String, CaseIterable, Sendable {
         case crash = "crashes"
+        case stop = "stops in order"
         case stall = "stalls"
         case takeover = "shards taken over"
         case suspect = "suspects"

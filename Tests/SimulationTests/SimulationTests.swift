@@ -50,11 +50,7 @@ struct SimulationTests {
         let run = try await Self.soak(["--seed", "213", "--fleet", "80", "--days", "40"])
         #expect(run.exit == .code(0), "\(run.standardOutput)")
         for (what, least) in [("lies believed", 1), ("breaker trips", 1), ("revokes held", 1)] {
-            let count = try #require(
-                run.standardOutput.split { ",:\n".contains($0) }.first {
-                    $0.hasPrefix(" \(what) ")
-                }?.split(separator: " ").last.flatMap { Int($0) }, "\(run.standardOutput)")
-            #expect(count >= least, "\(what)")
+            #expect(try run.count(of: what) >= least, "\(what)")
         }
     }
 
@@ -67,6 +63,9 @@ struct SimulationTests {
             run.standardOutput.split(separator: "\n").first { $0.hasPrefix("trouble: ") })
         let counts = line.dropFirst("trouble: ".count).split(separator: ", ")
         #expect(counts.count == 11 && !counts.contains { $0.hasSuffix(" 0") }, "\(line)")
+        for what in ["crashes", "stops in order", "stalls"] {
+            #expect(try run.count(of: what) > 0, "\(run.standardOutput)")
+        }
     }
 
     /// `renewald plan` of a day, against the four weeks that follow it. Chance alone makes small
@@ -103,5 +102,12 @@ extension ChildProcess.Output {
         standardOutput.split(separator: "\n").compactMap { line in
             line.firstRange(of: "digest ").map { line[$0.upperBound...] }
         }
+    }
+
+    /// How often what should sometimes happen did.
+    fileprivate func count(of what: String) throws -> Int {
+        try #require(
+            standardOutput.split { ",:\n".contains($0) }.first { $0.hasPrefix(" \(what) ") }?
+                .split(separator: " ").last.flatMap { Int($0) }, "\(standardOutput)")
     }
 }
