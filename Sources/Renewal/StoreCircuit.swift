@@ -60,6 +60,11 @@ package struct StoreCircuit: Hashable, Sendable {
         var pause = Self.firstPause * (1 << min(openings, 5)) * (0.5 + 0.5 * jitter)
         switch failure {
         case .throttled(let retryAfter):
+            // What was under way when it opened says nothing new but how long to wait.
+            guard position != .open else {
+                if let retryAfter { opensUntil = max(opensUntil ?? now, now + retryAfter) }
+                return
+            }
             // The store has spoken for the whole app: no second call is needed to believe it.
             pause = max(retryAfter ?? pause, pause)
         case .refused:

@@ -45,6 +45,33 @@ import Testing
         #expect(calls(.throttled(retryAfter: .minutes(10))) { 0 }.0 == 6)
     }
 
+    /// Calls that were under way together are refused together: that is one refusal.
+    @Test func aBurstOfThrottledAnswersPausesAsOneDoes() {
+        var circuit = StoreCircuit()
+        for _ in 0..<40 {
+            circuit.failed(.throttled(retryAfter: nil), at: Self.start, jitter: 0.999)
+        }
+        #expect(circuit.wouldAdmit(at: Self.start + .seconds(2)))
+        circuit.failed(.throttled(retryAfter: .seconds(30)), at: Self.start, jitter: 0)
+        #expect(!circuit.wouldAdmit(at: Self.start + .seconds(29)))
+        #expect(circuit.wouldAdmit(at: Self.start + .seconds(30)))
+    }
+
+    /// A probe that is refused is a refusal of its own: the pauses grow to a minute and a bit.
+    @Test func eachThrottledProbePausesForLonger() {
+        var circuit = StoreCircuit()
+        var (now, pauses) = (Self.start, [Duration]())
+        circuit.failed(.throttled(retryAfter: nil), at: now, jitter: 1)
+        for _ in 0..<7 {
+            let until = circuit.opensUntil ?? now
+            pauses.append(until - now)
+            now = until
+            #expect(admissions(&circuit, at: now) == 1)
+            circuit.failed(.throttled(retryAfter: nil), at: now, jitter: 1)
+        }
+        #expect(pauses == [2, 4, 8, 16, 32, 64, 64].map { .seconds($0) })
+    }
+
     @Test(arguments: [
         StoreFailure.mismatch(what: "app"), .rejected(reason: "400"), .unsupported(reason: "none"),
     ])
