@@ -28,9 +28,7 @@ package struct GrowingFile: Sendable {
             }
             guard fchmod(number, mode_t(0o600)) == 0 else { throw WriteFailure(errno) }
             guard Int64(status.st_size) >= length else {
-                throw .failed(
-                    reason: "it is shorter than the run before has left it: begin anew "
-                        + "without --resume")
+                throw .failed(reason: "it is shorter than the run before has left it: begin anew")
             }
             try cut(to: length)
         } catch {
