@@ -134,8 +134,8 @@ struct MovingInTests {
                 _ = try await child.exit(within: .seconds(60))
             }
             let whole = try stage.start(command)
-            #expect(
-                try await whole.exit(within: .seconds(120)) == .code(0), "\(whole.standardError)")
+            let ended = try await whole.exit(within: .seconds(120))
+            #expect(ended == .code(0), "\(whole.standardError)\(stage.databaseLog)")
             let totals = try JSONDecoder().decode(
                 Totals.self, from: Data(whole.standardOutput.utf8))
             #expect(

@@ -64,7 +64,7 @@ final class Stage: Sendable {
             (cluster, conninfo) = (shared, try await shared.newMigratedDatabase())
         } else {
             let own = try await ScratchCluster(
-                .init(environment: Self.clock(in: made, ahead: databaseAhead)))
+                .init(environment: try await Self.clock(in: made, ahead: databaseAhead)))
             (cluster, conninfo) = (own, try await own.newDatabase())
         }
         database = PostgresConnection(
@@ -129,6 +129,9 @@ final class Stage: Sendable {
         try await notice()
         try await cluster?.start()
     }
+
+    /// What the database's server has said, where it is this stage's own.
+    var databaseLog: String { cluster?.log ?? "" }
 
     private func plantKeys() throws {
         for name in ["apple.p8", "amazon.secret", "amazon-sqs.key"] {

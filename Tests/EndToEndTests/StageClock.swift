@@ -38,13 +38,16 @@ extension Stage {
         ahead == .zero ? "\(folder)/clock" : "\(folder)/database-clock"
     }
 
-    /// What makes a program follow the database's clock.
-    static func clock(in folder: String, ahead: Duration) -> [String: String] {
-        let roots = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []
-        let library = roots.map { "/usr/lib/\($0)/faketime/libfaketime.so.1" }
-            .first { FileManager.default.fileExists(atPath: $0) }
+    /// What makes a database's server follow its clock.
+    ///
+    /// - Throws: what is missing for it.
+    static func clock(in folder: String, ahead: Duration) async throws -> [String: String] {
+        let script = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../scripts/clock-preload").standardized.path
+        let libraries = try await ChildProcess.run(script, [folder])
+        guard libraries.exit == .code(0) else { throw StageFailure(libraries.standardError) }
         return [
-            "LD_PRELOAD": library ?? "",
+            "LD_PRELOAD": libraries.standardOutput.trimmingCharacters(in: .newlines),
             "FAKETIME_TIMESTAMP_FILE": databaseClock(in: folder, ahead: ahead),
             "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1",
             "DONT_FAKE_MONOTONIC": "1",

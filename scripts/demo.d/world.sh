@@ -28,10 +28,9 @@ find_programs() {
   postgres=$(printf '%s\n' /usr/lib/postgresql/*/bin/initdb | sort -V | tail -n 1)
   postgres=${postgres%/initdb}
   [ -x "$postgres/initdb" ] || fail "there is no PostgreSQL: run make deps"
-  faketime=$(printf '%s\n' /usr/lib/*/faketime/libfaketime.so.1 | head -n 1)
-  [ -r "$faketime" ] || fail "there is no libfaketime: run make deps"
+  preload=$("$here/clock-preload" "$root") || fail "PostgreSQL cannot follow the simulated clock"
   on_the_clock=(
-    env "LD_PRELOAD=$faketime" "FAKETIME_TIMESTAMP_FILE=$root/clock" FAKETIME_NO_CACHE=1
+    env "LD_PRELOAD=$preload" "FAKETIME_TIMESTAMP_FILE=$root/clock" FAKETIME_NO_CACHE=1
     DONT_FAKE_MONOTONIC=1 FAKETIME_DONT_FAKE_MONOTONIC=1
   )
   # PostgreSQL refuses to run as root.
