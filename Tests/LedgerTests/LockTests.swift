@@ -246,4 +246,34 @@ import Testing
         await backend.close()
         await ledger.close()
     }
+
+    /// A check commits while news is taken: PostgreSQL tries the conditions again on what has become
+    /// of the row, and comes to those that it did not need before.
+    @Test func newsOfAPurchaseThatIsCheckedMeanwhileIsTaken() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: ["ann"], lease)
+        _ = try await stage.ledger.commit(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        let worker = WorkerID.random()
+        var round = HintRound(lease: .seconds(600))
+        round.wanted = ["google/com.example.reader/voided"]
+        let began = try await stage.ledger.hintRound(round, by: worker).now
+        try await stage.beside.script(
+            "UPDATE renewald.schedule SET checked_at = now() - interval '1 day'")
+        let backend = stage.session("backend")
+        try await backend.script("BEGIN; UPDATE renewald.schedule SET checked_at = now()")
+        let hint = Hint(id: "1", subject: .token("token of ann"), clue: .refund(of: "x"))
+        async let report = stage.ledger.take(
+            HintDelivery(
+                HintPage(hints: [hint]), from: round.wanted[0],
+                about: AppKey(store: .google, id: "com.example.reader"), by: worker,
+                lease: .seconds(600), began: began - .hours(1)))
+        try await stage.wait(until: "wait_event_type = 'Lock'")
+        try await backend.script("COMMIT")
+        #expect(try await report == HintReport(fresh: 1, woken: 1, unclaimed: 0))
+        #expect(try await stage.due(lease).first?.purchase.clues == [.refund(of: "x")])
+        #expect(try await stage.broken() == [])
+        await backend.close()
+    }
 }

@@ -45,6 +45,7 @@ import Testing
         SQL in Swift     Sources/Ledger/A.swift         | let a = \"""|    UPDATE a SET b = 1|    \"""
         SQL in Swift     Sources/Daemon/A.swift         | run(a, "DELETE FROM b")
         SQL comment      Sources/Ledger/Queries/a.sql   | SELECT 1
+        SQL that writes  Sources/Ledger/Queries/a.sql   | WITH a AS (INSERT INTO b RETURNING c), d AS (|UPDATE e SET f = 1 WHERE g OR EXISTS (SELECT FROM a WHERE a.c = e.c))
         """)
 
     /// What looks alike and is in order.
@@ -74,6 +75,8 @@ import Testing
         SQL in Swift     Sources/Ledger/A.swift         | log("Select one")
         SQL in Swift     Tests/LedgerTests/A.swift      | query("SELECT 1")
         SQL comment      Sources/Ledger/Queries/a.sql   | -- One row.|SELECT 1
+        SQL that writes  Sources/Ledger/Queries/a.sql   | WITH a AS (SELECT c FROM b), d AS (|UPDATE e SET f = 1 WHERE g OR EXISTS (SELECT FROM a WHERE a.c = e.c))
+        SQL that writes  Sources/Ledger/Queries/a.sql   | WITH a AS (INSERT INTO b RETURNING c), d AS (|UPDATE e SET f = (SELECT count(*) FROM a) WHERE EXISTS (SELECT FROM a))
         """)
 
     @Test(arguments: broken)

@@ -88,6 +88,7 @@ extension TidyRule {
             else { return [] }
             return [(1, "does not begin with what it does, its parameters and its rows")]
         },
+        StatementRules.rereading,
     ]
 
     private static let ids = [

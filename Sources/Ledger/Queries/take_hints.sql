@@ -50,10 +50,15 @@ WITH heard AS (
     SELECT shard, id, clue FROM meant WHERE clue IS NOT NULL
     ON CONFLICT DO NOTHING
     RETURNING shard, id
+), clued AS MATERIALIZED (
+    SELECT DISTINCT shard, id FROM noted
 ), woken AS (
+    -- Joined, not looked for in a condition: PostgreSQL tries conditions again where another session has changed the
+    -- row meanwhile, and fails where they read a part that writes and has not been read to its end.
     UPDATE renewald.schedule
     SET due_at = now(), attempts = 0
     FROM meant
+    LEFT JOIN clued ON clued.shard = meant.shard AND clued.id = meant.id
     JOIN renewald.purchase ON purchase.shard = meant.shard AND purchase.id = meant.id
     JOIN renewald.shard ON shard.shard = meant.shard
     WHERE schedule.shard = meant.shard
@@ -63,8 +68,7 @@ WITH heard AS (
       AND (schedule.due_at > now() OR meant.id = ANY (shard.in_hand))
       -- A check of the future was before the clock was set back.
       AND (schedule.checked_at IS NULL OR schedule.checked_at <= $4
-          OR schedule.checked_at > now() OR EXISTS (
-          SELECT FROM noted WHERE noted.shard = meant.shard AND noted.id = meant.id))
+          OR schedule.checked_at > now() OR clued.id IS NOT NULL)
       AND coalesce(schedule.problem, '') NOT LIKE 'set_aside:%'
     RETURNING 1
 ), unclaimed AS (
