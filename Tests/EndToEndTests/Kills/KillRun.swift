@@ -160,9 +160,21 @@ struct KillRun {
         try await once()
         var found = try await world.tally()
         found.kills = tally.kills
+        for row in found.lost == 0 ? [] : try await unsettled() { print("crash: \(row)") }
         let broken = try await Audit.broken(stage.database)
         guard broken.isEmpty else { throw StageFailure("in the end: \(broken)") }
         return found
+    }
+
+    /// What has no answer yet, or something is wrong with: where to look for what is lost.
+    private func unsettled() async throws -> [String] {
+        try await stage.value(
+            """
+            SELECT string_agg(concat_ws(' ', user_id, store, state, 'checked', checked_at, 'next',
+                next_check_at, 'now', now(), problem), E'\n') FROM renewald.purchases
+            WHERE problem IS NOT NULL OR checked_at IS NULL
+            """
+        ).split(separator: "\n").map(String.init)
     }
 
     // MARK: Helpers
