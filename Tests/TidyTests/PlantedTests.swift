@@ -46,6 +46,7 @@ import Testing
         SQL in Swift     Sources/Daemon/A.swift         | run(a, "DELETE FROM b")
         SQL comment      Sources/Ledger/Queries/a.sql   | SELECT 1
         SQL that writes  Sources/Ledger/Queries/a.sql   | WITH a AS (INSERT INTO b RETURNING c), d AS (|UPDATE e SET f = 1 WHERE g OR EXISTS (SELECT FROM a WHERE a.c = e.c))
+        SQL that writes  Sources/Ledger/Queries/a.sql   | WITH a AS (INSERT INTO b RETURNING c)|UPDATE e SET f = 1 WHERE g OR EXISTS (SELECT FROM a WHERE a.c = e.c)
         """)
 
     /// What looks alike and is in order.

@@ -17,10 +17,12 @@ enum StatementRules {
         {
             writers.insert(part.name)
         }
-        return parts.filter { $0.body.contains(#/^\s*(UPDATE|DELETE)\b|FOR (NO KEY )?UPDATE/#) }
-            .flatMap { part in
-                part.body.matches(of: #/\(\s*SELECT\b/#).compactMap { match in
-                    let inner = enclosed(in: part.body, from: match.range.lowerBound)
+        let last = sql[(parts.last?.body.endIndex ?? sql.startIndex)...]
+        return (parts.map(\.body) + [last])
+            .filter { $0.contains(#/^[\s)]*(UPDATE|DELETE)\b|FOR (NO KEY )?UPDATE/#) }
+            .flatMap { body in
+                body.matches(of: #/\(\s*SELECT\b/#).compactMap { match in
+                    let inner = enclosed(in: body, from: match.range.lowerBound)
                     guard inner.contains("WHERE"),
                         let name = names(readIn: inner).intersection(writers).min()
                     else { return nil }
