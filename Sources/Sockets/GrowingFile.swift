@@ -7,11 +7,11 @@ package struct GrowingFile: Sendable {
 
     /// - Parameters:
     ///   - path: of the file. Links are not followed, as they may lead to what is not meant.
-    ///   - length: how much of what is there stays.
+    ///   - length: how much of what is there has to be there; nil where nothing of it stays.
     ///   - input: another file, which is being read.
     /// - Throws: why it cannot be written.
     package init(
-        _ path: String, keeping length: Int64, besides input: InputBytes
+        _ path: String, keeping length: Int64?, besides input: InputBytes
     ) throws(WriteFailure) {
         let number = open(
             path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, mode_t(0o600))
@@ -27,10 +27,13 @@ package struct GrowingFile: Sendable {
                 throw .failed(reason: "it is the file that is read")
             }
             guard fchmod(number, mode_t(0o600)) == 0 else { throw WriteFailure(errno) }
+            guard let length else {
+                try cut(to: 0)
+                return
+            }
             guard Int64(status.st_size) >= length else {
                 throw .failed(reason: "it is shorter than the run before has left it: begin anew")
             }
-            try cut(to: length)
         } catch {
             Glibc.close(number)
             throw error
@@ -46,6 +49,11 @@ package struct GrowingFile: Sendable {
         guard ftruncate(descriptor, off_t(length)) == 0,
             lseek(descriptor, off_t(length), SEEK_SET) == off_t(length)
         else { throw WriteFailure(errno) }
+    }
+
+    /// Waits until a crash of the machine leaves what was added.
+    package func sync() throws(WriteFailure) {
+        guard fdatasync(descriptor) == 0 else { throw WriteFailure(errno) }
     }
 
     package func close() throws(WriteFailure) {

@@ -133,6 +133,12 @@ struct ImportCommand: AsyncParsableCommand {
             Console.complain("\(rejects ?? ""): cannot be written: \(reason)")
             return .cannotCreate
         case .rejects(.readerGone): return .cannotCreate
+        case .overtaken:
+            Console.complain(
+                "\(file): another import of this file is under way, and has come further: this one "
+                    + "has ended, and nothing is lost. Should that one end early, --resume goes on "
+                    + "behind it")
+            return .temporary
         }
     }
 

@@ -262,6 +262,28 @@ import Testing
         }
     }
 
+    /// Another run of the same file has come further: this one takes in nothing more, and leaves
+    /// the file of bad lines as the other one knows it.
+    @Test func endsWhenItIsOvertaken() async throws {
+        try await onStage { stage in
+            try stage.write(Self.fleet(5000).replacing("user 3,", with: ",") + ",,,,,\n")
+            try await stage.beside.script(
+                """
+                CREATE FUNCTION further() RETURNS trigger LANGUAGE plpgsql AS
+                    $$ BEGIN NEW.known := NEW.known + 1; RETURN NEW; END $$;
+                CREATE TRIGGER further BEFORE UPDATE OF place ON renewald.import
+                    FOR EACH ROW WHEN (NEW.place > 0) EXECUTE FUNCTION further();
+                """)
+            await #expect(throws: Import.Stop.overtaken) {
+                _ = try await stage.run { $0.rejects = stage.path("bad.csv") }
+            }
+            #expect(
+                try await stage.list("SELECT count(*)::text FROM renewald.purchase") == ["1999"])
+            #expect(
+                try stage.read("bad.csv") == Self.header + ",google,com.example,pro,token 3,\n")
+        }
+    }
+
     /// A batch may end within a line that is too long: what is left of it is no line.
     @Test func isGoneOnWithWithinALineThatIsTooLong() async throws {
         try await onStage { stage in

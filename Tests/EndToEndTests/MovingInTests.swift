@@ -110,22 +110,7 @@ struct MovingInTests {
     /// Killed at any instant and gone on with: the same fleet, and the same totals.
     @Test func comesThroughKills() async throws {
         try await onStage(from: "2026-01-01T00:00:00Z") { stage in
-            var lines = "user_id,store,app,product,token\n"
-            for number in 1...Self.further {
-                lines += "user \(number % 9000),google,com.example.other,pro,\(number % 11_000)\n"
-                if number.isMultiple(of: 1000) { lines += "nobody,google,com.example.other,,1\n" }
-            }
-            let file = "\(stage.folder)/fleet.csv"
-            try Data(lines.utf8).write(to: URL(fileURLWithPath: file))
-            // Slow commits, so that many of the kills leave one under way.
-            try await stage.script(
-                """
-                CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS
-                    $$ BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END $$;
-                CREATE CONSTRAINT TRIGGER dawdle AFTER UPDATE ON renewald.import
-                    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION dawdle();
-                """)
-            let command = ["import", file, "--resume", "--json", "--rejects", "\(file).bad"]
+            let command = try await furtherImport(on: stage)
             var random = SeededGenerator(seed: 17)
             for _ in 0..<10 {
                 let child = try stage.start(command)
@@ -133,20 +118,57 @@ struct MovingInTests {
                     SIGKILL, after: .milliseconds(Int.random(in: 40...500, using: &random)))
                 _ = try await child.exit(within: .seconds(60))
             }
-            let whole = try stage.start(command)
-            let ended = try await whole.exit(within: .seconds(120))
-            #expect(ended == .code(0), "\(whole.standardError)\(stage.databaseLog)")
-            let totals = try JSONDecoder().decode(
-                Totals.self, from: Data(whole.standardOutput.utf8))
-            #expect(
-                totals
-                    == Totals(
-                        read: Self.further + 12, submitted: 11_000, known: Self.further - 11_000,
-                        bad: 12))
-            #expect(
-                try await stage.value("SELECT count(*) FROM renewald.purchase") == "11000")
-            let bad = try String(contentsOfFile: "\(file).bad", encoding: .utf8)
-            #expect(bad.split(separator: "\n").count == 13)
+            try await expectWholeFleet(by: command, on: stage)
         }
+    }
+
+    /// One of them goes on; the other one ends before it writes anything.
+    @Test func twoAtOnceDoNotWriteOverEachOther() async throws {
+        try await onStage(from: "2026-01-01T00:00:00Z") { stage in
+            let command = try await furtherImport(on: stage)
+            let both = try [stage.start(command), stage.start(command)]
+            for child in both {
+                let ended = try await child.exit(within: .seconds(120))
+                #expect([.code(0), .code(75)].contains(ended), "\(child.standardError)")
+            }
+            #expect(both.contains { $0.standardError.contains("another import of this file") })
+            try await expectWholeFleet(by: command, on: stage)
+        }
+    }
+
+    /// - Returns: the command that imports a large file with some bad lines, from wherever it is.
+    private func furtherImport(on stage: Stage) async throws -> [String] {
+        var lines = "user_id,store,app,product,token\n"
+        for number in 1...Self.further {
+            lines += "user \(number % 9000),google,com.example.other,pro,\(number % 11_000)\n"
+            if number.isMultiple(of: 1000) { lines += "nobody,google,com.example.other,,1\n" }
+        }
+        let file = "\(stage.folder)/fleet.csv"
+        try Data(lines.utf8).write(to: URL(fileURLWithPath: file))
+        // Slow commits, so that many a kill leaves one under way.
+        try await stage.script(
+            """
+            CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END $$;
+            CREATE CONSTRAINT TRIGGER dawdle AFTER UPDATE ON renewald.import
+                DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION dawdle();
+            """)
+        return ["import", file, "--resume", "--json", "--rejects", "\(file).bad"]
+    }
+
+    /// Runs the command to its end: nothing is missing, and nothing was counted twice.
+    private func expectWholeFleet(by command: [String], on stage: Stage) async throws {
+        let whole = try stage.start(command)
+        let ended = try await whole.exit(within: .seconds(120))
+        #expect(ended == .code(0), "\(whole.standardError)\(stage.databaseLog)")
+        let totals = try JSONDecoder().decode(Totals.self, from: Data(whole.standardOutput.utf8))
+        #expect(
+            totals
+                == Totals(
+                    read: Self.further + 12, submitted: 11_000, known: Self.further - 11_000,
+                    bad: 12))
+        #expect(try await stage.value("SELECT count(*) FROM renewald.purchase") == "11000")
+        let bad = try String(contentsOfFile: "\(command[1]).bad", encoding: .utf8)
+        #expect(bad.split(separator: "\n").count == 13)
     }
 }

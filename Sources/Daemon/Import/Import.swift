@@ -45,6 +45,8 @@ package struct Import: Sendable {
         case unreadable(String)
         case useless(String)
         case rejects(WriteFailure)
+        /// Another run imports the same file.
+        case overtaken
     }
 
     private let ledger: PostgresLedger
@@ -72,6 +74,8 @@ package struct Import: Sendable {
             throw Stop.useless(fault.reason)
         } catch let failure as WriteFailure {
             throw Stop.rejects(failure)
+        } catch is ImportOvertaken {
+            throw Stop.overtaken
         }
     }
 
@@ -88,7 +92,8 @@ package struct Import: Sendable {
         }
         let path = options.isDryRun ? nil : options.rejects
         let rejects = try path.map { path throws(WriteFailure) in
-            try RejectsFile(path, from: place.rejected, of: input, header: file.header)
+            try RejectsFile(
+                path, from: options.goesOn ? place.rejected : nil, of: input, header: file.header)
         }
         var batch = ImportLines(place, rejects)
         var seen: Set<Int64> = []
@@ -133,7 +138,8 @@ package struct Import: Sendable {
             place = try lines.settle(taken)
         } else {
             (taken, place) = try await ledger.takeIn(
-                lines.purchases, isBaseline: options.isBaseline, from: digest
+                lines.purchases, isBaseline: options.isBaseline,
+                from: digest.map { ImportSource(digest: $0, place: lines.place) }
             ) { try lines.settle($0) }
         }
         for fault in lines.faults(with: taken) {

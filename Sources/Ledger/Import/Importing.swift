@@ -79,21 +79,32 @@ package struct ImportPlace: Hashable, Sendable {
     package init(reading: String) { self.reading = reading }
 }
 
+/// Where the lines of a batch come from.
+package struct ImportSource: Hashable, Sendable {
+    /// SHA-256 of the file.
+    package let digest: [UInt8]
+    /// Of the first line, and what was counted before it.
+    package let place: ImportPlace
+
+    package init(digest: [UInt8], place: ImportPlace) {
+        self.digest = digest
+        self.place = place
+    }
+}
+
+/// Somebody else imports the same file: it was read further, or begun anew, meanwhile.
+package struct ImportOvertaken: Error, Hashable, Sendable {
+    package init() {}
+}
+
 extension PostgresLedger {
     /// How far a file was imported; nil where it never was.
     package func importPlace(
         of digest: [UInt8]
     ) async throws(LedgerError) -> ImportPlace? {
         try await attempt {
-            try await self.writes.query(SQL.importPlace(.bytes(digest))).rows.first.map { row in
-                var place = ImportPlace(reading: try row.text("reading"))
-                place.byte = try row.int64("place")
-                place.line = Int(try row.int64("line"))
-                place.submitted = try row.int64("submitted")
-                place.known = try row.int64("known")
-                place.bad = try row.int64("bad")
-                place.rejected = try row.int64("rejected")
-                return place
+            try await self.writes.query(SQL.importPlace(.bytes(digest))).rows.first.map {
+                try ImportPlace($0)
             }
         }
     }
@@ -112,19 +123,28 @@ extension PostgresLedger {
     /// - Parameters:
     ///   - batch: the purchases.
     ///   - isBaseline: what their first sight finds is not told.
-    ///   - digest: of the file; nil of what cannot be gone on with.
+    ///   - source: where they come from; nil of what cannot be gone on with.
     ///   - note: makes the place from what became of the batch, before the commit. It is asked
     ///     again where another transaction was in the way.
     /// - Returns: what became of the batch, and the place that was noted.
-    /// - Throws: `LedgerError`, and what `note` throws: nothing was taken in then.
+    /// - Throws: `LedgerError`, `ImportOvertaken` before `note` is asked, and what `note` throws:
+    ///   nothing was taken in then.
     package func takeIn(
-        _ batch: ImportBatch, isBaseline: Bool, from digest: [UInt8]?,
+        _ batch: ImportBatch, isBaseline: Bool, from source: ImportSource?,
         note: @escaping @Sendable (TakenBatch) throws -> ImportPlace
     ) async throws -> (TakenBatch, ImportPlace) {
         var attempts = 0
         while true {
             do {
                 return try await writes.transaction { connection in
+                    if let source {
+                        let rows = try await connection.query(
+                            SQL.importPlace(.bytes(source.digest))
+                        ).rows
+                        guard try rows.first.map({ try ImportPlace($0) }) == source.place else {
+                            throw ImportOvertaken()
+                        }
+                    }
                     let row = try await connection.query(
                         SQL.importBatch.with(batch.columns + [.bool(isBaseline)]))[0]
                     let reasons: [String] = try row.texts("faults")
@@ -134,7 +154,9 @@ extension PostgresLedger {
                             TakenBatch.Fault(index: Int(number) - 1, reason: reason)
                         })
                     let place = try note(taken)
-                    if let digest { try await connection.query(place.statement(of: digest)) }
+                    if let source {
+                        try await connection.query(place.statement(of: source.digest))
+                    }
                     return (taken, place)
                 }
             } catch PostgresError.conflict(let state) {
@@ -165,6 +187,16 @@ extension PostgresLedger {
 }
 
 extension ImportPlace {
+    fileprivate init(_ row: PostgresRow) throws(PostgresError) {
+        reading = try row.text("reading")
+        byte = try row.int64("place")
+        line = Int(try row.int64("line"))
+        submitted = try row.int64("submitted")
+        known = try row.int64("known")
+        bad = try row.int64("bad")
+        rejected = try row.int64("rejected")
+    }
+
     fileprivate func statement(of digest: [UInt8]) -> PostgresStatement {
         SQL.importNote(
             .bytes(digest), .int64(byte), .int64(Int64(line)), .int64(submitted), .int64(known),
