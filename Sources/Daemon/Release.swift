@@ -24,42 +24,58 @@ package struct Release: Sendable {
         package var dropped = 0
         /// Could not be asked about, or has moved meanwhile: held on.
         package var left = 0
+        /// The first trouble with the database. Of what is left then, some may be let go.
+        package var trouble: LedgerError?
 
-        package init(left: Int = 0) { self.left = left }
+        package init(left: Int = 0, trouble: LedgerError? = nil) {
+            (self.left, self.trouble) = (left, trouble)
+        }
 
         static func += (whole: inout Report, part: Report) {
             whole.released += part.released
             whole.dropped += part.dropped
             whole.left += part.left
+            whole.trouble = whole.trouble ?? part.trouble
         }
     }
 
     /// Asks the stores about each purchase once more, within their quota: what a fresh answer
     /// confirms is let go, who is in force again is dropped without an event. Of users whose turn
-    /// has not come when the command is stopped nothing is asked: what is held of them stays so.
-    ///
-    /// - Throws: what the database says. What was let go until then stays so: begin again.
-    package func run() async throws(LedgerError) -> Report {
-        let users = Dictionary(grouping: held, by: \.userID).sorted { $0.key < $1.key }
-        typealias Part = Result<Report, LedgerError>
-        let parts = await withTaskGroup(of: Part.self) { tasks in
-            var parts: [Part] = []
+    /// has not come when the command is stopped, or the database is in the way, nothing is asked:
+    /// what is held of them stays so.
+    package func run() async -> Report {
+        await withTaskGroup(of: Report.self) { tasks in
+            var report = Report()
             for (index, (user, rows)) in users.enumerated() {
-                if index >= Self.atOnce, let part = await tasks.next() { parts.append(part) }
+                if index >= Self.atOnce, let part = await tasks.next() { report += part }
+                guard report.trouble == nil else {
+                    report.left += rows.count
+                    continue
+                }
                 tasks.addTask {
-                    do throws(LedgerError) {
-                        return .success(try await release(rows, of: user))
-                    } catch {
-                        return .failure(error)
+                    await Self.counting(rows) { () throws(LedgerError) in
+                        try await release(rows, of: user)
                     }
                 }
             }
-            for await part in tasks { parts.append(part) }
-            return parts
+            for await part in tasks { report += part }
+            return report
         }
-        var report = Report()
-        for part in parts { report += try part.get() }
-        return report
+    }
+
+    private var users: [(key: UserID, value: [HeldRevocation])] {
+        Dictionary(grouping: held, by: \.userID).sorted { $0.key < $1.key }
+    }
+
+    /// What became of one user's rows, also where the database was in the way.
+    private static func counting(
+        _ rows: [HeldRevocation], _ body: () async throws(LedgerError) -> Report
+    ) async -> Report {
+        do throws(LedgerError) {
+            return try await body()
+        } catch {
+            return Report(left: rows.count, trouble: error)
+        }
     }
 
     private func release(
@@ -86,31 +102,35 @@ package struct Release: Sendable {
 
     /// Drops what is held, unasked: the purchases give access as before, and are asked about again
     /// soon.
-    package func discard() async throws(LedgerError) -> Report {
+    package func discard() async -> Report {
         var report = Report()
-        for (user, rows) in Dictionary(grouping: held, by: \.userID).sorted(by: { $0.key < $1.key })
-        {
-            guard !Task.isShuttingDownGracefully else {
+        for (user, rows) in users {
+            guard report.trouble == nil, !Task.isShuttingDownGracefully else {
                 report.left += rows.count
                 continue
             }
-            let purchases = Set(rows.map(\.purchaseID))
-            let claims = try await services.ledger.purchases(ofUser: user).claims.filter {
-                purchases.contains($0.purchase.id) && $0.purchase.facts.access == .held
-            }
-            guard let now = claims.map(\.claimedAt).max() else {
-                report.left += rows.count
-                continue
-            }
-            let commit = try await services.ledger.commit(
-                claims.map { discardHold(of: $0, at: now, under: services.rules) }, under: nil,
-                at: now)
-            try commit.requireAll()
-            let done = Set(commit.committed.map(\.claim.purchaseID))
-            for row in rows {
-                if done.contains(row.purchaseID) { report.dropped += 1 } else { report.left += 1 }
+            report += await Self.counting(rows) { () throws(LedgerError) in
+                try await discard(rows, of: user)
             }
         }
+        return report
+    }
+
+    private func discard(
+        _ rows: [HeldRevocation], of user: UserID
+    ) async throws(LedgerError) -> Report {
+        let purchases = Set(rows.map(\.purchaseID))
+        let claims = try await services.ledger.purchases(ofUser: user).claims.filter {
+            purchases.contains($0.purchase.id) && $0.purchase.facts.access == .held
+        }
+        guard let now = claims.map(\.claimedAt).max() else { return Report(left: rows.count) }
+        let commit = try await services.ledger.commit(
+            claims.map { discardHold(of: $0, at: now, under: services.rules) }, under: nil,
+            at: now)
+        try commit.requireAll()
+        let done = Set(commit.committed.map(\.claim.purchaseID))
+        var report = Report(left: rows.count { !done.contains($0.purchaseID) })
+        report.dropped = rows.count - report.left
         return report
     }
 }

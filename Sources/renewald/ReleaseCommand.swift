@@ -62,14 +62,21 @@ struct ReleaseCommand: AsyncParsableCommand {
             guard try yes || Self.agrees(to: held.count, discard) else { throw ExitReason.usage }
             let release = Release(services, of: held)
             let work = try await InSteps {
-                discard ? try await release.discard() : try await release.run()
+                discard ? await release.discard() : await release.run()
             }
             let (report, isInterrupted) = (work.value, work.isInterrupted)
-            let left = isInterrupted ? "stay held" : "could not be asked about and stay held"
+            let left =
+                report.trouble != nil
+                ? "left"
+                : isInterrupted ? "stay held" : "could not be asked about and stay held"
             try Self.say(
                 report, json,
                 "released \(report.released), dropped \(report.dropped)"
                     + (report.left > 0 ? "; \(report.left) \(left)" : ""))
+            if let trouble = report.trouble {
+                Console.complain("what was let go stays so: run it again for the others")
+                throw trouble
+            }
             if isInterrupted, report.left > 0 {
                 Console.complain("interrupted: run it again for what stays held")
             }

@@ -47,12 +47,7 @@ struct StopTests {
 
     @Test func aReleaseCountsWhatItHasLetGo() async throws {
         try await onStage(from: "2026-01-01T00:00:00Z") { stage in
-            let made = try await stage.buy("google", count: 120)
-            try await stage.submit(made, "google") { "user-\($0)" }
-            #expect(try await stage.renewald("once").exit == .code(0))
-            for purchase in made { try await stage.act(purchase, "expire") }
-            try await stage.pass("P8D")
-            #expect(try await stage.renewald("once").exit == .code(0))
+            try await holdRevocations(on: stage)
             #expect(try await held(stage) == 100)
             try await stage.control("latency", #"{"milliseconds":300}"#)
             let release = try stage.start(["release", "--yes"])
@@ -74,6 +69,45 @@ struct StopTests {
             #expect(try await stage.renewald("release", "--yes").exit == .code(0))
             #expect(try await held(stage) == 0)
         }
+    }
+
+    /// A database that goes away in the middle takes none of the counts with it.
+    @Test func aReleaseCountsWhatItHasLetGoBeforeTheDatabaseRefuses() async throws {
+        try await onStage(from: "2026-01-01T00:00:00Z") { stage in
+            try await holdRevocations(on: stage)
+            let user = try await stage.value(
+                "SELECT user_id FROM renewald.held ORDER BY user_id OFFSET 50 LIMIT 1")
+            try await stage.script(
+                """
+                CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+                    AS $$ BEGIN RAISE EXCEPTION 'not this one'; END $$;
+                CREATE TRIGGER refuse BEFORE INSERT ON renewald.event FOR EACH ROW
+                    WHEN (NEW.user_id = '\(user)') EXECUTE FUNCTION refuse();
+                """)
+            let refused = try await stage.renewald("release", "--yes")
+            #expect(refused.exit == .code(70))
+            let left = try await held(stage)
+            #expect(left > 0 && left < 100)
+            #expect(
+                refused.standardOutput.hasSuffix(
+                    "released \(100 - left), dropped 0; \(left) left\n"))
+            #expect(
+                refused.standardError.contains(
+                    "renewald: what was let go stays so: run it again for the others\n"))
+            try await stage.script("DROP TRIGGER refuse ON renewald.event")
+            #expect(try await stage.renewald("release", "--yes").exit == .code(0))
+            #expect(try await held(stage) == 0)
+        }
+    }
+
+    /// Of 120 users whose subscription has ended, the breaker holds all but the first twenty.
+    private func holdRevocations(on stage: Stage) async throws {
+        let made = try await stage.buy("google", count: 120)
+        try await stage.submit(made, "google") { "user-\($0)" }
+        #expect(try await stage.renewald("once").exit == .code(0))
+        for purchase in made { try await stage.act(purchase, "expire") }
+        try await stage.pass("P8D")
+        #expect(try await stage.renewald("once").exit == .code(0))
     }
 
     private func held(_ stage: Stage) async throws -> Int {
