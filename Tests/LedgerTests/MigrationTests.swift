@@ -22,6 +22,16 @@ import Testing
         try await Migrator(connection).requireFittingSchema()
     }
 
+    @Test func whoMayNotMigrateFindsNothingToDo() async throws {
+        let conninfo = try await emptyDatabase()
+        let owner = session(conninfo)
+        #expect(try await Migrator(owner).migrate(upTo: Migrator.version - 1).count > 0)
+        let worker = session(conninfo + " options='-c role=renewald_worker'")
+        await #expect(throws: LedgerError.self) { try await Migrator(worker).migrate() }
+        #expect(try await Migrator(owner).migrate() == [Migrator.version])
+        #expect(try await Migrator(worker).migrate() == [])
+    }
+
     @Test func eightAtTheSameTimeDoItOnce() async throws {
         let conninfo = try await emptyDatabase()
         let applied = try await withThrowingTaskGroup(of: [Int].self) { group in
