@@ -15,7 +15,7 @@ import Glibc
 /// connection when the peer had closed the old one without a byte of an answer. TLS is
 /// always verified. Variables of the environment such as `https_proxy` are ignored.
 package final class CurlClient: Sendable {
-    private let narrow: Inbox
+    let narrow: Inbox
     private let wide: Inbox
     private let oldPeers = OldPeers()
 
@@ -43,9 +43,12 @@ package final class CurlClient: Sendable {
     ///
     /// - Throws: see `CurlError`. A cancelled task gets `.cancelled` at once.
     package func send(_ request: HTTPRequest) async throws(CurlError) -> HTTPResponse {
+        try await send(request, by: request.isPlain || oldPeers.has(request) ? wide : narrow)
+    }
+
+    func send(_ request: HTTPRequest, by route: Inbox) async throws(CurlError) -> HTTPResponse {
         try request.check()
         let job = Job(request)
-        let route = request.isPlain || oldPeers.has(request) ? wide : narrow
         let answer = await withTaskCancellationHandler {
             await withCheckedContinuation { route.start(job, $0) }
         } onCancel: {

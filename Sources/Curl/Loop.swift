@@ -77,6 +77,10 @@ final class Loop {
             start.continuation.resume(returning: .failure(.cancelled))
             return
         }
+        // It was on its way here while its origin was noted.
+        if case .narrow(let peers, let wide) = route, peers.has(start.job.request) {
+            return wide.start(start.job, start.continuation)
+        }
         do throws(CurlError) {
             let transfer = if let used = idle.popLast() { used } else { try Transfer(start) }
             try transfer.prepare(start, configuration, multiplexes: route.multiplexes)
