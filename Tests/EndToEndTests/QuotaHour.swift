@@ -33,7 +33,7 @@ final class QuotaHour: Sendable {
         }
     }
 
-    /// Calls a second: what the stores allow, and what the configuration says.
+    /// Calls a second that the stores allow.
     private static let allowed = ["apple": 50, "google": 50, "amazon": 10]
     /// Google's quota is one of a minute.
     private static let quotas = [
@@ -50,7 +50,15 @@ final class QuotaHour: Sendable {
         self.end = end
     }
 
-    static func play(seed: UInt64, for time: Duration) async throws -> Found {
+    /// - Parameters:
+    ///   - seed: who ends when.
+    ///   - time: how long.
+    ///   - share: the part of what the stores allow that the configuration says.
+    /// - Returns: what the stores have counted.
+    /// - Throws: where a worker ends in another way than it should.
+    static func play(
+        seed: UInt64, for time: Duration, using share: Double
+    ) async throws -> Found {
         var found = Found()
         try await onStage(simulating: quotas.flatMap { ["--quota", $0] }) { stage in
             try stage.configure("[engine]\nlease = \"PT15S\"")
@@ -58,7 +66,8 @@ final class QuotaHour: Sendable {
                 allowed.reduce(text) { text, limit in
                     text.replacing(
                         "[store.\(limit.key)]\nrequests_per_second = 5000\n",
-                        with: "[store.\(limit.key)]\nrequests_per_second = \(limit.value)\n")
+                        with: "[store.\(limit.key)]\nrequests_per_second = "
+                            + "\(Double(limit.value) * share)\n")
                 }
             }
             for (store, calls) in allowed {
