@@ -56,10 +56,9 @@ package final class RenewalEngine: Service {
             beside.pause(apps)
             told.signal()
         }
+        let taken = mode == .forever ? [] : try await keeper.join()
         if mode != .forever {
-            let taken = try await keeper.join()
             counters.leftToOthers(LeaseKeeper.shardCount - context.leases.lease.epochs.count)
-            counters.leftUnasked(await supervisor.clear(taken))
         }
         let (stops, stopper) = AsyncStream.makeStream(of: Void.self)
         await withGracefulShutdownHandler {
@@ -81,6 +80,8 @@ package final class RenewalEngine: Service {
                         await beside.run()
                     }
                 } else {
+                    // It may take longer than a lease, which the keeper renews meanwhile.
+                    counters.leftUnasked(await supervisor.clear(taken))
                     await beside.hints?.run()
                     group.addTask { await beside.refunds?.run() }
                 }

@@ -83,6 +83,20 @@ import Testing
         }
     }
 
+    /// To clear what a crash has left may take longer than a lease.
+    @Test func onePassKeepsItsLeasesMeanwhile() async throws {
+        let world = world(suspects: 1)
+        var settings = quickSettings()
+        settings.lease = .seconds(3)
+        let services = world.services { claim in
+            await world.wait { $0.count(.renew) > 2 }
+            return inForce(claim)
+        }
+        let engine = RenewalEngine(settings, services, log: quiet)
+        #expect(try await engine.run(.onePass(limit: nil)).unjudged == 0)
+        #expect(world.state.committed.count == 1)
+    }
+
     /// What was not asked about is told: `once` ends with 75.
     @Test func onePassTellsWhatItMayNotAskAbout() async throws {
         let world = world(suspects: 20, due: 5)
