@@ -170,9 +170,13 @@ struct KillRun {
     private func unsettled() async throws -> [String] {
         try await stage.value(
             """
-            SELECT string_agg(concat_ws(' ', user_id, store, state, 'checked', checked_at, 'next',
-                next_check_at, 'now', now(), problem), E'\n') FROM renewald.purchases
-            WHERE problem IS NOT NULL OR checked_at IS NULL
+            SELECT string_agg(concat_ws(' ', purchase.user_id, purchase.state,
+                'made', purchase.created_at, 'checked', schedule.checked_at,
+                'due', schedule.due_at, 'attempts', schedule.attempts, 'crashes', schedule.crashes,
+                'leased until', shard.lease_until, 'now', now(), schedule.problem), E'\n')
+            FROM renewald.purchase JOIN renewald.schedule USING (shard, id)
+            JOIN renewald.shard USING (shard)
+            WHERE schedule.problem IS NOT NULL OR schedule.checked_at IS NULL
             """
         ).split(separator: "\n").map(String.init)
     }
