@@ -100,7 +100,9 @@ failover: deps-failover ## Loses the leader of a cluster under Patroni, under lo
 
 quota: deps-test ## Counts calls at the stores while three workers come and go (MINUTES=60), on a quiet machine
 	$(SWIFT) build --build-tests $(CHECKED)
-	RENEWALD_QUOTA_MINUTES=$(MINUTES) $(SWIFT) test --skip-build --disable-xctest --no-parallel \
+	@$(MAKE) --no-print-directory build CONFIGURATION=release
+	RENEWALD_BIN="$$($(SWIFT) build -c release --show-bin-path)" \
+		RENEWALD_QUOTA_MINUTES=$(MINUTES) $(SWIFT) test --skip-build --disable-xctest --no-parallel \
 		--filter EndToEndTests.QuotaHourTests
 
 sanitize: deps-test ## Runs the tests of one process under thread and address sanitizer (SANITIZERS=thread one)

@@ -22,13 +22,11 @@ struct UrgentCalls: Sendable {
     ///
     /// - Returns: nil when the call may start; else why it may not.
     func wait(for app: AppKey) async throws(LedgerError) -> StoreFailure? {
-        let row = CallRow(
-            of: app, through: reservations,
-            interval: .seconds(1) / stores.requestsPerSecond(app.store),
-            isUrgent: true)
-        let patience = Self.patience
+        let interval = Duration.seconds(1) / stores.requestsPerSecond(app.store)
+        let (reservations, patience) = (reservations, Self.patience)
         // A result, as what can be cut short throws nothing of its own type.
         let turn: Result<CallRow.Turn, LedgerError> = await cancelWhenGracefulShutdown {
+            var row = CallRow(of: app, through: reservations, interval: interval, isUrgent: true)
             do throws(LedgerError) {
                 return .success(try await row.wait(within: patience))
             } catch .cancelled where Task.isShuttingDownGracefully {

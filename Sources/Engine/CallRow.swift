@@ -17,8 +17,10 @@ package struct CallRow: Sendable {
 
     private let app: AppKey
     private let reservations: CallReservations
-    private let interval: Duration?
+    package let interval: Duration?
     private let isUrgent: Bool
+    /// What was reserved and not used yet.
+    private var places: RateReservation
 
     /// Places that may come to nothing.
     private static let attemptLimit = 5
@@ -37,24 +39,35 @@ package struct CallRow: Sendable {
         self.reservations = reservations
         self.interval = interval
         self.isUrgent = isUrgent
+        places = RateReservation(interval: interval ?? .seconds(1))
     }
 
     /// Waits for the next place; a cancelled task is refused.
     ///
-    /// - Parameter patience: the longest to wait: a store may ask for an hour.
+    /// - Parameters:
+    ///   - patience: the longest to wait: a store may ask for an hour.
+    ///   - others: how many will come for a place right after this one: some are reserved for them.
     /// - Returns: whether the call may start.
     /// - Throws: `.unavailable` without a database: there is no quota then.
-    package func wait(within patience: Duration) async throws(LedgerError) -> Turn {
+    package mutating func wait(
+        within patience: Duration, before others: Int = 0
+    ) async throws(LedgerError) -> Turn {
         guard let interval else { return .granted }
         let end = ContinuousClock.now + patience
-        var row = RateReservation(interval: interval)
+        let horizon = isUrgent ? max(patience, RateReservation.horizon) : RateReservation.horizon
         var missed = 0
         while !Task.isCancelled, missed < Self.attemptLimit {
-            let horizon =
-                isUrgent ? max(end - .now, RateReservation.horizon) : RateReservation.horizon
+            if let opensAt = places.opensAt(.now) {
+                try? await Task.sleep(until: opensAt)
+                if places.take(at: .now) { return .granted }
+                missed += 1
+                continue
+            }
+            let calls = min(1 + others, places.slice(wanted: 1 + others, interval: interval))
             let reply = try await reservations.reserve(
                 CallRequest(
-                    row.stretch(1), of: BucketID(of: app), within: horizon, isUrgent: isUrgent),
+                    places.stretch(calls), of: BucketID(of: app), within: horizon,
+                    isUrgent: isUrgent),
                 hasTime: !isUrgent)
             switch reply.reservation {
             case .paused: return .paused
@@ -64,10 +77,8 @@ package struct CallRow: Sendable {
                 }
                 try? await Task.sleep(for: max(wait, QueueMachine.leastWait))
             case .granted(let wait, _):
-                row.reserve(1, in: wait, sent: reply.sent, answered: reply.answered)
-                if let opensAt = row.opensAt(.now) { try? await Task.sleep(until: opensAt) }
-                if row.take(at: .now) { return .granted }
-                missed += 1
+                places.reserve(calls, in: wait, sent: reply.sent, answered: reply.answered)
+                if places.opensAt(.now) == nil { missed += 1 }
             }
         }
         return Task.isCancelled ? .refused(for: .zero) : .missed
@@ -75,20 +86,27 @@ package struct CallRow: Sendable {
 }
 
 /// Lets one task through at a time, in the order in which they came: many that ask for the next
-/// place together would only take it from each other.
+/// place together would only take it from each other. Whoever is through has the row of calls.
 actor Turnstile {
     private var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var row: CallRow?
 
-    func enter() async {
-        guard isTaken else {
+    /// - Returns: the row as the one before has left it.
+    func enter() async -> CallRow? {
+        if isTaken {
+            await withCheckedContinuation { waiting.append($0) }
+        } else {
             isTaken = true
-            return
         }
-        await withCheckedContinuation { waiting.append($0) }
+        return row
     }
 
-    func leave() {
+    /// How many come after the one who is through.
+    var followers: Int { waiting.count }
+
+    func leave(_ row: CallRow) {
+        self.row = row
         guard waiting.isEmpty else { return waiting.removeFirst().resume() }
         isTaken = false
     }

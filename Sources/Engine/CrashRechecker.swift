@@ -16,7 +16,7 @@ struct CrashRechecker {
 
     /// Suspects checked together after their first crash; after the second each is alone.
     static let groupLimit = 16
-    /// How long a suspect waits for its place in the row of calls. It is short: a crash meanwhile
+    /// How long a group waits for its places in the row of calls. It is short: a crash meanwhile
     /// would count against it.
     private static let patience = Duration.seconds(5)
 
@@ -30,28 +30,30 @@ struct CrashRechecker {
         var suspects = try await ledger.suspects(of: lanes, in: numbers)
         let readAt = ContinuousClock.now
         let areAny = !suspects.isEmpty
-        // Those that were in hand at one crash first: they are most likely innocent.
-        suspects.sort { ($0.crashes, $0.purchase.id) < ($1.crashes, $1.purchase.id) }
+        // Those that were in hand at one crash first: they are most likely innocent. Of one app
+        // together: they share what is reserved of its row of calls.
+        suspects.sort {
+            ($0.crashes, $0.lane, $0.purchase.id) < ($1.crashes, $1.lane, $1.purchase.id)
+        }
         while let first = suspects.first {
             // After a stop no further check is started, and the shards stay closed.
             if Task.isShuttingDownGracefully { return suspects.count }
             let size = first.crashes == 1 ? Self.groupLimit : 1
             let group = Array(suspects.prefix { $0.crashes == first.crashes }.prefix(size))
             suspects.removeFirst(group.count)
-            let refused = try await check(inFlight.add(group), readAt: readAt)
-            // One of an app has waited for all.
-            let closed = Set(refused.map(\.purchase.app))
+            let closed = try await check(inFlight.add(group), readAt: readAt)
+            // A group of an app has waited for all.
             suspects.removeAll { closed.contains($0.purchase.app) }
         }
         leases.allowClaims(Set(numbers))
         return areAny ? try await ledger.suspects(of: lanes, in: numbers).count : 0
     }
 
-    /// Checks a group with nothing else of its shards in hand, and commits it; gives those whose
+    /// Checks a group with nothing else of its shards in hand, and commits it; gives the apps whose
     /// store lets nobody call. What waits since it was read is judged as of its call.
     private func check(
         _ group: [Claim], readAt: ContinuousClock.Instant
-    ) async throws(LedgerError) -> [Claim] {
+    ) async throws(LedgerError) -> Set<AppKey> {
         let touched = Set(group.map(\.shard))
         let owned: Set<Int16>
         do throws(LedgerError) {
@@ -62,33 +64,46 @@ struct CrashRechecker {
             throw error
         }
         inFlight.remove(group.filter { !owned.contains($0.shard) })
-        var refused: [Claim] = []
-        let outcomes = await withTaskGroup(of: Outcome?.self) { tasks in
+        var outcomes: [Outcome] = []
+        var closed: Set<AppKey> = []
+        var open: Set<AppKey> = []
+        await withTaskGroup(of: (AppKey, Turn).self) { tasks in
             for claim in group where owned.contains(claim.shard) {
-                guard await mayAsk(about: claim, refused) else {
-                    refused.append(claim)
-                    continue
+                tasks.addTask {
+                    let turn = await self.turn(of: claim, readAt: readAt)
+                    return (claim.purchase.app, turn)
                 }
-                let claim = claim.going(on: claim.claimedAt + (.now - readAt))
-                tasks.addTask { await check(claim) }
             }
-            return await tasks.reduce(into: [Outcome]()) {
-                if let outcome = $1 { $0.append(outcome) }
+            for await (app, turn) in tasks {
+                switch turn {
+                case .refused: closed.insert(app)
+                case .asked(let outcome):
+                    open.insert(app)
+                    if let outcome { outcomes.append(outcome) }
+                }
             }
         }
-        inFlight.remove(refused)
         await committer.commit(outcomes, as: .suspects)
         let emptied = Dictionary(uniqueKeysWithValues: owned.map { ($0, [Int64]()) })
         _ = try await ledger.mark(emptied, under: leases.lease)
-        return refused
+        return closed.subtracting(open)
     }
 
-    /// Waits for a place in the row of calls: a crash is no reason to exceed a quota.
-    private func mayAsk(about claim: Claim, _ refused: [Claim]) async -> Bool {
-        let app = claim.purchase.app
-        guard !refused.contains(where: { $0.purchase.app == app }) else { return false }
-        let turn = await context.turn(of: app, within: Self.patience)
-        return turn == .granted && leases.mayStart(claim.shard)
+    private enum Turn: Sendable {
+        case refused
+        /// Nil for one that stays due as it is.
+        case asked(Outcome?)
+    }
+
+    /// Waits for a place in the row of calls: a crash is no reason to exceed a quota. Those of a
+    /// group wait together, so that some places are reserved at once.
+    private func turn(of claim: Claim, readAt: ContinuousClock.Instant) async -> Turn {
+        let turn = await context.turn(of: claim.purchase.app, within: Self.patience)
+        guard turn == .granted, leases.mayStart(claim.shard) else {
+            inFlight.remove(CollectionOfOne(claim))
+            return .refused
+        }
+        return .asked(await check(claim.going(on: claim.claimedAt + (.now - readAt))))
     }
 
     /// Nil for one that stays due as it is.

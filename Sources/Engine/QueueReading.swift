@@ -3,8 +3,9 @@ import Renewal
 // What is due.
 extension QueueMachine {
     /// What is claimed is called within about so long, where it is paced: a claim that waits for
-    /// hours is judged by facts that are hours old, and stands before what is more urgent.
-    private static let claimedAhead = Duration.seconds(10)
+    /// hours is judged by facts that are hours old, and stands before what is more urgent. And a
+    /// crash makes all that is claimed suspect.
+    private static let claimedAhead = Duration.seconds(2)
 
     /// The buffer is filled up when it holds no more than this.
     @inline(__always)

@@ -65,7 +65,7 @@ extension QueueMachine {
         isReserving = true
         let paced = pace.interval(interval)
         reservedInterval = paced
-        let calls = followsAt == nil ? 1 : RateReservation.slice(wanted: wanted, interval: paced)
+        let calls = followsAt == nil ? 1 : row.slice(wanted: wanted, interval: paced)
         return [.reserve(calls: calls, stretch: row.stretch(calls, every: paced))]
     }
 }

@@ -3,18 +3,19 @@ import Renewal
 /// Calls that may start, one after the other, each at its own time: reserved from the row that all
 /// workers share. Pure arithmetic over one clock.
 ///
-/// No second ever holds more than a second's worth, however late a call starts. A stretch of the
-/// row has at most a second's worth of places, so two calls that are a second's worth of places
-/// apart are in different stretches; between two stretches the row is left free for as long as a
-/// place may be used late.
+/// No second ever holds more than a second's worth, however late a call starts. All workers leave
+/// the same little more between two places than the rate asks for, so that a second's worth of
+/// places takes a second and `leastMargin`: so late a call may be. A worker that may be later, as
+/// its database is slow, leaves the row free for the rest of it after each of its stretches, which
+/// have a second's worth of places at most.
 package struct RateReservation {
     private var nextAt: ContinuousClock.Instant
     private var left = 0
     private var lateness = Duration.zero
     private var interval: Duration
-    /// How long the row is left free after each stretch: for calls that start late, for their way
-    /// to the store, and for what is not known of the database's clock. Follows the time that a
-    /// reservation takes.
+    /// How late a call may reach the store: for calls that start late, for their way to the store,
+    /// and for what is not known of the database's clock. Follows the time that a reservation
+    /// takes.
     private(set) var margin = leastMargin
 
     /// The background reserves nothing that begins later: who waits at a terminal finds no more
@@ -26,32 +27,40 @@ package struct RateReservation {
     /// However slow the database is, the next reservation is long enough to be of use.
     private static let mostMargin = Duration.seconds(60)
 
+    /// - Parameter interval: from one call to the next, by the rate.
     package init(interval: Duration) {
-        self.interval = interval
+        self.interval = Self.spaced(interval)
         nextAt = .now
     }
 
-    /// How many calls a second come to be made while more is due than that: each stretch of the row
-    /// has a second's worth, one call at least, and is left free for a while at its end.
+    /// How many calls a second come to be made while more is due than that.
     ///
     /// - Parameter callsPerSecond: the most that may be made.
     /// - Returns: so many of them.
     package static func usable(of callsPerSecond: Double) -> Double {
-        let interval = Duration.seconds(1) / callsPerSecond
-        let calls = slice(wanted: .max, interval: interval)
-        return Double(calls) / ((interval * calls + leastMargin) / .seconds(1))
+        .seconds(1) / spaced(.seconds(1) / callsPerSecond)
+    }
+
+    /// From one place to the next, where the rate asks for `interval`.
+    private static func spaced(_ interval: Duration) -> Duration {
+        interval + leastMargin / secondsWorth(of: interval)
+    }
+
+    /// How many calls a second has room for, one at least.
+    private static func secondsWorth(of interval: Duration) -> Int {
+        max(Int(Duration.seconds(1) / interval), 1)
     }
 
     /// How long a stretch to reserve for so many calls, at the present interval or another one.
     package func stretch(_ count: Int, every interval: Duration? = nil) -> Duration {
-        (interval ?? self.interval) * count + margin
+        (interval.map(Self.spaced) ?? self.interval) * count + (margin - Self.leastMargin)
     }
 
     /// Enters a reservation that was made with the current margin.
     ///
     /// - Parameters:
     ///   - count: how many calls.
-    ///   - interval: from one to the next, as it was reserved; nil is as before.
+    ///   - interval: from one to the next by the rate, as it was reserved; nil is as before.
     ///   - wait: until the first may start, as the database has said.
     ///   - sent: when it was asked.
     ///   - answered: when the answer was there. The wait was counted from a time in between: the
@@ -60,7 +69,7 @@ package struct RateReservation {
         _ count: Int, every interval: Duration? = nil, in wait: Duration,
         sent: ContinuousClock.Instant, answered: ContinuousClock.Instant
     ) {
-        self.interval = interval ?? self.interval
+        self.interval = interval.map(Self.spaced) ?? self.interval
         nextAt = answered + wait
         left = count
         let uncertainty = answered - sent
@@ -110,10 +119,13 @@ package struct RateReservation {
         return interval * left
     }
 
-    /// How many calls to reserve at once: a tenth of a second's worth, as many as are wanted within
-    /// one second's worth at most.
-    static func slice(wanted: Int, interval: Duration) -> Int {
-        let perSecond = max(Int(Duration.seconds(1) / interval), 1)
-        return min(max(wanted, perSecond / 10, 1), perSecond)
+    /// How many calls to reserve at once, where the rate asks for `interval`: as many as are
+    /// wanted, a tenth of a second's worth at least and a quarter at most. A worker that is killed
+    /// uses no place of its stretch any more. With a slow database more, as it is not asked as
+    /// often: up to a second's worth.
+    func slice(wanted: Int, interval: Duration) -> Int {
+        let longest = ((margin - Self.transit) * 10).clamped(.milliseconds(250), .seconds(1))
+        let least = Self.secondsWorth(of: interval) / 10
+        return min(max(wanted, least, 1), max(Int(longest / interval), 1))
     }
 }

@@ -56,18 +56,21 @@ extension RunContext {
     func turn(of app: AppKey, within patience: Duration) async -> CallRow.Turn {
         let end = ContinuousClock.now + patience
         let turnstile = waiting.turnstile(of: app)
-        await turnstile.enter()
+        let interval = limits(of: app).interval
+        let kept = await turnstile.enter()
+        var row = CallRow(of: app, through: reservations, interval: interval)
+        if let kept, kept.interval == interval { row = kept }
         let turn: CallRow.Turn
         do throws(LedgerError) {
-            let row = CallRow(of: app, through: reservations, interval: limits(of: app).interval)
-            turn = try await row.wait(within: max(end - .now, .zero))
+            turn = try await row.wait(
+                within: max(end - .now, .zero), before: turnstile.followers)
             faults.ended(.quota(app))
         } catch {
             log.debug(.cannotReserveCall(app, error))
             faults.met(error, by: .quota(app))
             turn = .missed
         }
-        await turnstile.leave()
+        await turnstile.leave(row)
         return turn
     }
 

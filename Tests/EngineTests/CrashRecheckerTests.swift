@@ -23,12 +23,14 @@ import Testing
     @Test func noneIsAskedAboutWithoutAPlaceInTheRow() async throws {
         let world = world(suspects: 20)
         try await running(world, paced(world, perSecond: 1000)) { claim in
-            #expect(world.state.asked.count <= world.state.reservations)
+            #expect(.milliseconds(world.state.asked.count) <= world.state.reserved)
             return inForce(claim)
         } _: {
             await world.wait { $0.committed.count == 20 }
         }
-        #expect(world.state.reservations >= 20)
+        #expect(world.state.reserved >= .milliseconds(20))
+        // Those of a group wait together.
+        #expect(world.state.reservations < 20)
     }
 
     /// A store has asked for an hour's rest. Its suspects stay suspects, and hold nobody up; when the

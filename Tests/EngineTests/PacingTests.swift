@@ -53,7 +53,7 @@ import Testing
         }
         // The first call of a session goes alone.
         let whole = UnusedCalls(
-            .milliseconds(100), of: BucketID(of: world.state.lanes[0].app),
+            .milliseconds(103), of: BucketID(of: world.state.lanes[0].app),
             reservedUntil: .someTime)
         #expect(asked.withLock(\.self) == [whole])
         #expect(world.state.hasLeft)

@@ -15,6 +15,10 @@ private final class Row {
 
     func stretch(_ count: Int) -> Duration { row.stretch(count) }
 
+    func slice(wanted: Int, interval: Duration) -> Int {
+        row.slice(wanted: wanted, interval: interval)
+    }
+
     /// Reserves with an answer that took so long to come.
     func reserve(
         _ count: Int, from start: ContinuousClock.Instant, tripOf trip: Duration = .zero
@@ -47,9 +51,10 @@ private final class Row {
         #expect(!row.take(at: at(99)))
         #expect(row.wouldTake(at: at(100)))
         #expect(row.take(at: at(100)))
-        #expect(!row.take(at: at(119)))
-        #expect(row.take(at: at(120)))
-        #expect(row.take(at: at(141)))
+        // By 0.6 ms more than the rate asks for: 50 of them are the margin.
+        #expect(!row.take(at: at(120)))
+        #expect(row.take(at: at(121)))
+        #expect(row.take(at: at(142)))
         #expect(!row.take(at: at(1000)))
         #expect(row.opensAt(at(1000)) == nil)
     }
@@ -67,11 +72,11 @@ private final class Row {
 
     @Test func anAnswerThatTakesLongerThanTheMarginGivesNoPlaceButALongerMargin() {
         let row = Row(interval: .milliseconds(20))
-        #expect(row.stretch(5) == .milliseconds(130))
+        #expect(row.stretch(5) == .milliseconds(103))
         row.reserve(5, from: at(0), tripOf: .milliseconds(30))
         #expect(!row.take(at: at(0)))
         #expect(row.margin == .milliseconds(80))
-        #expect(row.stretch(5) == .milliseconds(180))
+        #expect(row.stretch(5) == .milliseconds(153))
         row.reserve(1, from: at(1000), tripOf: .milliseconds(30))
         #expect(!row.wouldTake(at: at(1036)))
         #expect(row.take(at: at(1035)))
@@ -127,14 +132,32 @@ private final class Row {
         }
     }
 
-    @Test func reservesATenthOfASecondAtLeastAndASecondAtMost() {
+    @Test func shortStretchesTakeNoMoreOfTheRowThanLongOnes() {
+        let row = Row(interval: .milliseconds(20))
+        #expect(row.stretch(1) * 50 == row.stretch(50))
+        #expect(row.stretch(50) == .milliseconds(1030))
+        #expect(abs(RateReservation.usable(of: 50) - 50 / 1.03) < 0.001)
+        // However few calls a second has room for, one more never comes too soon.
+        #expect(abs(RateReservation.usable(of: 0.5) - 1 / 2.03) < 0.001)
+    }
+
+    @Test func reservesATenthOfASecondAtLeastAndAQuarterAtMost() {
         let cases: [(wanted: Int, rate: Int, count: Int)] = [
-            (0, 50, 5), (3, 50, 5), (20, 50, 20), (900, 50, 50), (1, 1, 1), (9, 1, 1),
+            (0, 50, 5), (3, 50, 5), (11, 50, 11), (900, 50, 12), (9, 10, 2), (1, 1, 1), (9, 1, 1),
         ]
         for (wanted, rate, count) in cases {
-            #expect(RateReservation.slice(wanted: wanted, interval: .seconds(1) / rate) == count)
+            let row = Row(interval: .seconds(1) / rate)
+            #expect(row.slice(wanted: wanted, interval: .seconds(1) / rate) == count)
         }
-        #expect(RateReservation.slice(wanted: 9, interval: .seconds(10)) == 1)
+        let slow = Row(interval: .seconds(10))
+        #expect(slow.slice(wanted: 9, interval: .seconds(10)) == 1)
+    }
+
+    /// Else more time would go by until the next answer than the places take.
+    @Test func reservesMoreAtOnceWithASlowDatabase() {
+        let row = Row(interval: .milliseconds(20))
+        row.reserve(1, from: at(0), tripOf: .milliseconds(50))
+        #expect(row.slice(wanted: 900, interval: .milliseconds(20)) == 50)
     }
 }
 

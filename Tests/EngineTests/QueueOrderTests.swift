@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (Duration.milliseconds(20), 400), (.milliseconds(100), 200), (.seconds(1), 20),
+        (Duration.milliseconds(20), 200), (.milliseconds(100), 40), (.seconds(1), 4),
         (.seconds(10), 2), (.hours(2), 2),
     ])
     func claimsNoMoreThanIsCalledSoon(_ interval: Duration, _ limit: Int) {

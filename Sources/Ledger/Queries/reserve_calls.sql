@@ -49,7 +49,7 @@ WITH wanted AS MATERIALIZED (
     UPDATE renewald.bucket
     SET free_at = offer.begins_at + offer.stretch,
         urgent_until = CASE
-            WHEN offer.waits THEN offer.begins_at + offer.stretch + interval '1 second'
+            WHEN offer.waits THEN offer.begins_at + offer.stretch + interval '500 milliseconds'
             ELSE bucket.urgent_until
         END,
         yields_since = CASE WHEN offer.waits AND offer.is_urgent THEN bucket.yields_since ELSE now() END
