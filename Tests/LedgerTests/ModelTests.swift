@@ -24,7 +24,18 @@ import Testing
     /// With several limits of the breaker.
     @Test(arguments: [1, 2, 3, 20])
     func theModelDoesWhatTheStatementsDo(_ floor: Int) async throws {
-        try await Seeds.run { chance in
+        try await Self.compare(floor, Seeds.fresh())
+    }
+
+    /// In these one batch hands a purchase to another user, and a newer link of its chain takes it
+    /// over.
+    @Test(arguments: [15_094_751_150_288_790_016, 16_937_740_462_602_234_282] as [UInt64])
+    func whatMovesIsTakenOverWhereItIsThen(_ seed: UInt64) async throws {
+        try await Self.compare(1, seed)
+    }
+
+    private static func compare(_ floor: Int, _ seed: UInt64) async throws {
+        try await Seeds.run(seed: seed) { chance in
             let both = try await SideBySide(under: Self.rules(floor: floor, &chance))
             var sold: [(token: String, product: ProductID)] = []
             var now: Timestamp?

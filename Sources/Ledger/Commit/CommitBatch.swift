@@ -101,6 +101,12 @@ struct CommitBatch {
         homes[RowID(shard: shard, id: id)] = outcome.claim.row
     }
 
+    /// Where a purchase is that goes to another user within this very batch; nil for others.
+    func newPlace(of id: Int64) -> Chains.Place? {
+        handed.last { $0.outcome.claim.purchaseID == id }
+            .map { Chains.Place(user: $0.user, shard: $0.shard, id: id) }
+    }
+
     /// Of purchases that go to other users: where they are once that is written.
     var newShards: [RowID: Int16] {
         Dictionary(handed.map { ($0.outcome.claim.row, $0.shard) }, uniquingKeysWith: { $1 })

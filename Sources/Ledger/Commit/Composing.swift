@@ -127,9 +127,9 @@ extension PostgresLedger {
         to outcome: Outcome, in books: inout Books, _ breakers: inout RevocationBreakers,
         at now: Timestamp, into batch: inout CommitBatch
     ) throws(LedgerError) -> OlderLink? {
-        guard let place = batch.chains.older[outcome.claim.row],
-            place.user != outcome.owner
-        else { return nil }
+        guard let known = batch.chains.older[outcome.claim.row] else { return nil }
+        let place = batch.newPlace(of: known.id) ?? known
+        guard place.user != outcome.owner else { return nil }
         var other = try books.book(of: place.user)
         let before = other
         guard var (lost, older) = other.yield(place.id, to: outcome, at: now) else {
