@@ -37,7 +37,7 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build packaged build-tests test fuzz fuzz-coverage soak lives crash failover quota sanitize mutants demo demo-migration conformance bench bench-idle bench-first-day bench-lag deb release pictures install lint format clean
+.PHONY: help deps build packaged build-tests test fuzz fuzz-coverage soak lives crash failover quota sanitize mutants demo demo-migration conformance bench bench-idle bench-first-day bench-scale bench-lag deb release pictures install lint format clean
 
 help: ## Lists what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -142,6 +142,11 @@ bench-first-day: deps-bench ## Measures import, plan, what-if, apply, replay and
 	@$(MAKE) --no-print-directory build CONFIGURATION=release
 	@RENEWALD_BIN="$$($(SWIFT) build -c release --show-bin-path)" \
 		RENEWALD_PROGRAM="$$(scripts/packaged-program)" Benchmarks/first-day
+
+bench-scale: deps-bench ## Measures claims, status, memory and disk with 1 and 10 million purchases, as packaged
+	@$(MAKE) --no-print-directory build CONFIGURATION=release
+	@RENEWALD_BIN="$$($(SWIFT) build -c release --show-bin-path)" \
+		RENEWALD_PROGRAM="$$(scripts/packaged-program)" Benchmarks/scale
 
 bench-lag: deps-build ## Compares ways to find out what has changed at a store, over a simulated month (FLEET=300)
 	$(SWIFT) build -c release $(CHECKED) --product soak

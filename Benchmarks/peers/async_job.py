@@ -85,7 +85,10 @@ async def main(job):
 
         async def work():
             for id, token in rows:
-                end = await store.end(token)
+                try:
+                    end = await store.end(token)
+                except Exception:  # The next night tries again.
+                    continue
                 done.append((end > datetime.now(timezone.utc), end, id))
                 if len(done) >= BATCH:
                     batch = done[:]

@@ -50,6 +50,8 @@ def check_in_turn(rows, headers)
     raise "status #{answer.code}" unless answer.code == 200
 
     store(connection, row, answer.parsed_response)
+  rescue StandardError
+    next # The next night tries again.
   end
 end
 
