@@ -17,6 +17,8 @@ package enum CurlError: Error, Hashable, Sendable {
     case refusedURL(reason: String)
     /// The task was cancelled, or the client is closed.
     case cancelled
+    /// It was not sent: the time by which it was to start has passed.
+    case late
 }
 
 extension CurlError {

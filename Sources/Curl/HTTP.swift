@@ -37,6 +37,9 @@ package struct HTTPRequest: Sendable {
     /// the request again by itself.
     package var isSentOnce = false
 
+    /// Later it is not sent; nil is at any time.
+    package var startsBy: ContinuousClock.Instant?
+
     /// From the call of `send` to the last byte of the answer's body.
     package var deadline: Duration
 

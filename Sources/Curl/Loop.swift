@@ -81,6 +81,10 @@ final class Loop {
         if case .narrow(let peers, let wide) = route, peers.has(start.job.request) {
             return wide.start(start.job, start.continuation)
         }
+        if let startsBy = start.job.request.startsBy, startsBy < .now {
+            start.continuation.resume(returning: .failure(.late))
+            return
+        }
         do throws(CurlError) {
             let transfer = if let used = idle.popLast() { used } else { try Transfer(start) }
             try transfer.prepare(start, configuration, multiplexes: route.multiplexes)

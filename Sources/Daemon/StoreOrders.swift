@@ -11,8 +11,8 @@ extension Services {
             .compactMap { app in clients.lookUp(app).map { (app: app, door: $0) } }
         guard !asked.isEmpty else { return .failed("no app of this store is configured") }
         for (app, door) in asked {
-            let failure = try? await UrgentCalls(configuration.stores, ledger).wait(for: app)
-            if failure == .paused { return .failed(StoreFailure.paused.problem.sentence) }
+            let place = try? await UrgentCalls(configuration.stores, ledger).wait(for: app)
+            if place == .failure(.paused) { return .failed(StoreFailure.paused.problem.sentence) }
             do throws(StoreFailure) {
                 let ids = try await door(id, now)
                 if !ids.isEmpty { return .told(ids: ids) }

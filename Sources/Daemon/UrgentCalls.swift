@@ -20,8 +20,10 @@ struct UrgentCalls: Sendable {
 
     /// Waits for the next place; no longer once the command is stopped.
     ///
-    /// - Returns: nil when the call may start; else why it may not.
-    func wait(for app: AppKey) async throws(LedgerError) -> StoreFailure? {
+    /// - Returns: the place of the call; or why it may not start.
+    func wait(
+        for app: AppKey
+    ) async throws(LedgerError) -> Result<CallPlace, StoreFailure> {
         let interval = Duration.seconds(1) / stores.requestsPerSecond(app.store)
         let (reservations, patience) = (reservations, Self.patience)
         // A result, as what can be cut short throws nothing of its own type.
@@ -36,10 +38,17 @@ struct UrgentCalls: Sendable {
             }
         }
         return switch try turn.get() {
-        case .granted: nil
-        case .paused: .paused
-        case .refused(let wait): .throttled(retryAfter: wait)
-        case .missed: .unreachable(reason: "the database is too slow to reserve a call")
+        case .granted(let place): .success(place)
+        case .paused: .failure(.paused)
+        case .refused(let wait): .failure(.throttled(retryAfter: wait))
+        case .missed:
+            .failure(.unreachable(reason: "the database is too slow to reserve a call"))
         }
+    }
+
+    /// For work whose first call has its place. Without its own a further call is made all the
+    /// same: what was begun gets done.
+    func permit(for app: AppKey, at first: CallPlace = .anyTime) -> CallPermit {
+        CallPermit(first) { (try? await wait(for: app).get()) ?? .anyTime }
     }
 }

@@ -144,17 +144,19 @@ package struct UserCheck: Sendable {
         let pass = Pass(services.stores, under: services.rules)
         let began = ContinuousClock.now
         guard !Task.isShuttingDownGracefully else { return nil }
-        if services.clients.knows(claim.purchase.app),
-            let failure = try await calls.wait(for: claim.purchase.app)
-        {
-            // No place in the row is no fault of the purchase then.
-            guard !Task.isShuttingDownGracefully else { return nil }
-            return CheckedPurchase(
-                AnsweredCheck(of: claim, AnsweredCall(.failure(failure)), since: began), by: pass,
-                isReleasing: released != nil)
+        var place = CallPlace.anyTime
+        if services.clients.knows(claim.purchase.app) {
+            switch try await calls.wait(for: claim.purchase.app) {
+            case .success(let given): place = given
+            case .failure(let failure):
+                // No place in the row is no fault of the purchase then.
+                guard !Task.isShuttingDownGracefully else { return nil }
+                return CheckedPurchase(
+                    AnsweredCheck(of: claim, AnsweredCall(.failure(failure)), since: began),
+                    by: pass, isReleasing: released != nil)
+            }
         }
-        // Without its place a further call is made all the same: what was begun gets done.
-        let permit = CallPermit { _ = try? await calls.wait(for: claim.purchase.app) }
+        let permit = calls.permit(for: claim.purchase.app, at: place)
         return CheckedPurchase(
             await pass.ask(claim, permit, since: began), by: pass, isReleasing: released != nil)
     }

@@ -58,7 +58,7 @@ final class Acknowledger: Sendable {
         controls.heartbeat.expect(part, within: limit)
         let permit = CallPermit { [self] in
             await controls.heartbeat.pausing(part, within: limit) {
-                _ = await turns.turn(of: claim.purchase.app)
+                await turns.turn(of: claim.purchase.app) ?? .anyTime
             }
         }
         if await !stores.acknowledge(claim, permit) { say(claim) }

@@ -14,7 +14,7 @@ actor AppQueue {
     private var machine: QueueMachine
     /// Where tasks begin; nil between two sessions.
     private var jobs: AsyncStream<QueueJob>.Continuation?
-    private var callers: [Int: CheckedContinuation<Bool, Never>] = [:]
+    private var callers: [Int: CheckedContinuation<CallPlace?, Never>] = [:]
     private var lastCaller = 0
     private let wakeUp = AsyncEvent()
     /// When the machine is looked after next, should nothing happen before.
@@ -63,8 +63,8 @@ actor AppQueue {
 
     /// Waits for a place in the row of calls, for a call beyond the first of a check.
     ///
-    /// - Returns: whether there is one; between two sessions nobody gives any.
-    func extraCall() async -> Bool {
+    /// - Returns: nil without one: between two sessions nobody gives any.
+    func extraCall() async -> CallPlace? {
         await withCheckedContinuation { caller in
             lastCaller += 1
             callers[lastCaller] = caller
@@ -105,12 +105,14 @@ actor AppQueue {
 extension AppQueue {
     /// Reports to the machine and does what it says.
     private func take(_ event: QueueMachine.Event) {
-        if let claim = react(to: event) { jobs?.yield(.check(claim)) }
+        if let first = react(to: event) { jobs?.yield(.check(first.claim, first.place)) }
     }
 
     /// - Returns: the first claim to be checked, for a task that has just become free.
-    private func react(to event: QueueMachine.Event) -> Claim? {
-        var first: Claim?
+    private func react(
+        to event: QueueMachine.Event
+    ) -> (claim: Claim, place: CallPlace)? {
+        var first: (Claim, CallPlace)?
         var events = [event]
         if committer.commits != machine.commits { events.append(.commits(committer.commits)) }
         while let event = events.popLast() {
@@ -118,14 +120,14 @@ extension AppQueue {
             if event.isStep || actions.contains(where: \.isStep) { beat() }
             for action in actions {
                 switch action {
-                case .start(let claim):
+                case .start(let claim, let place):
                     if !context.leases.mayStart(claim.shard) {
                         context.inFlight.remove(CollectionOfOne(claim))
                         events.append(.notStarted)
                     } else if first == nil {
-                        first = claim
+                        first = (claim, place)
                     } else {
-                        jobs?.yield(.check(claim))
+                        jobs?.yield(.check(claim, place))
                     }
                 case .takeSlots(let count):
                     events.append(.slots(slots.take(count, lane.number, orCall: wakeUp.signal)))
@@ -142,8 +144,9 @@ extension AppQueue {
         switch action {
         case .start, .takeSlots, .read, .lookAtFronts, .keep, .reserve: break
         case .giveSlot: slots.give(lane.number)
-        case .admit(let caller): callers.removeValue(forKey: caller)?.resume(returning: true)
-        case .turnAway(let caller): callers.removeValue(forKey: caller)?.resume(returning: false)
+        case .admit(let caller, let place):
+            callers.removeValue(forKey: caller)?.resume(returning: place)
+        case .turnAway(let caller): callers.removeValue(forKey: caller)?.resume(returning: nil)
         case .circuitOpened(let failure): context.log.circuitOpened(of: lane, failure)
         case .circuitClosed: context.log.circuitClosed(of: lane)
         case .circuitMoved:
@@ -165,7 +168,7 @@ extension AppQueue {
 
     private nonisolated func perform(_ job: QueueJob, _ permit: CallPermit) async {
         switch job {
-        case .check(let claim): await check(claim, permit)
+        case .check(let claim, let place): await check(claim, at: place, permit)
         case .read(let limit):
             let (places, backfill) = await places(of: context.leases.openShards)
             await take(work.read(limit, from: places, behind: backfill))
@@ -179,11 +182,13 @@ extension AppQueue {
         machine.places(of: shards.fromAnywhere())
     }
 
-    private nonisolated func check(_ first: Claim, _ permit: CallPermit) async {
-        var next: Claim? = first
-        while let claim = next {
+    private nonisolated func check(
+        _ first: Claim, at place: CallPlace, _ permit: CallPermit
+    ) async {
+        var next: (Claim, CallPlace)? = (first, place)
+        while let (claim, place) = next {
             let pass = context.pass
-            let check = await pass.ask(claim, permit)
+            let check = await pass.ask(claim, permit.beginning(at: place))
             let answer = check.call.answer
             await take(.answered(answer, jitter: check.moment.jitter))
             await context.shareRetryAfter(answer, of: lane.app)

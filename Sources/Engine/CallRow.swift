@@ -6,7 +6,7 @@ package struct CallRow: Sendable {
     /// What became of waiting for a place.
     package enum Turn: Hashable, Sendable {
         /// The call may start, now.
-        case granted
+        case granted(CallPlace)
         /// There is no place in time: so long from now at the soonest.
         case refused(for: Duration)
         /// Places came to nothing because the database took too long to give them.
@@ -52,14 +52,14 @@ package struct CallRow: Sendable {
     package mutating func wait(
         within patience: Duration, before others: Int = 0
     ) async throws(LedgerError) -> Turn {
-        guard let interval else { return .granted }
+        guard let interval else { return .granted(.anyTime) }
         let end = ContinuousClock.now + patience
         let horizon = isUrgent ? max(patience, RateReservation.horizon) : RateReservation.horizon
         var missed = 0
         while !Task.isCancelled, missed < Self.attemptLimit {
             if let opensAt = places.opensAt(.now) {
                 try? await Task.sleep(until: opensAt)
-                if places.take(at: .now) { return .granted }
+                if let place = places.take(at: .now) { return .granted(place) }
                 missed += 1
                 continue
             }

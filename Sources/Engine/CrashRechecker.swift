@@ -99,17 +99,19 @@ struct CrashRechecker {
     /// group wait together, so that some places are reserved at once.
     private func turn(of claim: Claim, readAt: ContinuousClock.Instant) async -> Turn {
         let turn = await context.turn(of: claim.purchase.app, within: Self.patience)
-        guard turn == .granted, leases.mayStart(claim.shard) else {
+        guard case .granted(let place) = turn, leases.mayStart(claim.shard) else {
             inFlight.remove(CollectionOfOne(claim))
             return .refused
         }
-        return .asked(await check(claim.going(on: claim.claimedAt + (.now - readAt))))
+        let started = claim.going(on: claim.claimedAt + (.now - readAt))
+        return .asked(await check(started, at: place))
     }
 
     /// Nil for one that stays due as it is.
-    private func check(_ claim: Claim) async -> Outcome? {
+    private func check(_ claim: Claim, at place: CallPlace) async -> Outcome? {
         let pass = context.pass
-        let check = await pass.ask(claim, turns.permit(for: claim.purchase.app))
+        let permit = turns.permit(for: claim.purchase.app).beginning(at: place)
+        let check = await pass.ask(claim, permit)
         await context.shareRetryAfter(check.call.answer, of: claim.purchase.app)
         guard !Task.isCancelled, check.isToBeDecided else {
             inFlight.remove(CollectionOfOne(claim))

@@ -144,8 +144,8 @@ final class HintSupervisor: Sendable {
         let part = Heartbeat.Part.hints(source.name)
         return CallPermit { [self] in
             defer { waits(source.name, false) }
-            await context.heartbeat.pausing(part, within: context.settings.stallLimit) {
-                _ = await turns.turn(of: source.app) { waits(source.name, $0) }
+            return await context.heartbeat.pausing(part, within: context.settings.stallLimit) {
+                await turns.turn(of: source.app) { waits(source.name, $0) } ?? .anyTime
             }
         }
     }

@@ -2,7 +2,7 @@ import Renewal
 
 /// What an app's queue does that takes time: a task of its session performs it.
 enum QueueJob: Sendable {
-    case check(Claim)
+    case check(Claim, CallPlace)
     case read(limit: Int)
     case lookAtFronts
     case keep([Claim])

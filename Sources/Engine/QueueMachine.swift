@@ -67,9 +67,9 @@ struct QueueMachine {
         /// Take slots, so many at most, and report how many there were.
         case takeSlots(Int)
         case giveSlot
-        case start(Claim)
+        case start(Claim, CallPlace)
         /// Let the check that waits make its further call.
-        case admit(Int)
+        case admit(Int, CallPlace)
         /// It has to take its place by itself: there is no session any more.
         case turnAway(Int)
         /// Reserve calls in the row that all workers share.
@@ -144,7 +144,8 @@ struct QueueMachine {
     var reserveAt: Instant
     /// When calls may follow the first one of this session: with its answer, or two seconds after
     /// its start; nil before it. It opens a connection, which takes longer than the row is left
-    /// free for: what starts right behind it would arrive together with it.
+    /// free for: what starts right behind it would arrive together with it. Its own further calls
+    /// go ahead.
     var followsAt: Instant?
     /// Checks that wait for a call beyond their first. They go before any further check, so that
     /// what was begun gets done.
@@ -237,7 +238,6 @@ extension QueueMachine {
             unsettled -= 1
             return []
         case .extraCall(let caller):
-            followsAt = now
             callers.append(caller)
             return isInSession ? [] : turnAllAway()
         case .reserved(let reservation, let calls, let sent, let answered):

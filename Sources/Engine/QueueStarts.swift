@@ -13,9 +13,9 @@ extension QueueMachine {
 
     mutating func serveCallers(at now: Instant) -> [Action] {
         var served: [Action] = []
-        while let first = callers.first, permits?.take(at: now) != false {
+        while let first = callers.first, let place = takePlace(at: now) {
             callers.removeFirst()
-            served.append(.admit(first))
+            served.append(.admit(first, place))
         }
         return served
     }
@@ -27,7 +27,7 @@ extension QueueMachine {
         if var row = permits {
             let wanted = count
             count = 0
-            while count < wanted, row.take(at: now) { count += 1 }
+            while count < wanted, row.take(at: now) != nil { count += 1 }
         }
         return count == 0 ? [] : [.takeSlots(count)]
     }
@@ -40,14 +40,20 @@ extension QueueMachine {
                 actions.append(.giveSlot)
                 continue
             }
-            _ = permits?.take(at: now)
+            let place = takePlace(at: now) ?? .anyTime
             _ = circuit.admits(at: time(now))
             inFlight += 1
             unsettled += 1
             followsAt = followsAt ?? now + Self.connectLimit
-            actions.append(.start(goingOn(claim, at: now)))
+            actions.append(.start(goingOn(claim, at: now), place))
         }
         return actions
+    }
+
+    /// Nil while none is free.
+    private mutating func takePlace(at now: Instant) -> CallPlace? {
+        guard permits != nil else { return .anyTime }
+        return permits?.take(at: now)
     }
 
     /// A claim may have waited for its call: it is judged as of then.
@@ -60,14 +66,18 @@ extension QueueMachine {
         let wanted = startable + callers.count
         guard wanted > 0, !isReserving, reserveAt <= now, let interval = limits.interval,
             !callers.isEmpty || circuit.wouldAdmit(at: time(now)), permits?.opensAt(now) == nil,
-            followsAt.map({ $0 <= now }) ?? true, let row = permits
+            mayFollow(at: now) || !callers.isEmpty, let row = permits
         else { return [] }
         isReserving = true
         let paced = pace.interval(interval)
         reservedInterval = paced
-        let calls = followsAt == nil ? 1 : row.slice(wanted: wanted, interval: paced)
+        let isFirst = followsAt == nil || !mayFollow(at: now)
+        let calls = isFirst ? 1 : row.slice(wanted: wanted, interval: paced)
         return [.reserve(calls: calls, stretch: row.stretch(calls, every: paced))]
     }
+
+    /// Whether a check may start behind the first one of the session, as far as that one matters.
+    private func mayFollow(at now: Instant) -> Bool { followsAt.map { $0 <= now } ?? true }
 }
 
 // When it is over, and when there is something to do next.
@@ -92,7 +102,7 @@ extension QueueMachine {
             if let opensAt = permits?.opensAt(now) {
                 times.append(opensAt)
             } else if permits != nil, !isReserving {
-                times.append(max(reserveAt, followsAt ?? reserveAt))
+                times.append(callers.isEmpty ? max(reserveAt, followsAt ?? reserveAt) : reserveAt)
             }
             if let until = circuit.opensUntil, circuit.position == .open {
                 times.append(startedAt + (until - Timestamp(microsecondsSinceEpoch: 0)))

@@ -1,4 +1,4 @@
-import Renewal
+package import Renewal
 
 /// Calls that may start, one after the other, each at its own time: reserved from the row that all
 /// workers share. Pure arithmetic over one clock.
@@ -81,18 +81,20 @@ package struct RateReservation {
     }
 
     /// Takes the next place, if its time has come.
-    package mutating func take(at now: ContinuousClock.Instant) -> Bool {
+    package mutating func take(at now: ContinuousClock.Instant) -> CallPlace? {
         loseUnused(at: now)
-        guard left > 0, nextAt <= now else { return false }
-        left -= 1
-        nextAt += interval
-        return true
+        guard left > 0, nextAt <= now else { return nil }
+        defer {
+            left -= 1
+            nextAt += interval
+        }
+        return CallPlace(startsBy: nextAt + lateness)
     }
 
     /// Whether `take` would give a place.
     func wouldTake(at now: ContinuousClock.Instant) -> Bool {
         var copy = self
-        return copy.take(at: now)
+        return copy.take(at: now) != nil
     }
 
     /// When the next place comes, now or later; nil when all are used or lost.

@@ -123,8 +123,8 @@ final class RefundResponder: Sendable {
         at began: ContinuousClock.Instant
     ) async {
         for one in cases where !mustEnd {
-            guard await turns.turn(of: app),
-                await send(one, now: now + (ContinuousClock.now - began))
+            guard let place = await turns.turn(of: app),
+                await send(one, at: place, now: now + (ContinuousClock.now - began))
             else {
                 state.withLock { $0.resting[app] = .now + Self.failureRest }
                 break
@@ -134,7 +134,7 @@ final class RefundResponder: Sendable {
     }
 
     /// - Returns: whether the store and the database have done what they should.
-    private func send(_ one: RefundCase, now: Timestamp) async -> Bool {
+    private func send(_ one: RefundCase, at place: CallPlace, now: Timestamp) async -> Bool {
         let part = Heartbeat.Part.refund(one.id)
         context.heartbeat.expect(part, within: Self.sendingLimit)
         defer { context.heartbeat.rest(part) }
@@ -145,7 +145,7 @@ final class RefundResponder: Sendable {
                 of: one, answer: reply.answer, by: context.worker, limit: Self.sendingLimit)
             guard try await store.begin(attempt) else { return true }
             let sending = await context.services.stores.answer(
-                reply, at: now, turns.permit(for: one.app))
+                reply, at: now, turns.permit(for: one.app).beginning(at: place))
             let ending = one.ending(sending, jitter: .random(in: 0..<1))
             try await store.end(attempt, ending)
             log.tell(one, ending)

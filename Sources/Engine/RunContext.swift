@@ -79,19 +79,19 @@ extension RunContext {
     /// - Parameters:
     ///   - app: whose store is called.
     ///   - whenRefused: told when there is no place at once.
-    /// - Returns: whether there is a place.
-    func turn(of app: AppKey, whenRefused: () -> Void = {}) async -> Bool {
+    /// - Returns: nil without a place.
+    func turn(of app: AppKey, whenRefused: () -> Void = {}) async -> CallPlace? {
         let end = mode == .forever ? nil : ContinuousClock.now + Self.passPatience
         repeat {
             switch await turn(of: app, within: Self.patience) {
-            case .granted: return true
-            case .paused: return false
+            case .granted(let place): return place
+            case .paused: return nil
             case .refused, .missed:
                 whenRefused()
                 try? await Task.sleep(for: settings.poll)
             }
         } while !Task.isCancelled && !waiting.isClosed && end.map { $0 > .now } ?? true
-        return false
+        return nil
     }
 
     /// Nobody waits for a place any more.

@@ -282,24 +282,26 @@ protocol CallTurns: Sendable {
     /// - Parameters:
     ///   - app: whose store is called.
     ///   - waits: told whether it has to be waited for.
-    /// - Returns: whether there is one. What was begun gets done: it goes on without.
-    func turn(of app: AppKey, waits: (Bool) -> Void) async -> Bool
+    /// - Returns: nil without one. What was begun gets done: it goes on without.
+    func turn(of app: AppKey, waits: (Bool) -> Void) async -> CallPlace?
 }
 
 extension CallTurns {
-    func turn(of app: AppKey) async -> Bool { await turn(of: app, waits: { _ in }) }
+    func turn(of app: AppKey) async -> CallPlace? { await turn(of: app, waits: { _ in }) }
 
     /// For the calls of one piece of work.
-    func permit(for app: AppKey) -> CallPermit { CallPermit { _ = await turn(of: app) } }
+    func permit(for app: AppKey) -> CallPermit {
+        CallPermit { await turn(of: app) ?? .anyTime }
+    }
 }
 
 extension Supervisor: CallTurns {
     /// An app's queue that is at work has places for all. Who is given a place at once has not
     /// waited: so of a thousand apps with news a few call at a time.
-    func turn(of app: AppKey, waits: (Bool) -> Void) async -> Bool {
+    func turn(of app: AppKey, waits: (Bool) -> Void) async -> CallPlace? {
         if let queue = runner(of: app) {
             waits(true)
-            if await queue.extraCall() { return true }
+            if let place = await queue.extraCall() { return place }
             waits(false)
         }
         return await context.turn(of: app) { waits(true) }

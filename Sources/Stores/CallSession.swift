@@ -12,11 +12,12 @@ package final class CallSession: Sendable {
 
     private let permit: CallPermit
     private let knownFacts: KnownFacts
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     private struct State {
         var calls: [StoreCall] = []
         var storeNow: Timestamp?
+        var place: CallPlace
     }
 
     package init(
@@ -24,6 +25,7 @@ package final class CallSession: Sendable {
         knownFacts: @escaping KnownFacts = { _ throws(StoreFailure) in nil }
     ) {
         self.permit = permit
+        state = Mutex(State(place: permit.first))
         self.knownFacts = knownFacts
     }
 
@@ -33,7 +35,14 @@ package final class CallSession: Sendable {
         return AnsweredCall(answer, calls: heard.calls, storeNow: heard.storeNow)
     }
 
-    func waitForFurtherCall() async { await permit.wait() }
+    /// Waits for the place of a further call.
+    func waitForFurtherCall() async {
+        let place = await permit.wait()
+        state.withLock { $0.place = place }
+    }
+
+    /// The place that was given last; the next call has it.
+    var place: CallPlace { state.withLock(\.place) }
 
     func facts(of token: StoreToken) async throws(StoreFailure) -> Facts? {
         try await knownFacts(token)

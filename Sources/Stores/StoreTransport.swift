@@ -33,13 +33,34 @@ extension StoreTransport {
         to request: HTTPRequest, calling name: String?
     ) async throws(StoreFailure) -> HTTPResponse {
         do throws(CurlError) {
-            let response = try await send(request)
+            let response = try await (name == nil ? send(request) : sendInPlace(request))
             if let name { session?.note(name, response) }
             return response
         } catch {
             if let name { session?.note(name, nil) }
             throw StoreFailure(error)
         }
+    }
+}
+
+extension StoreTransport {
+    /// Places that may pass before the call starts, as the machine has too much to do. Then it is
+    /// made at any time: a store that is asked too often says so, and what was begun gets done.
+    private static let placeLimit = 3
+
+    /// Sends a request that the store counts, in the place that the session has for it.
+    private func sendInPlace(_ request: HTTPRequest) async throws(CurlError) -> HTTPResponse {
+        var request = request
+        for _ in 0..<Self.placeLimit {
+            request.startsBy = session?.place.startsBy
+            do throws(CurlError) {
+                return try await send(request)
+            } catch .late {
+                await session?.waitForFurtherCall()
+            }
+        }
+        request.startsBy = nil
+        return try await send(request)
     }
 }
 
@@ -58,13 +79,13 @@ extension StoreTransport {
         var request = request
         request.isSentOnce = true
         do throws(CurlError) {
-            let response = try await send(request)
+            let response = try await sendInPlace(request)
             session?.note(name, response)
             return .answered(response)
         } catch {
             session?.note(name, nil)
             switch error {
-            case .unreachable(_, _, isUnsent: true), .refusedURL:
+            case .unreachable(_, _, isUnsent: true), .refusedURL, .late:
                 return .notSent(StoreFailure(error))
             case .unreachable, .tooLarge, .cancelled: return .unknown(StoreFailure(error))
             }
@@ -81,6 +102,7 @@ extension StoreFailure {
             case .tooLarge(let limitBytes): .malformed(field: "body over \(limitBytes) bytes")
             case .refusedURL(let reason): .unreachable(reason: "not sent: \(reason)")
             case .cancelled: .unreachable(reason: "cancelled")
+            case .late: .unreachable(reason: "not sent: its place in the row has passed")
             }
     }
 }

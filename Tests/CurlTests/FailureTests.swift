@@ -45,6 +45,15 @@ import Testing
         }
     }
 
+    @Test func sendsNothingWhoseTimeToStartHasPassed() async throws {
+        let server = try await TestServer.web()
+        var request = server.request("/plain")
+        request.startsBy = .now + .seconds(60)
+        #expect(await failure(of: request) == nil)
+        request.startsBy = .now - .milliseconds(1)
+        #expect(await failure(of: request) == .late)
+    }
+
     /// What was sent and not answered may have been taken.
     @Test(arguments: [false, true])
     func tellsWhatWasSentFromWhatWasNot(isSentOnce: Bool) async throws {

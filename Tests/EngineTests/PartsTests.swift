@@ -26,7 +26,7 @@ private final class Row {
         row.reserve(count, in: .zero, sent: start - trip, answered: start)
     }
 
-    func take(at now: ContinuousClock.Instant) -> Bool { row.take(at: now) }
+    func take(at now: ContinuousClock.Instant) -> Bool { row.take(at: now) != nil }
     func wouldTake(at now: ContinuousClock.Instant) -> Bool { row.wouldTake(at: now) }
     func opensAt(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant? { row.opensAt(now) }
 }
@@ -57,6 +57,15 @@ private final class Row {
         #expect(row.take(at: at(142)))
         #expect(!row.take(at: at(1000)))
         #expect(row.opensAt(at(1000)) == nil)
+    }
+
+    /// A place that is taken late leaves the less time for what comes between it and the call.
+    @Test func aPlaceSaysUntilWhenItsCallMayStart() {
+        var row = RateReservation(interval: .milliseconds(20))
+        row.reserve(2, in: .milliseconds(100), sent: at(0), answered: at(0))
+        let first = row.take(at: at(109))
+        #expect(first == CallPlace(startsBy: at(115)))
+        #expect(row.take(at: at(121))?.startsBy == at(115) + .microseconds(20_600))
     }
 
     @Test func aPlaceThatNobodyUsedInTimeIsLost() {

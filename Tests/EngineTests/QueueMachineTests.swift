@@ -44,7 +44,7 @@ import Testing
             switch action {
             case .takeSlots(let count):
                 started += settle(&machine, machine.on(.slots(count), at: at(time)), at: time)
-            case .start(let claim): started.append(claim)
+            case .start(let claim, _): started.append(claim)
             default: break
             }
         }

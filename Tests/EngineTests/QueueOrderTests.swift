@@ -40,7 +40,9 @@ import Testing
                 .reserved(
                     .granted(in: .zero, until: .someTime), calls: 1, sent: now, answered: now),
                 at: now)
-            for case .start(let claim) in machine.on(.slots(1), at: now) { started.append(claim) }
+            for case .start(let claim, _) in machine.on(.slots(1), at: now) {
+                started.append(claim)
+            }
         }
         #expect(started.map(\.purchase.id) == claims.map(\.purchase.id))
         #expect(
@@ -60,7 +62,7 @@ import Testing
         _ = machine.on(.read([late]), at: at(.seconds(5)))
         let actions = machine.on(.slots(1), at: at(.seconds(6)))
         let started = actions.compactMap { action -> Claim? in
-            if case .start(let claim) = action { claim } else { nil }
+            if case .start(let claim, _) = action { claim } else { nil }
         }
         #expect(started.map(\.claimedAt) == [world.now + .hours(1) + .seconds(1)])
     }

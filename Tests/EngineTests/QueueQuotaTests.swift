@@ -91,10 +91,37 @@ extension QueueMachineTests {
         expect(machine.on(.tick, at: at(.milliseconds(300))).contains { $0.isReservation })
     }
 
+    /// Its first call may have been too late for its place: no connection is open then.
+    @Test func aFurtherCallOfTheFirstCheckGoesAheadAlone() {
+        var (machine, actions) = filled(20, interval: .milliseconds(100))
+        func reserved(_ now: Duration) -> [QueueMachine.Action] {
+            machine.on(
+                .reserved(
+                    .granted(in: .zero, until: .someTime), calls: 1, sent: at(now),
+                    answered: at(now)),
+                at: at(now))
+        }
+        actions += reserved(.zero)
+        expect(settle(&machine, actions, at: .zero).count == 1)
+        actions = machine.on(.extraCall(7), at: at(.milliseconds(300)))
+        guard case .reserve(1, _)? = actions.last(where: { $0.isReservation }) else {
+            Issue.record("nothing is reserved, or more than one")
+            return
+        }
+        expect(
+            reserved(.milliseconds(300)).contains {
+                if case .admit(7, _) = $0 { true } else { false }
+            })
+        expect(!machine.on(.tick, at: at(.seconds(1))).contains { $0.isReservation }, "still alone")
+        expect(
+            machine.on(.answered(verdict, jitter: 0), at: at(.seconds(1)))
+                .contains { $0.isReservation })
+    }
+
     @Test func whatWasBegunGoesBeforeFurtherChecks() {
         var (machine, _) = filled(20, interval: .milliseconds(100))
         let waits = machine.on(.extraCall(7), at: at(.zero))
-        #expect(!waits.contains(.admit(7)))
+        #expect(!waits.contains { if case .admit = $0 { true } else { false } })
         _ = machine.on(
             .reserved(
                 .granted(in: .zero, until: .someTime), calls: 8, sent: at(.zero),

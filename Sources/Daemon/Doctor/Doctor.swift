@@ -177,8 +177,7 @@ package struct Doctor: Sendable {
         if isFit { await lookForUnknownApps(configuration, ledger, tell) }
         let stores = StoreCheck(factory) { app in
             // Without a database there is no quota to draw from, and no daemon that uses it.
-            guard isFit else { return }
-            _ = try? await UrgentCalls(configuration.stores, ledger).wait(for: app)
+            isFit ? UrgentCalls(configuration.stores, ledger).permit(for: app) : .free
         }
         let paused = isFit ? await pausedApps(ledger) : [:]
         for app in configuration.apps {

@@ -7,27 +7,27 @@ import Stores
 /// Asks each store once, about nothing, with the credentials of each app.
 struct StoreCheck {
     let factory: StoreClientFactory
-    let wait: @Sendable (AppKey) async -> Void
+    let permit: @Sendable (AppKey) -> CallPermit
 
     /// - Parameters:
     ///   - factory: makes the stores as the daemon does.
-    ///   - wait: is awaited before each call, so that the quota holds.
+    ///   - permit: is awaited before each call of an app, so that the quota holds.
     init(
         _ factory: StoreClientFactory,
-        beforeEachCall wait: @escaping @Sendable (AppKey) async -> Void
+        permit: @escaping @Sendable (AppKey) -> CallPermit
     ) {
         self.factory = factory
-        self.wait = wait
+        self.permit = permit
     }
 
     func run(_ app: App, _ tell: (Finding) -> Void) async {
         let clock = StoreClock()
-        let (client, wait) = (factory.client, wait)
+        let client = factory.client
         let transport = clock.listening(
             to: StoreTransport(
                 send: { request throws(CurlError) in try await client.send(request) },
                 wallClock: WallClock.now,
-                session: CallSession(CallPermit { await wait(app.key) })))
+                session: CallSession(permit(app.key))))
         do throws(ConfigurationFault) {
             try await app.ofStore.ask(with: self, transport, tell)
         } catch {
@@ -45,7 +45,7 @@ struct StoreCheck {
         _ key: AppKey, _ sentence: String, _ advice: String,
         _ probe: (Timestamp) async throws(StoreFailure) -> Void
     ) async -> Finding {
-        await wait(key)
+        await permit(key).wait()
         do throws(StoreFailure) {
             try await probe(WallClock.now())
             return .ok(key.store.rawValue, "\(key.id): \(sentence)")

@@ -108,7 +108,7 @@ struct GoogleStoreApp: StoreApp {
         of pubsub: GooglePubSub, _ check: StoreCheck, _ account: String
     ) async -> Finding {
         let advice = "grant \(account) the role Pub/Sub Subscriber on the subscription"
-        await check.wait(key)
+        await check.permit(key).wait()
         do throws(StoreFailure) {
             switch try await pubsub.probe(at: WallClock.now()) {
             case .mayBePulled:

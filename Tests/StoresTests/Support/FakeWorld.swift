@@ -33,7 +33,10 @@ final class FakeWorld: Sendable {
             },
             wallClock: { [self] in state.withLock { $0.clock } },
             session: CallSession(
-                CallPermit { [self] in state.withLock { $0.extraCalls += 1 } }))
+                CallPermit { [self] in
+                    state.withLock { $0.extraCalls += 1 }
+                    return .anyTime
+                }))
     }
 
     var requests: [HTTPRequest] { state.withLock { $0.requests } }
