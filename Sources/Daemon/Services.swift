@@ -135,23 +135,36 @@ package struct Services: Sendable {
         return apart
     }
 
-    /// The fleet as counts, of the apps of the configuration. Reads all of it in one statement, so
-    /// that takes a connection with a time-out of its own.
+    /// The fleet as counts, of the apps of the configuration.
     package func fleetOutlines() async throws(LedgerError) -> [AppKey: FleetOutline] {
+        try await readingFleet { ledger throws(LedgerError) in
+            try await ledger.fleetOutlines(of: configuration.apps.map(\.key))
+        }
+    }
+
+    /// What `renewald status` shows.
+    package func status() async throws(LedgerError) -> QueueStatus {
+        try await readingFleet { ledger throws(LedgerError) in
+            try await ledger.status(window: rules.policy.breaker.window)
+        }
+    }
+
+    /// Reads the whole fleet in one statement: that takes a connection with a time-out of its own.
+    private func readingFleet<Value: Sendable>(
+        _ read: (PostgresLedger) async throws(LedgerError) -> Value
+    ) async throws(LedgerError) -> Value {
         var settings = database
-        settings.statementTimeout = Self.longestRead
+        settings.statementTimeout = PostgresLedger.longestRead
         let ledger = PostgresLedger(settings, notifies: false)
         do throws(LedgerError) {
-            let outlines = try await ledger.fleetOutlines(of: configuration.apps.map(\.key))
+            let value = try await read(ledger)
             await ledger.close()
-            return outlines
+            return value
         } catch {
             await ledger.close()
             throw error
         }
     }
-
-    private static let longestRead = Duration.seconds(60)
 
     package func news(of channel: String) -> NotifyListener {
         NotifyListener(database, channel: channel)

@@ -31,7 +31,7 @@ struct StatusCommand: AsyncParsableCommand {
             try await Task.sleep(for: Self.sample)
             repeat {
                 let safety = services.rules.policy.breaker
-                let status = try await services.ledger.status(window: safety.window)
+                let status = try await services.status()
                 let configured = services.configuration.apps.map(\.key)
                 let report = StatusReport(
                     status, configured: configured, earlier: earlier,

@@ -171,7 +171,7 @@ struct JSONPageTests {
                     let lag = QueueStatus.Lag(events: 1, p50: .seconds(1), p99: .seconds(2))
                     return [.init(change: "expiry", lag: lag)]
                 } ?? [],
-                backfill: at.map { .init(done: 1, left: 2, startedAt: $0) })
+                backfill: at.map { .init(imported: 3, left: 2, startedAt: $0) })
         }
         func bucket(_ seconds: Int) -> QueueStatus.Bucket {
             QueueStatus.Bucket(

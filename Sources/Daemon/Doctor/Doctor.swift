@@ -162,6 +162,7 @@ package struct Doctor: Sendable {
         // What a standby can tell is told, and its one fault only once.
         var database = PostgresSettings(conninfo: configuration.database.url)
         database.makesDoWithReadOnly = true
+        database.statementTimeout = PostgresLedger.longestRead
         let ledger = PostgresLedger(database)
         if isFit {
             await lookAtKeys(configuration, ledger, tell)

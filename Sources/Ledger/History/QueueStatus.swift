@@ -7,12 +7,12 @@ package struct QueueStatus: Hashable, Sendable {
         package let key: AppKey
         /// Whether a worker has it in its configuration; nil before any has looked.
         package let isConfigured: Bool?
-        package let purchases: Int64
-        package let due: Int64
-        package let oldestDueAt: Timestamp?
-        package let nextDueAt: Timestamp?
-        package let lastVerdictAt: Timestamp?
-        package let setAside: Int64
+        package var purchases: Int64
+        package var due: Int64
+        package var oldestDueAt: Timestamp?
+        package var nextDueAt: Timestamp?
+        package var lastVerdictAt: Timestamp?
+        package var setAside: Int64
         /// Purchases with a problem, by its code.
         package var problems: [Problem.Code: Int64] = [:]
         /// Over the revokes of a day; nil when there was none.
@@ -26,13 +26,15 @@ package struct QueueStatus: Hashable, Sendable {
 
     /// What was imported since nothing waited last.
     package struct Backfill: Hashable, Sendable {
-        package let done: Int64
+        package let imported: Int64
         /// Not asked about yet.
-        package let left: Int64
+        package var left: Int64
         package let startedAt: Timestamp
 
-        package init(done: Int64, left: Int64, startedAt: Timestamp) {
-            self.done = done
+        package var done: Int64 { max(imported - left, 0) }
+
+        package init(imported: Int64, left: Int64, startedAt: Timestamp) {
+            self.imported = imported
             self.left = left
             self.startedAt = startedAt
         }
@@ -146,6 +148,9 @@ package struct QueueStatus: Hashable, Sendable {
 }
 
 extension PostgresLedger {
+    /// How long a statement may take that reads a whole fleet.
+    package static let longestRead = Duration.seconds(60)
+
     /// Reads the whole queue: for people, not for the hot path.
     /// `window` is that of the breaker.
     package func status(
@@ -154,38 +159,22 @@ extension PostgresLedger {
         let breakers = try await breakers(window: window)
         return try await attempt {
             let results = try await self.reads.pipeline([
-                SQL.statusQueue(), SQL.statusProblems(), SQL.statusWorkers(), SQL.statusBuckets(),
-                SQL.statusLag(), SQL.statusSources(), SQL.now(), SQL.statusUnhandled(),
-                SQL.statusRefunds(), SQL.dataKeyOwners(),
+                SQL.statusQueue(), SQL.statusWorkers(), SQL.statusBuckets(), SQL.statusLag(),
+                SQL.statusSources(), SQL.now(), SQL.statusUnhandled(), SQL.statusRefunds(),
+                SQL.dataKeyOwners(),
             ])
             var status = QueueStatus()
             status.breakers = breakers
-            status.now = try results[6][0].instant("now")
-            status.unhandled = try results[7].rows.map(QueueStatus.Unhandled.init)
-            for row in results[0].rows {
-                status.apps.append(
-                    QueueStatus.App(
-                        key: try row.app(), isConfigured: try row.optionalBool("configured"),
-                        purchases: try row.int64("purchases"),
-                        due: try row.int64("due"),
-                        oldestDueAt: try row.optionalInstant("oldest_due_at"),
-                        nextDueAt: try row.optionalInstant("next_due_at"),
-                        lastVerdictAt: try row.optionalInstant("last_verdict_at"),
-                        setAside: try row.int64("set_aside"),
-                        backfill: try QueueStatus.Backfill(row)))
-            }
-            for problem in try results[1].rows.compactMap(QueueStatus.ProblemCount.init) {
-                guard let index = status.apps.firstIndex(where: { $0.key == problem.app })
-                else { continue }
-                status.apps[index].problems[problem.code] = problem.purchases
-            }
-            status.workers = try results[2].rows.map { row in
+            status.now = try results[5][0].instant("now")
+            status.unhandled = try results[6].rows.map(QueueStatus.Unhandled.init)
+            status.apps = try QueueStatus.App.folded(results[0].rows)
+            status.workers = try results[1].rows.map { row in
                 QueueStatus.Worker(
                     name: try row.text("name"), startedAt: try row.instant("started_at"),
                     shards: try row.int64("shards"))
             }
-            status.buckets = try results[3].rows.map(QueueStatus.Bucket.init)
-            for row in results[4].rows {
+            status.buckets = try results[2].rows.map(QueueStatus.Bucket.init)
+            for row in results[3].rows {
                 let key = try row.app()
                 guard let index = status.apps.firstIndex(where: { $0.key == key }) else { continue }
                 let lag = QueueStatus.Lag(
@@ -198,9 +187,9 @@ extension PostgresLedger {
                     status.apps[index].lag = lag
                 }
             }
-            status.sources = try results[5].rows.map(QueueStatus.Source.init)
-            status.refunds = try results[8].rows.map(RefundStatus.init)
-            status.keysInUse = try results[9].rows.map { KeyID(bytes: try $0.bytes("key_id")) }
+            status.sources = try results[4].rows.map(QueueStatus.Source.init)
+            status.refunds = try results[7].rows.map(RefundStatus.init)
+            status.keysInUse = try results[8].rows.map { KeyID(bytes: try $0.bytes("key_id")) }
             return status
         }
     }
@@ -225,8 +214,8 @@ extension PostgresLedger {
     /// Reads which problems purchases have: for people, not for the hot path.
     package func problems() async throws(LedgerError) -> [QueueStatus.ProblemCount] {
         try await attempt {
-            try await self.reads.query(SQL.statusProblems()).rows.compactMap(
-                QueueStatus.ProblemCount.init)
+            let rows = try await self.reads.query(SQL.statusQueue()).rows
+            return try QueueStatus.App.folded(rows).flatMap(\.problemCounts)
         }
     }
 
@@ -322,24 +311,6 @@ package struct QueueDepth: Hashable, Sendable {
     }
 
     package let apps: [App]
-}
-
-extension QueueStatus.ProblemCount {
-    /// Nil for a code that this program does not know.
-    fileprivate init?(_ row: PostgresRow) throws(PostgresError) {
-        guard let code = Problem.Code(rawValue: try row.text("code")) else { return nil }
-        self.init(app: try row.app(), code: code, purchases: try row.int64("purchases"))
-    }
-}
-
-extension QueueStatus.Backfill {
-    /// Nil where nothing was imported.
-    fileprivate init?(_ row: PostgresRow) throws(PostgresError) {
-        guard let total = try row.optionalInt64("imported") else { return nil }
-        let left = try row.int64("waiting")
-        self.init(
-            done: max(total - left, 0), left: left, startedAt: try row.instant("imported_at"))
-    }
 }
 
 extension QueueStatus.Source {

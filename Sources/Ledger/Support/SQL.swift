@@ -213,7 +213,6 @@ extension SQL {
     static let statusBreakers = SQL(PackageResources.status_breakers_sql)
     static let statusBuckets = SQL(PackageResources.status_buckets_sql)
     static let statusLag = SQL(PackageResources.status_lag_sql)
-    static let statusProblems = SQL(PackageResources.status_problems_sql)
     static let statusQueue = SQL(PackageResources.status_queue_sql)
     static let statusRefunds = SQL(PackageResources.status_refunds_sql)
     static let statusSources = SQL(PackageResources.status_sources_sql)
