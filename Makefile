@@ -20,7 +20,7 @@ DECODER ?= all
 SEED ?= 1
 FLEET ?= 300
 FEATURES ?= drawn
-# How often `crash` kills (1000 without), and `failover` loses the leader (20).
+# How often `crash` kills (1000 without), `failover` loses the leader (20), and `partitions` makes each cut (2).
 N ?=
 # What `sanitize` looks for.
 SANITIZERS ?= thread address
@@ -37,12 +37,12 @@ SOURCES := Sources Tests Package.swift
 SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build packaged build-tests test fuzz fuzz-coverage soak lives crash failover quota sanitize mutants demo demo-migration conformance bench bench-idle bench-first-day bench-scale bench-lag deb release pictures install lint format clean
+.PHONY: help deps build packaged build-tests test fuzz fuzz-coverage soak lives crash failover partitions quota sanitize mutants demo demo-migration conformance bench bench-idle bench-first-day bench-scale bench-lag deb release pictures install lint format clean
 
 help: ## Lists what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-deps: ## Installs the Debian packages that are missing, for everything but `failover`
+deps: ## Installs the Debian packages that are missing, for everything but `failover` and `partitions`
 	@scripts/install-deps all
 
 # Each command installs what it needs: `deps-demo` for `demo`, and so on.
@@ -97,6 +97,11 @@ crash: deps-test ## Kills programs and servers at random instants (N=1000 times)
 failover: deps-failover ## Loses the leader of a cluster under Patroni, under load (N=20 times), and counts what is lost; as root
 	$(SWIFT) build --build-tests $(CHECKED)
 	@SWIFT="$(SWIFT)" scripts/failover $(N)
+
+partitions: deps-partitions ## Cuts two workers off from the database and the stores (N=2 times each way), under load, and counts what is lost; as root
+	$(SWIFT) build --build-tests $(CHECKED)
+	@$(MAKE) --no-print-directory build CONFIGURATION=release
+	@RENEWALD_BIN="$$($(SWIFT) build -c release --show-bin-path)" SWIFT="$(SWIFT)" scripts/partitions $(N)
 
 quota: deps-test ## Counts calls at the stores while three workers come and go (MINUTES=60), on a quiet machine
 	$(SWIFT) build --build-tests $(CHECKED)

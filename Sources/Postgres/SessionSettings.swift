@@ -41,7 +41,12 @@ extension PostgresSettings {
             ]
         }
         if span == .session {
+            // A server whose client is gone without a word, in the middle of a pipeline, waits for
+            // the rest of it: no other limit counts there, and the transaction keeps its locks. On
+            // a local socket these do nothing.
             settings += [
+                ("tcp_keepalives_idle", "5"), ("tcp_keepalives_interval", "2"),
+                ("tcp_keepalives_count", "3"), ("tcp_user_timeout", "10s"),
                 ("client_connection_check_interval", "2s"), ("idle_session_timeout", "0"),
                 ("default_transaction_isolation", "read committed"),
                 ("default_transaction_deferrable", "off"),

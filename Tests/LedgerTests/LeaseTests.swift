@@ -138,6 +138,23 @@ import Testing
         #expect(try await stage.number("SELECT count(*) FROM renewald.event") == 1)
     }
 
+    /// Its owner may be cut off in the middle of a commit, and the server does not know of it yet.
+    @Test func aTakeOverLeavesAShardThatAnotherSessionHolds() async throws {
+        let stage = try await Stage()
+        _ = try await stage.takeAll()
+        try await stage.beside.script("UPDATE renewald.shard SET lease_until = 'epoch'")
+        let heir = WorkerID.random()
+        try await stage.session("cut off").transaction { connection in
+            try await connection.query(
+                PostgresStatement(
+                    "SELECT FROM renewald.shard WHERE shard = 7 FOR NO KEY UPDATE"))
+            let taken = try await stage.ledger.takeShards(heir, limit: 256, lease: .seconds(60))
+            #expect(taken.count == 255 && !taken.contains { $0.shard == 7 })
+        }
+        let left = try await stage.ledger.takeShards(heir, limit: 256, lease: .seconds(60))
+        #expect(left.map(\.shard) == [7])
+    }
+
     @Test func countsTheWorkersThatAreAlive() async throws {
         let stage = try await Stage()
         let (one, two) = (WorkerID.random(), WorkerID.random())

@@ -118,6 +118,24 @@ import Testing
         }
     }
 
+    /// Else a server whose client was cut off in a pipeline keeps its locks for hours.
+    @Test func theServerSoonNoticesThatItsClientIsGone() async throws {
+        let server = try await ScratchCluster(
+            .init(settings: [
+                "listen_addresses": "127.0.0.1", "port": String(try FreePort.next()),
+            ]))
+        let conninfo = server.conninfo().replacingOccurrences(
+            of: server.socketDirectory, with: "127.0.0.1")
+        let connection = PostgresConnection(PostgresSettings(conninfo: conninfo))
+        for (setting, value) in [
+            ("tcp_keepalives_idle", "5"), ("tcp_keepalives_interval", "2"),
+            ("tcp_keepalives_count", "3"), ("tcp_user_timeout", "10000"),
+        ] {
+            let shown = PostgresStatement("SELECT current_setting($1) AS value", [.text(setting)])
+            #expect(try await connection.query(shown)[0].text("value") == value, "\(setting)")
+        }
+    }
+
     // MARK: Limits and cancelling
 
     @Test func aSlowStatementIsOverload() async throws {

@@ -66,7 +66,7 @@ final class LossRun {
         let latency = Int.random(in: 0...40, using: &generator)
         try await stage.control("latency", #"{"milliseconds":\#(latency)}"#)
         let text = try String(contentsOfFile: stage.configurationFile, encoding: .utf8)
-        watch = CommitWatch()
+        watch = CommitWatch(PatroniCluster.conninfo(database: "app"))
         workers = try [PatroniCluster.throughProxy, PatroniCluster.direct].enumerated().map {
             let file = "\(stage.folder)/worker-\($0.offset).toml"
             try text.replacingOccurrences(of: stage.conninfo, with: $0.element)
@@ -178,34 +178,5 @@ final class LossRun {
         print(
             "failover: \(world.buyers) purchases, \(events) events; "
                 + "the longest from a submission to its grant: \(waited) s")
-    }
-}
-
-/// The world goes on: the next turn begins when all that was bought has been seen as granted.
-private actor Load {
-    private(set) var world: KillWorld
-    private let watch: CommitWatch
-    private var generator: SeededGenerator
-    private var isStopped = false
-
-    init(_ world: KillWorld, _ watch: CommitWatch, _ generator: SeededGenerator) {
-        (self.world, self.watch, self.generator) = (world, watch, generator)
-    }
-
-    func stop() { isStopped = true }
-
-    func run() async throws {
-        while !isStopped {
-            try Task.checkCancellation()
-            let before = watch.count
-            var (world, generator) = (self.world, self.generator)
-            try await world.turn(using: &generator)
-            (self.world, self.generator) = (world, generator)
-            let watch = watch
-            try await Poll.until("a turn is told", within: .seconds(180), every: .milliseconds(50))
-            {
-                watch.count > before
-            }
-        }
     }
 }

@@ -3,7 +3,7 @@ import Postgres
 import Synchronization
 import TestSupport
 
-/// Sees from outside, by way of the proxy, when renewald has committed something, and where.
+/// Sees from outside when renewald has committed something, and where.
 final class CommitWatch: Sendable {
     /// When it was seen first that there are more events.
     struct Sight {
@@ -13,11 +13,16 @@ final class CommitWatch: Sendable {
         let instant: ContinuousClock.Instant
     }
 
-    private let connection = PostgresConnection(
-        PostgresSettings(
-            conninfo: PatroniCluster.conninfo(database: "app"), applicationName: "watch",
-            connectTimeout: .seconds(2), statementTimeout: .seconds(2)))
+    private let connection: PostgresConnection
     private let sights = Mutex<[Sight]>([])
+
+    /// - Parameter conninfo: by way of a proxy, if there is one.
+    init(_ conninfo: String) {
+        connection = PostgresConnection(
+            PostgresSettings(
+                conninfo: conninfo, applicationName: "watch", connectTimeout: .seconds(2),
+                statementTimeout: .seconds(2)))
+    }
 
     var latest: Sight? { sights.withLock(\.last) }
 
@@ -50,6 +55,13 @@ final class CommitWatch: Sendable {
             else { return nil }
             return sights[lost + 1].instant - sights[lost].instant
         }
+    }
+
+    /// How long nothing was seen at most.
+    func longestPause(since start: ContinuousClock.Instant) -> Duration {
+        let instants = sights.withLock { $0.map(\.instant) }
+        return zip(instants, instants.dropFirst()).filter { $1 > start }.map { $1 - $0 }.max()
+            ?? .zero
     }
 
     private static let question = """
