@@ -36,11 +36,11 @@ extension QueueMachine {
         guard isInSession else { return Array(repeating: .giveSlot, count: count) }
         var actions: [Action] = []
         for _ in 0..<count {
-            guard let claim = buffer.popLast() else {
+            guard !buffer.isEmpty, let place = takePlace(at: now), let claim = buffer.popLast()
+            else {
                 actions.append(.giveSlot)
                 continue
             }
-            let place = takePlace(at: now) ?? .anyTime
             _ = circuit.admits(at: time(now))
             inFlight += 1
             unsettled += 1

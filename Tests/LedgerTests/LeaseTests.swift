@@ -142,14 +142,19 @@ import Testing
     @Test func aTakeOverLeavesAShardThatAnotherSessionHolds() async throws {
         let stage = try await Stage()
         _ = try await stage.takeAll()
-        try await stage.beside.script("UPDATE renewald.shard SET lease_until = 'epoch'")
+        try await stage.beside.script(
+            "UPDATE renewald.shard SET lease_until = now() - (CASE shard WHEN 7 THEN 2 ELSE 1 END)"
+                + " * interval '1 day'")
         let heir = WorkerID.random()
         try await stage.session("cut off").transaction { connection in
             try await connection.query(
                 PostgresStatement(
                     "SELECT FROM renewald.shard WHERE shard = 7 FOR NO KEY UPDATE"))
-            let taken = try await stage.ledger.takeShards(heir, limit: 256, lease: .seconds(60))
-            #expect(taken.count == 255 && !taken.contains { $0.shard == 7 })
+            // It has waited for longest, and still another one is taken.
+            let first = try await stage.ledger.takeShards(heir, limit: 1, lease: .seconds(60))
+            #expect(first.count == 1 && first.first?.shard != 7)
+            let others = try await stage.ledger.takeShards(heir, limit: 256, lease: .seconds(60))
+            #expect(others.count == 254 && !others.contains { $0.shard == 7 })
         }
         let left = try await stage.ledger.takeShards(heir, limit: 256, lease: .seconds(60))
         #expect(left.map(\.shard) == [7])

@@ -5,18 +5,12 @@
 -- its crash is not counted, and it is due.
 -- $1 uuid (worker); $2 int8 (lease, microseconds); $3 int4; $4 int2; $5 text (the problem of what is set
 -- aside). One row a shard: its new epoch, whether it was left in order, what was in hand.
-WITH free AS MATERIALIZED (
-    SELECT shard.shard
+WITH locked AS MATERIALIZED (
+    SELECT shard.shard, shard.clean, shard.in_hand
     FROM renewald.shard
     WHERE shard.lease_until < now()
     ORDER BY shard.lease_until, shard.shard
     LIMIT $3
-), locked AS MATERIALIZED (
-    SELECT shard.shard, shard.clean, shard.in_hand
-    FROM renewald.shard
-    JOIN free USING (shard)
-    WHERE shard.lease_until < now()
-    ORDER BY shard.shard
     FOR NO KEY UPDATE OF shard SKIP LOCKED
 ), taken AS (
     UPDATE renewald.shard

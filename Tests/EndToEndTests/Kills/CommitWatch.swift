@@ -87,6 +87,11 @@ enum Poll {
         }
     }
 
+    /// In seconds, for people.
+    static func text(_ duration: Duration) -> String {
+        String(format: "%.1f", duration / .seconds(1))
+    }
+
     /// The pace at which something is looked at that tells nobody when it changes.
     static func pause(_ pace: Duration) async {
         await withCheckedContinuation { continuation in

@@ -14,6 +14,16 @@ struct KillWorld {
         var review: Int?
     }
 
+    /// What it needs of renewald's configuration.
+    static let settings = """
+        [refunds]
+        answer = "app"
+        customer_consented = true
+        [safety]
+        breaker_floor = 100000
+
+        """
+
     private let stage: Stage
     private let renews: Bool
     private let patience: Duration

@@ -72,16 +72,7 @@ final class CutRun {
     private init(on stage: Stage, reaching directory: String, seed: UInt64) async throws {
         self.stage = stage
         generator = SeededGenerator(seed: seed)
-        try stage.configure(
-            """
-            [refunds]
-            answer = "app"
-            customer_consented = true
-            [safety]
-            breaker_floor = 100000
-            [engine]
-            lease = "PT15S"
-            """, rate: 100)
+        try stage.configure(KillWorld.settings + "[engine]\nlease = \"PT15S\"", rate: 100)
         try stage.subscribe()
         watch = CommitWatch(stage.conninfo)
         let text = try String(contentsOfFile: stage.configurationFile, encoding: .utf8)
@@ -145,7 +136,7 @@ final class CutRun {
             }
             return try await owners() == (cut.workers.count == 2 ? [] : [256])
         }
-        var told = "\(Self.text(ContinuousClock.now - began)) s until it shows"
+        var told = "\(Poll.text(ContinuousClock.now - began)) s until it shows"
         if cut.workers.count == 1 {
             let before = watch.count
             try await Poll.until("the other one commits", within: Self.patience) {
@@ -153,7 +144,7 @@ final class CutRun {
             }
             let pause = watch.longestPause(since: began)
             longest = max(longest, pause)
-            told += ", nothing committed for \(Self.text(pause)) s"
+            told += ", nothing committed for \(Poll.text(pause)) s"
         }
         print("partitions: \(cut): \(told)")
         for worker in cut.workers {
@@ -204,9 +195,5 @@ final class CutRun {
         let broken = try await Audit.broken(stage.database)
         guard broken.isEmpty else { throw StageFailure("in the end: \(broken)") }
         return try await world.tally()
-    }
-
-    static func text(_ duration: Duration) -> String {
-        String(format: "%.1f", duration / .seconds(1))
     }
 }

@@ -21,7 +21,7 @@ struct CutTests {
         for fault in found.faults { print("partitions: \(fault)") }
         print(
             "cuts \(rounds * 9), lost \(found.lost), doubled \(found.doubled), "
-                + "longest pause \(CutRun.text(longest)) s")
+                + "longest pause \(Poll.text(longest)) s")
         #expect(found.faults.isEmpty)
     }
 }

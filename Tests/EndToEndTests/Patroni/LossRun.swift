@@ -54,14 +54,7 @@ final class LossRun {
             """
             CREATE ROLE renewald LOGIN PASSWORD 'change-me-worker' IN ROLE renewald_worker
             """)
-        try stage.configure(
-            """
-            [refunds]
-            answer = "app"
-            customer_consented = true
-            [safety]
-            breaker_floor = 100000
-            """, rate: 100_000)
+        try stage.configure(KillWorld.settings, rate: 100_000)
         try stage.subscribe()
         let latency = Int.random(in: 0...40, using: &generator)
         try await stage.control("latency", #"{"milliseconds":\#(latency)}"#)
@@ -124,7 +117,7 @@ final class LossRun {
         }
         guard let pause = watch.pause(after: before.server) else { return }
         pauses.append(pause)
-        let told = "\(loss) (\(leader.name)), pause \(Self.text(pause)) s"
+        let told = "\(loss) (\(leader.name)), pause \(Poll.text(pause)) s"
         print("failover: \(number) of \(losses): \(told)")
         try await cluster.bringBack(leader, from: loss)
         try await cluster.waitUntilWhole()
@@ -140,10 +133,6 @@ final class LossRun {
         let broken = try await Audit.broken(connection)
         await connection.close()
         guard broken.isEmpty else { throw StageFailure("\(when): \(broken)") }
-    }
-
-    static func text(_ duration: Duration) -> String {
-        String(format: "%.1f", duration / .seconds(1))
     }
 
     // MARK: The end

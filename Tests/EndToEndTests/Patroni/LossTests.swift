@@ -20,7 +20,7 @@ struct LossTests {
         for fault in found.faults { print("failover: \(fault)") }
         print(
             "losses \(losses), lost \(found.lost), doubled \(found.doubled), "
-                + "longest pause \(LossRun.text(longest)) s")
+                + "longest pause \(Poll.text(longest)) s")
         #expect(found.faults.isEmpty)
     }
 }
