@@ -188,9 +188,10 @@ extension AppQueue {
         var next: (Claim, CallPlace)? = (first, place)
         while let (claim, place) = next {
             let pass = context.pass
+            let start = ContinuousClock.now
             let check = await pass.ask(claim, permit.beginning(at: place))
             let answer = check.call.answer
-            await take(.answered(answer, jitter: check.moment.jitter))
+            await take(.answered(answer, since: start, jitter: check.moment.jitter))
             await context.shareRetryAfter(answer, of: lane.app)
             // A check that a stop has cut short has not failed: it stays due.
             if !Task.isCancelled, check.isToBeDecided {

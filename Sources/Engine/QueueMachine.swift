@@ -45,8 +45,8 @@ struct QueueMachine {
         case slots(Int)
         /// The claim was not started: another worker may have its shard.
         case notStarted
-        /// A store has answered.
-        case answered(Answer, jitter: Double)
+        /// A store has answered a check that began then.
+        case answered(Answer, since: Instant, jitter: Double)
         /// A check has nothing more to do: its outcome was handed over.
         case settled
         /// A check waits for a call beyond its first.
@@ -233,7 +233,8 @@ extension QueueMachine {
             unsettled -= 1
             circuit.abandonProbe()
             return [.giveSlot]
-        case .answered(let answer, let jitter): return answered(answer, jitter, at: now)
+        case .answered(let answer, let start, let jitter):
+            return answered(answer, since: start, jitter, at: now)
         case .settled:
             unsettled -= 1
             return []
@@ -276,7 +277,7 @@ extension QueueMachine {
     }
 
     private mutating func answered(
-        _ answer: Answer, _ jitter: Double, at now: Instant
+        _ answer: Answer, since start: Instant, _ jitter: Double, at now: Instant
     ) -> [Action] {
         inFlight -= 1
         followsAt = now
@@ -284,11 +285,11 @@ extension QueueMachine {
         let (before, share) = (circuit.position, pace.share)
         switch answer {
         case .verdict, .contested, .doubt:
-            circuit.succeeded()
+            circuit.succeeded(startedAt: time(start))
             pace.answered(at: now)
             window = min(window + 8, limits.inFlight)
         case .failure(let failure):
-            circuit.failed(failure, at: time(now), jitter: jitter)
+            circuit.failed(failure, startedAt: time(start), at: time(now), jitter: jitter)
             if failure.concernsWholeApp { window = max(window / 2, 1) }
             if before == .closed, circuit.position == .open {
                 actions.append(.circuitOpened(failure))

@@ -8,6 +8,8 @@ package struct StoreCircuit: Hashable, Sendable {
     package private(set) var opensUntil: Timestamp?
     private var failures = 0
     private var openings = 0
+    /// When it opened last. What was under way then says nothing new, however late it comes.
+    private var openedAt: Timestamp?
 
     /// Failures in a row that open it.
     package static let failureLimit = 5
@@ -39,32 +41,40 @@ package struct StoreCircuit: Hashable, Sendable {
         if position == .probing { position = .open }
     }
 
-    package mutating func succeeded() {
+    /// A call that was admitted has been answered.
+    ///
+    /// - Parameter startedAt: the call, by the clock that `admits` is asked with.
+    package mutating func succeeded(startedAt: Timestamp) {
+        guard !isOld(startedAt) else { return }
+        let openedAt = openedAt
         self = StoreCircuit()
+        self.openedAt = openedAt
     }
 
     /// A call that was admitted has failed.
     ///
     /// - Parameters:
     ///   - failure: only what concerns the whole app counts.
-    ///   - now: by the clock that `admits` is asked with.
+    ///   - startedAt: the call, by the clock that `admits` is asked with.
+    ///   - now: by the same clock.
     ///   - jitter: 0 to 1; the pause is drawn from its upper half.
     package mutating func failed(
-        _ failure: StoreFailure, at now: Timestamp, jitter: Double
+        _ failure: StoreFailure, startedAt: Timestamp, at now: Timestamp, jitter: Double
     ) {
+        guard !isOld(startedAt) else {
+            // But how long to wait is news.
+            if position != .closed, case .throttled(let retryAfter?) = failure {
+                opensUntil = max(opensUntil ?? now, now + retryAfter)
+            }
+            return
+        }
         guard failure.concernsWholeApp else { return abandonProbe() }
         failures += 1
-        // Calls that were under way when it opened say nothing new: the pause stays as it is.
         let opensNow =
             position == .probing || position == .closed && failures >= Self.failureLimit
         var pause = Self.firstPause * (1 << min(openings, 5)) * (0.5 + 0.5 * jitter)
         switch failure {
         case .throttled(let retryAfter):
-            // What was under way when it opened says nothing new but how long to wait.
-            guard position != .open else {
-                if let retryAfter { opensUntil = max(opensUntil ?? now, now + retryAfter) }
-                return
-            }
             // The store has spoken for the whole app: no second call is needed to believe it.
             pause = max(retryAfter ?? pause, pause)
         case .refused:
@@ -76,6 +86,11 @@ package struct StoreCircuit: Hashable, Sendable {
         }
         position = .open
         openings += 1
+        openedAt = now
         opensUntil = max(opensUntil ?? now, now + pause)
+    }
+
+    private func isOld(_ startedAt: Timestamp) -> Bool {
+        openedAt.map { startedAt <= $0 } ?? false
     }
 }

@@ -66,11 +66,12 @@ import Testing
     @Test func beginsWithFewAndTakesMoreAsTheStoreAnswers() {
         var (machine, actions) = filled(100, inFlight: 24)
         expect(settle(&machine, actions, at: .zero).count == QueueMachine.firstWindow)
-        actions = machine.on(.answered(verdict, jitter: 0), at: at(.seconds(1)))
+        actions = machine.on(.answered(verdict, since: at(.zero), jitter: 0), at: at(.seconds(1)))
         _ = settle(&machine, actions, at: .seconds(1))
         #expect(machine.window == 16)
         for _ in 0..<5 {
-            actions = machine.on(.answered(verdict, jitter: 0), at: at(.seconds(1)))
+            actions = machine.on(
+                .answered(verdict, since: at(.zero), jitter: 0), at: at(.seconds(1)))
             _ = settle(&machine, actions, at: .seconds(1))
         }
         #expect(machine.window == 24, "no more than may be under way")
@@ -110,7 +111,7 @@ import Testing
     @Test func aFailureOfTheWholeAppHalvesWhatIsUnderWay() {
         var (machine, actions) = filled(100)
         _ = settle(&machine, actions, at: .zero)
-        _ = machine.on(.answered(outage, jitter: 0), at: at(.seconds(1)))
+        _ = machine.on(.answered(outage, since: at(.zero), jitter: 0), at: at(.seconds(1)))
         #expect(machine.window == QueueMachine.firstWindow / 2)
         actions = []
     }
@@ -121,7 +122,8 @@ import Testing
         _ = settle(&machine, actions, at: .zero)
         let failure = Answer.failure(.rejected(reason: "status 400"))
         for _ in 0..<8 {
-            actions = machine.on(.answered(failure, jitter: 0), at: at(.seconds(1)))
+            actions = machine.on(
+                .answered(failure, since: at(.zero), jitter: 0), at: at(.seconds(1)))
             #expect(!actions.contains { if case .circuitOpened = $0 { true } else { false } })
         }
         #expect(machine.window == QueueMachine.firstWindow)
@@ -141,7 +143,7 @@ import Testing
     @Test func outcomesThatWaitForTheCommitterHoldTheNextChecks() {
         var (machine, actions) = filled(20, inFlight: 4)
         expect(settle(&machine, actions, at: .zero).count == 4)
-        actions = machine.on(.answered(verdict, jitter: 0), at: at(.seconds(1)))
+        actions = machine.on(.answered(verdict, since: at(.zero), jitter: 0), at: at(.seconds(1)))
         expect(settle(&machine, actions, at: .seconds(1)).isEmpty, "it has not settled")
         actions = machine.on(.settled, at: at(.seconds(1)))
         expect(settle(&machine, actions, at: .seconds(1)).count == 1)
@@ -200,7 +202,8 @@ import Testing
         _ = settle(&machine, actions, at: .zero)
         actions = []
         for _ in 0..<QueueMachine.firstWindow {
-            actions += machine.on(.answered(outage, jitter: 1), at: at(.seconds(1)))
+            actions += machine.on(
+                .answered(outage, since: at(.zero), jitter: 1), at: at(.seconds(1)))
             _ = machine.on(.settled, at: at(.seconds(1)))
         }
         #expect(actions.contains { if case .circuitOpened = $0 { true } else { false } })
@@ -227,7 +230,8 @@ import Testing
     @Test func aProbeThatIsAnsweredClosesIt() {
         var machine = opened()
         _ = settle(&machine, machine.on(.tick, at: at(.seconds(10))), at: .seconds(10))
-        let actions = machine.on(.answered(verdict, jitter: 0), at: at(.seconds(11)))
+        let actions = machine.on(
+            .answered(verdict, since: at(.seconds(10)), jitter: 0), at: at(.seconds(11)))
         #expect(actions.contains(.circuitClosed))
         expect(!settle(&machine, actions, at: .seconds(11)).isEmpty)
     }
@@ -246,7 +250,7 @@ import Testing
             &machine, machine.on(.kept(others, fresh: 2), at: at(.zero)), at: .zero)
         #expect(Set(started) == Set(others))
         for _ in started {
-            _ = machine.on(.answered(verdict, jitter: 0.5), at: at(.seconds(1)))
+            _ = machine.on(.answered(verdict, since: at(.zero), jitter: 0.5), at: at(.seconds(1)))
             _ = machine.on(.settled, at: at(.seconds(1)))
         }
         expect(machine.on(.read([poison]), at: at(.seconds(2))).contains(.keep([poison])))
@@ -280,7 +284,7 @@ import Testing
         // What was read so far is behind it.
         _ = machine.on(.read([]), at: at(.zero))
         #expect(machine.isInSession, "a check is under way")
-        _ = machine.on(.answered(verdict, jitter: 0), at: at(.seconds(1)))
+        _ = machine.on(.answered(verdict, since: at(.zero), jitter: 0), at: at(.seconds(1)))
         _ = machine.on(.settled, at: at(.seconds(1)))
         #expect(machine.isInSession, "it has not looked since")
         _ = machine.on(.tick, at: at(.seconds(2)))

@@ -42,7 +42,7 @@ extension QueueMachineTests {
         #expect(machine.wakesAt(after: at(.seconds(1))) == at(.seconds(2)))
         var hanging = machine
         expect(hanging.on(.tick, at: at(.seconds(2))).contains { $0.isReservation }, "it hangs")
-        actions = machine.on(.answered(verdict, jitter: 0), at: at(.seconds(1)))
+        actions = machine.on(.answered(verdict, since: at(.zero), jitter: 0), at: at(.seconds(1)))
         guard case .reserve(let calls, let stretch)? = actions.last(where: { $0.isReservation })
         else {
             Issue.record("nothing is reserved")
@@ -114,7 +114,7 @@ extension QueueMachineTests {
             })
         expect(!machine.on(.tick, at: at(.seconds(1))).contains { $0.isReservation }, "still alone")
         expect(
-            machine.on(.answered(verdict, jitter: 0), at: at(.seconds(1)))
+            machine.on(.answered(verdict, since: at(.zero), jitter: 0), at: at(.seconds(1)))
                 .contains { $0.isReservation })
     }
 

@@ -81,7 +81,8 @@ import Testing
             at: start)
         _ = machine.on(.slots(1), at: start)
         let actions = machine.on(
-            .answered(.failure(.throttled(retryAfter: nil)), jitter: 1), at: at(.milliseconds(50)))
+            .answered(.failure(.throttled(retryAfter: nil)), since: start, jitter: 1),
+            at: at(.milliseconds(50)))
         #expect(actions.contains(.paceMoved))
         #expect(machine.circuit.position == .open)
         #expect(machine.pace.share == CallPace.cut)

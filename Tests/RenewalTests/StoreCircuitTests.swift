@@ -14,7 +14,7 @@ import Testing
             let now = Self.start + .milliseconds(100) * tenth
             guard circuit.admits(at: now) else { continue }
             calls += 1
-            circuit.failed(failure, at: now, jitter: jitter())
+            circuit.failed(failure, startedAt: now, at: now, jitter: jitter())
         }
         return (calls, circuit)
     }
@@ -49,10 +49,12 @@ import Testing
     @Test func aBurstOfThrottledAnswersPausesAsOneDoes() {
         var circuit = StoreCircuit()
         for _ in 0..<40 {
-            circuit.failed(.throttled(retryAfter: nil), at: Self.start, jitter: 0.999)
+            circuit.failed(
+                .throttled(retryAfter: nil), startedAt: Self.start, at: Self.start, jitter: 0.999)
         }
         #expect(circuit.wouldAdmit(at: Self.start + .seconds(2)))
-        circuit.failed(.throttled(retryAfter: .seconds(30)), at: Self.start, jitter: 0)
+        circuit.failed(
+            .throttled(retryAfter: .seconds(30)), startedAt: Self.start, at: Self.start, jitter: 0)
         #expect(!circuit.wouldAdmit(at: Self.start + .seconds(29)))
         #expect(circuit.wouldAdmit(at: Self.start + .seconds(30)))
     }
@@ -61,13 +63,13 @@ import Testing
     @Test func eachThrottledProbePausesForLonger() {
         var circuit = StoreCircuit()
         var (now, pauses) = (Self.start, [Duration]())
-        circuit.failed(.throttled(retryAfter: nil), at: now, jitter: 1)
+        circuit.failed(.throttled(retryAfter: nil), startedAt: now, at: now, jitter: 1)
         for _ in 0..<7 {
             let until = circuit.opensUntil ?? now
             pauses.append(until - now)
             now = until
             #expect(admissions(&circuit, at: now) == 1)
-            circuit.failed(.throttled(retryAfter: nil), at: now, jitter: 1)
+            circuit.failed(.throttled(retryAfter: nil), startedAt: now, at: now, jitter: 1)
         }
         #expect(pauses == [2, 4, 8, 16, 32, 64, 64].map { .seconds($0) })
     }
@@ -84,7 +86,7 @@ import Testing
         let now = Self.start + .hours(1) + .seconds(64)
         #expect(circuit.wouldAdmit(at: now))
         #expect(admissions(&circuit, at: now) == 1)
-        circuit.succeeded()
+        circuit.succeeded(startedAt: now)
         #expect(circuit.position == .closed)
         #expect(admissions(&circuit, at: now) == 3)
     }
@@ -92,7 +94,8 @@ import Testing
     @Test func asksOneAtATimeWhileOpen() {
         var circuit = StoreCircuit()
         for _ in 0..<StoreCircuit.failureLimit {
-            circuit.failed(.unreachable(reason: "time-out"), at: Self.start, jitter: 0)
+            circuit.failed(
+                .unreachable(reason: "time-out"), startedAt: Self.start, at: Self.start, jitter: 0)
         }
         #expect(circuit.position == .open)
         #expect(admissions(&circuit, at: Self.start) == 0)
@@ -106,18 +109,43 @@ import Testing
     @Test func callsThatFailTogetherOpenItOnce() {
         var circuit = StoreCircuit()
         for _ in 0..<200 where circuit.admits(at: Self.start) || circuit.position == .open {
-            circuit.failed(.unreachable(reason: "reset"), at: Self.start, jitter: 0.999)
+            circuit.failed(
+                .unreachable(reason: "reset"), startedAt: Self.start, at: Self.start, jitter: 0.999)
         }
         #expect(circuit.wouldAdmit(at: Self.start + .seconds(4)))
+    }
+
+    /// What the store said before it asked for fewer calls takes nothing of that back.
+    @Test func whatWasUnderWayWhenItOpenedNeitherClosesItNorEndsAProbe() {
+        var circuit = StoreCircuit()
+        let now = Self.start
+        circuit.failed(.throttled(retryAfter: nil), startedAt: now, at: now, jitter: 1)
+        circuit.succeeded(startedAt: now - .milliseconds(20))
+        #expect(circuit.position == .open)
+        #expect(admissions(&circuit, at: now + .seconds(2)) == 1)
+        let outage = StoreFailure.unreachable(reason: "time-out")
+        for failure in [outage, .rejected(reason: "400")] {
+            circuit.failed(failure, startedAt: now, at: now + .seconds(3), jitter: 1)
+        }
+        circuit.succeeded(startedAt: now)
+        #expect(circuit.position == .probing)
+        #expect(admissions(&circuit, at: now + .seconds(3)) == 0)
+        circuit.succeeded(startedAt: now + .seconds(2))
+        for _ in 0..<StoreCircuit.failureLimit {
+            circuit.failed(outage, startedAt: now, at: now + .seconds(30), jitter: 1)
+        }
+        #expect(circuit.position == .closed, "those that time out later are of before, too")
     }
 
     @Test func anAnswerBetweenFailuresKeepsItClosed() {
         var circuit = StoreCircuit()
         for _ in 0..<100 {
             for _ in 1..<StoreCircuit.failureLimit {
-                circuit.failed(.unreachable(reason: "time-out"), at: Self.start, jitter: 0)
+                circuit.failed(
+                    .unreachable(reason: "time-out"), startedAt: Self.start, at: Self.start,
+                    jitter: 0)
             }
-            circuit.succeeded()
+            circuit.succeeded(startedAt: Self.start)
         }
         #expect(circuit.position == .closed)
     }
