@@ -24,6 +24,7 @@ package struct RateReservation {
     static let leastMargin = Duration.milliseconds(30)
     /// From the start of a call on an open connection until the store counts it.
     static let transit = Duration.milliseconds(15)
+    private static let mostUnderWay = 1000
     /// However slow the database is, the next reservation is long enough to be of use.
     private static let mostMargin = Duration.seconds(60)
 
@@ -88,8 +89,11 @@ package struct RateReservation {
             left -= 1
             nextAt += interval
         }
-        return CallPlace(startsBy: nextAt + lateness)
+        return isDense ? .anyTime : CallPlace(startsBy: nextAt + lateness)
     }
+
+    /// The margin has room for more calls than are ever under way: none is too late.
+    private var isDense: Bool { interval * Self.mostUnderWay <= Self.leastMargin }
 
     /// Whether `take` would give a place.
     func wouldTake(at now: ContinuousClock.Instant) -> Bool {

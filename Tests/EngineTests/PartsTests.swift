@@ -68,6 +68,16 @@ private final class Row {
         #expect(row.take(at: at(121))?.startsBy == at(115) + .microseconds(20_600))
     }
 
+    /// In a row that no store allows nothing is too late, and nobody takes a second place.
+    @Test func aPlaceMayBeUsedLateWhereTheMarginHasRoomForAllThatIsUnderWay() {
+        for (interval, isAnyTime) in [(Duration.microseconds(25), true), (.milliseconds(1), false)]
+        {
+            var row = RateReservation(interval: interval)
+            row.reserve(1, in: .zero, sent: start, answered: start)
+            #expect((row.take(at: start) == .anyTime) == isAnyTime)
+        }
+    }
+
     @Test func aPlaceThatNobodyUsedInTimeIsLost() {
         let row = Row(interval: .milliseconds(5))
         row.reserve(50, from: at(0))
