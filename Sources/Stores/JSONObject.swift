@@ -149,23 +149,34 @@ struct JSONObject: Sendable {
 
     /// Compared byte by byte, and what is written with escapes as what it means.
     private func place(of name: String) throws(StoreFailure) -> Int? {
-        let length = name.utf8.count
+        let (nodes, bytes, utf8) = (tree.nodes, tree.bytes, name.utf8)
+        let (every, text, wanted) = (nodes.span, bytes.span, utf8.span)
+        let end = every[node].next
         var found: Int?
         var child = node + 1
-        while child < tree.nodes[node].next {
-            let key = tree.nodes[child]
-            let written = tree.bytes[key.start..<key.end]
+        while child < end {
+            let key = every[child]
             let isMeant =
                 key.kind == .escapedText
-                ? JSONText.unescaped(written).map { $0.utf8.elementsEqual(name.utf8) } ?? false
-                : written.count == length && written.elementsEqual(name.utf8)
+                ? JSONText.unescaped(bytes[key.start..<key.end]).map { $0.utf8.elementsEqual(utf8) }
+                    ?? false
+                : text.extracting(key.start..<key.end).holds(wanted)
             if isMeant {
                 guard found == nil else { throw failure(at: name) }
                 found = child + 1
             }
-            child = tree.nodes[child + 1].next
+            child = every[child + 1].next
         }
         return found
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether the bytes are the same.
+    fileprivate func holds(_ other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        for index in indices where self[index] != other[index] { return false }
+        return true
     }
 }
 
