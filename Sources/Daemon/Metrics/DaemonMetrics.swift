@@ -39,9 +39,10 @@ package final class DaemonMetrics: Sendable {
     ///   - app: one that is configured.
     ///   - rate: calls a second that are allowed for what is due.
     package func begin(_ app: AppKey, rate: Double) {
-        figures.apps.withLock { apps in
-            apps[app, default: AppFigures()].quota = rate
-            apps[app]?.circuit = .closed
+        figures.begin(app)
+        figures.change(app) { figures in
+            figures.quota = rate
+            figures.circuit = .closed
         }
         durations.withLock { durations in
             guard durations[app.store] == nil else { return }
@@ -52,37 +53,37 @@ package final class DaemonMetrics: Sendable {
 
     // MARK: Stores
 
-    package func called(_ app: AppKey) { figures.apps.withLock { $0[app]?.calls += 1 } }
+    package func called(_ app: AppKey) { figures.change(app) { $0.calls += 1 } }
 
     /// Measures a check from the question to the answer.
     package func asking(_ app: AppKey, _ ask: () async -> AnsweredCall) async -> AnsweredCall {
-        figures.apps.withLock { $0[app]?.inFlight += 1 }
+        figures.change(app) { $0.inFlight += 1 }
         let began = ContinuousClock.now
         let answered = await ask()
         let took = (ContinuousClock.now - began).nanoseconds
         durations.withLock { $0[app.store] }?.recordNanoseconds(took)
-        figures.apps.withLock { apps in
-            apps[app]?.inFlight -= 1
-            apps[app]?.answers[AnswerClass(answered.answer), default: 0] += 1
+        figures.change(app) { figures in
+            figures.inFlight -= 1
+            figures.answers[AnswerClass(answered.answer), default: 0] += 1
         }
         return answered
     }
 
     package func circuitMoved(_ app: AppKey, _ position: StoreCircuit.Position) {
-        figures.apps.withLock { $0[app]?.circuit = position }
+        figures.change(app) { $0.circuit = position }
     }
 
     /// The sweep of an app has made purchases due; it comes to ask about what changes most often so
     /// often.
     package func swept(_ app: AppKey, _ count: Int, every interval: Duration) {
-        figures.apps.withLock { apps in
-            apps[app]?.swept += count
-            apps[app]?.sweepInterval = interval
+        figures.change(app) { figures in
+            figures.swept += count
+            figures.sweepInterval = interval
         }
     }
 
     package func paceMoved(_ app: AppKey, _ share: Double) {
-        figures.apps.withLock { $0[app]?.pace = share }
+        figures.change(app) { $0.pace = share }
     }
 
     // MARK: Database
@@ -137,9 +138,9 @@ package final class DaemonMetrics: Sendable {
     package func queueRead(
         _ app: AppKey, due: Int64, oldest: Duration, backfill: QueueDepth.Backfill? = nil
     ) {
-        figures.apps.withLock { figures in
-            figures[app]?.queue = (due, oldest)
-            figures[app]?.backfill = backfill
+        figures.change(app) { figures in
+            figures.queue = (due, oldest)
+            figures.backfill = backfill
         }
     }
 
@@ -148,13 +149,13 @@ package final class DaemonMetrics: Sendable {
     ///   - isTripped: whether it holds revocations.
     ///   - held: how many are held.
     package func breakerRead(_ app: AppKey, isTripped: Bool, held: Int64) {
-        figures.apps.withLock { $0[app]?.breaker = (isTripped, held) }
+        figures.change(app) { $0.breaker = (isTripped, held) }
     }
 
     package func queueRead(at time: Timestamp) { gauge(.queueReadTime).set(time.secondsSinceEpoch) }
 
     package func refundsRead(_ app: AppKey, open: Int64, nearestDeadline: Timestamp?) {
-        figures.apps.withLock { $0[app]?.refunds = (open, nearestDeadline) }
+        figures.change(app) { $0.refunds = (open, nearestDeadline) }
     }
 
     // MARK: Events

@@ -4,17 +4,37 @@ import Synchronization
 
 /// What is measured of each app and each source of news.
 final class Figures: Sendable {
-    let apps = Mutex<[AppKey: AppFigures]>([:])
+    private let apps = Mutex<[AppKey: AppMeter]>([:])
     let sources = Mutex<[SourceID: SourceFigures]>([:])
 
     /// The samples of a family; empty for those that are kept elsewhere.
     func samples(_ family: MetricFamily) -> [MetricSample] {
         if AppFigures.families.contains(family) {
-            return apps.withLock { $0 }.flatMap { $1.samples(family, of: $0) }
+            return apps.withLock { $0 }.flatMap { app, meter in
+                meter.figures.withLock { $0 }.samples(family, of: app)
+            }
         }
         guard SourceFigures.families.contains(family) else { return [] }
         return sources.withLock { $0 }.flatMap { $1.samples(family, of: $0) }
     }
+
+    /// Begins the series of an app.
+    func begin(_ app: AppKey) {
+        apps.withLock { apps in
+            if apps[app] == nil { apps[app] = AppMeter() }
+        }
+    }
+
+    /// Changes what is measured of an app that has begun.
+    func change(_ app: AppKey, _ change: (inout AppFigures) -> Void) {
+        let meter = apps.withLock { $0[app] }
+        meter?.figures.withLock { change(&$0) }
+    }
+}
+
+/// Where one app is measured: apps do not wait for one another, and none is copied to be changed.
+private final class AppMeter: Sendable {
+    let figures = Mutex(AppFigures())
 }
 
 /// What is measured of one app: numbers in one place, for a thousand apps have a thousand of them.
