@@ -34,10 +34,10 @@ CHECKED := --explicit-target-dependency-import-check error $(BUILD_FLAGS)
 # Tests see what is internal, also where they are built for release.
 TESTABLE := $(if $(filter release,$(CONFIGURATION)),-Xswiftc -enable-testing)
 SOURCES := Sources Tests Package.swift
-SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/run)
+SCRIPTS := $(wildcard .ci/run scripts/* Benchmarks/* Benchmarks/peers/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build packaged build-tests test fuzz fuzz-coverage soak lives crash failover partitions quota sanitize mutants demo demo-migration conformance bench bench-idle bench-first-day bench-scale bench-lag deb release pictures install lint format clean
+.PHONY: help deps build packaged build-tests test fuzz fuzz-coverage soak lives crash failover partitions quota sanitize mutants demo demo-migration conformance bench bench-idle bench-first-day bench-scale bench-month bench-flame bench-lag deb release pictures install lint format clean
 
 help: ## Lists what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -152,6 +152,14 @@ bench-scale: deps-bench ## Measures claims, status, memory and disk with 1 and 1
 	@$(MAKE) --no-print-directory build CONFIGURATION=release
 	@RENEWALD_BIN="$$($(SWIFT) build -c release --show-bin-path)" \
 		RENEWALD_PROGRAM="$$(scripts/packaged-program)" Benchmarks/scale
+
+bench-month: deps-bench ## Measures what a month of checks leaves in the tables: size, dead rows, bloat
+	@$(MAKE) --no-print-directory build CONFIGURATION=release
+	@RENEWALD_BIN="$$($(SWIFT) build -c release --show-bin-path)" Benchmarks/month
+
+bench-flame: deps-bench ## Draws docs/flame.svg: where the CPU goes in a pass in which nothing has changed
+	@$(MAKE) --no-print-directory build CONFIGURATION=release
+	@RENEWALD_BIN="$$($(SWIFT) build -c release --show-bin-path)" Benchmarks/flame
 
 bench-lag: deps-build ## Compares ways to find out what has changed at a store, over a simulated month (FLEET=300)
 	$(SWIFT) build -c release $(CHECKED) --product soak
