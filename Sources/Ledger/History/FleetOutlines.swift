@@ -2,6 +2,9 @@ import Postgres
 package import Renewal
 
 extension PostgresLedger {
+    /// How long it may take to count the fleet: some five seconds for each million purchases.
+    package static let longestOutline = Duration.minutes(10)
+
     /// Counts the whole fleet, in one statement that only reads: for people, not for the hot path.
     ///
     /// - Parameter apps: those of which more than the number is wanted.
