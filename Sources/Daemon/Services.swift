@@ -137,25 +137,26 @@ package struct Services: Sendable {
 
     /// The fleet as counts, of the apps of the configuration.
     package func fleetOutlines() async throws(LedgerError) -> [AppKey: FleetOutline] {
-        try await readingFleet(PostgresLedger.longestOutline) { ledger throws(LedgerError) in
+        try await readingFleet(within: PostgresLedger.longestOutline) {
+            ledger throws(LedgerError) in
             try await ledger.fleetOutlines(of: configuration.apps.map(\.key))
         }
     }
 
     /// What `renewald status` shows.
     package func status() async throws(LedgerError) -> QueueStatus {
-        try await readingFleet(PostgresLedger.longestRead) { ledger throws(LedgerError) in
+        try await readingFleet(within: PostgresLedger.longestRead) { ledger throws(LedgerError) in
             try await ledger.status(window: rules.policy.breaker.window)
         }
     }
 
     /// Reads the whole fleet in one statement: that takes a connection with a time-out of its own.
     private func readingFleet<Value: Sendable>(
-        _ longest: Duration,
+        within limit: Duration,
         _ read: (PostgresLedger) async throws(LedgerError) -> Value
     ) async throws(LedgerError) -> Value {
         var settings = database
-        settings.statementTimeout = longest
+        settings.statementTimeout = limit
         let ledger = PostgresLedger(settings, notifies: false)
         do throws(LedgerError) {
             let value = try await read(ledger)

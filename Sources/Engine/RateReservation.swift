@@ -24,6 +24,7 @@ package struct RateReservation {
     static let leastMargin = Duration.milliseconds(30)
     /// From the start of a call on an open connection until the store counts it.
     static let transit = Duration.milliseconds(15)
+    /// So many calls of all workers together may be under way, and late, in a dense row.
     private static let mostUnderWay = 1000
     /// However slow the database is, the next reservation is long enough to be of use.
     private static let mostMargin = Duration.seconds(60)
@@ -92,7 +93,8 @@ package struct RateReservation {
         return isDense ? .anyTime : CallPlace(startsBy: nextAt + lateness)
     }
 
-    /// The margin has room for more calls than are ever under way: none is too late.
+    /// Whether the margin has room for all that may be late: no store allows such a rate, some
+    /// 33,000 calls a second and more.
     private var isDense: Bool { interval * Self.mostUnderWay <= Self.leastMargin }
 
     /// Whether `take` would give a place.

@@ -43,7 +43,7 @@ package struct StoreCircuit: Hashable, Sendable {
 
     /// A call that was admitted has been answered.
     ///
-    /// - Parameter startedAt: the call, by the clock that `admits` is asked with.
+    /// - Parameter startedAt: when it began, by the clock that `admits` is asked with.
     package mutating func succeeded(startedAt: Timestamp) {
         guard !isOld(startedAt) else { return }
         let openedAt = openedAt
@@ -55,7 +55,7 @@ package struct StoreCircuit: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - failure: only what concerns the whole app counts.
-    ///   - startedAt: the call, by the clock that `admits` is asked with.
+    ///   - startedAt: when it began, by the clock that `admits` is asked with.
     ///   - now: by the same clock.
     ///   - jitter: 0 to 1; the pause is drawn from its upper half.
     package mutating func failed(
