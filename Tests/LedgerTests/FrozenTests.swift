@@ -46,6 +46,8 @@ import Testing
             "8b582a3e547d03c81435caa511117bfdea0d371b72465bcb1386dbb894a94fd8",
         "v0019_mend_submissions.sql":
             "cf86b36dd5a973408c379b29660396a5c5f668f2d57a30106672c92efb9a96c3",
+        "v0020_obey_citus.sql":
+            "618879c70a23793d102df7dead77e216369137da90c186030602dc97bcf48bc2",
     ]
 
     private static let folder = URL(filePath: #filePath)

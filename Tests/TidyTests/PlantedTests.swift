@@ -47,6 +47,14 @@ import Testing
         SQL comment      Sources/Ledger/Queries/a.sql   | SELECT 1
         SQL that writes  Sources/Ledger/Queries/a.sql   | WITH a AS (INSERT INTO b RETURNING c), d AS (|UPDATE e SET f = 1 WHERE g OR EXISTS (SELECT FROM a WHERE a.c = e.c))
         SQL that writes  Sources/Ledger/Queries/a.sql   | WITH a AS (INSERT INTO b RETURNING c)|UPDATE e SET f = 1 WHERE g OR EXISTS (SELECT FROM a WHERE a.c = e.c)
+        SQL on Citus     Sources/Ledger/Queries/a.sql   | -- One row.|WITH a AS (SELECT FROM renewald.schedule)|SELECT 1
+        SQL on Citus     Sources/Ledger/Queries/a.sql   | -- One row.|UPDATE renewald.purchase SET shard = $1|WHERE id = $2
+        SQL on Citus     Sources/Ledger/Queries/a.sql   | -- One row.|UPDATE renewald.schedule SET due_at = coalesce(a, now())|WHERE b
+        SQL on Citus     Sources/Ledger/Queries/a.sql   | -- One row.|UPDATE renewald.purchase SET signals = a.b::text[]|FROM a
+        SQL on Citus     Sources/Ledger/Queries/a.sql   | -- One row.|SELECT a FROM renewald.schedule WHERE b = ANY ($1) FOR UPDATE
+        SQL on Citus     Sources/Ledger/Queries/a.sql   | -- One row.|SELECT a FROM renewald.event JOIN renewald.purchase USING (id)
+        SQL on Citus     Sources/Ledger/Queries/a.sql   | -- One row.|SELECT a FROM unnest($1) AS b (c) JOIN renewald.app ON d JOIN renewald.purchase ON e
+        SQL on Citus     Sources/Ledger/Queries/a.sql   | -- One row.|SELECT a FROM b CROSS JOIN LATERAL (SELECT c FROM renewald.schedule LIMIT 1) AS d
         """)
 
     /// What looks alike and is in order.
@@ -76,6 +84,10 @@ import Testing
         SQL in Swift     Sources/Ledger/A.swift         | log("Select one")
         SQL in Swift     Tests/LedgerTests/A.swift      | query("SELECT 1")
         SQL comment      Sources/Ledger/Queries/a.sql   | -- One row.|SELECT 1
+        SQL on Citus     Sources/Ledger/Queries/a.sql   | -- One row.|UPDATE renewald.schedule SET due_at = now(), shards = 1|WHERE b
+        SQL on Citus     Sources/Ledger/Queries/a.sql   | -- One row.|UPDATE renewald.shard SET due_at = coalesce(a, now())|WHERE b
+        SQL on Citus     Sources/Ledger/Queries/a.sql   | -- One row.|SELECT a FROM renewald.app JOIN renewald.purchase USING (lane)
+        SQL on Citus     Sources/Ledger/Queries/a.sql   | -- One row.|SELECT a FROM renewald.every_shard AS b CROSS JOIN LATERAL (SELECT c FROM renewald.schedule LIMIT 1) AS d
         SQL that writes  Sources/Ledger/Queries/a.sql   | WITH a AS (SELECT c FROM b), d AS (|UPDATE e SET f = 1 WHERE g OR EXISTS (SELECT FROM a WHERE a.c = e.c))
         SQL that writes  Sources/Ledger/Queries/a.sql   | WITH a AS (INSERT INTO b RETURNING c), d AS (|UPDATE e SET f = (SELECT count(*) FROM a) WHERE EXISTS (SELECT FROM a))
         """)

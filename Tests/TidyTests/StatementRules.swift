@@ -33,14 +33,14 @@ enum StatementRules {
     }
 
     /// The parts of a statement that have names.
-    private static func parts(of sql: String) -> [(name: Substring, body: Substring)] {
+    static func parts(of sql: String) -> [(name: Substring, body: Substring)] {
         sql.matches(of: #/(\w+) AS (?:NOT )?(?:MATERIALIZED )?(?=\()/#).map { match in
             (match.1, enclosed(in: sql[...], from: match.range.upperBound))
         }
     }
 
     /// What is between the bracket at an index and the one that closes it.
-    private static func enclosed(in text: Substring, from start: String.Index) -> Substring {
+    static func enclosed(in text: Substring, from start: String.Index) -> Substring {
         var depth = 0
         for index in text[start...].indices {
             if text[index] == "(" { depth += 1 }
@@ -56,7 +56,7 @@ enum StatementRules {
 }
 
 extension Substring {
-    fileprivate func prefix(before mark: String) -> Substring {
+    func prefix(before mark: String) -> Substring {
         firstRange(of: mark).map { self[..<$0.lowerBound] } ?? self
     }
 }

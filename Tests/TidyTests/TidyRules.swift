@@ -89,6 +89,7 @@ extension TidyRule {
             return [(1, "does not begin with what it does, its parameters and its rows")]
         },
         StatementRules.rereading,
+        CitusRules.rule,
     ]
 
     private static let ids = [

@@ -143,10 +143,13 @@ extension FactColumn {
     /// Of the rows of a commit.
     static let declared = all.map { "\($0.name) \($0.type)" }.joined(separator: ", ")
 
-    /// From those rows, named `fact`.
-    static let assigned = all.map { column in
-        "\(column.name) = fact.\(column.name)" + (column.storedType.map { "::\($0)" } ?? "")
+    /// From those rows, named `fact`, as they are stored.
+    static let converted = all.map { column in
+        "fact.\(column.name)" + (column.storedType.map { "::\($0) AS \(column.name)" } ?? "")
     }.joined(separator: ", ")
+
+    /// From those.
+    static let assigned = all.map { "\($0.name) = fact.\($0.name)" }.joined(separator: ", ")
 
     static func values(of facts: [Facts]) -> [(key: String, value: PostgresValue)] {
         all.map { ($0.name, $0.write(facts)) }

@@ -5,8 +5,12 @@
 SELECT
     {claim_columns},
     due.problem
-FROM renewald.backfill
-CROSS JOIN unnest($1::int2[], $2::timestamptz[], $3::int8[]) AS place (shard, due_at, id)
+FROM (
+    SELECT every_shard.shard
+    FROM renewald.every_shard
+    WHERE every_shard.shard = ANY ($1::int2[])
+    ORDER BY array_position($1::int2[], every_shard.shard)
+) AS place
 CROSS JOIN LATERAL (
     SELECT schedule.*
     FROM renewald.schedule
@@ -15,11 +19,13 @@ CROSS JOIN LATERAL (
       AND schedule.due_at >= '9000-01-01 00:00+00'
       AND schedule.due_at < '9999-12-31 00:00+00'
       AND schedule.crashes = 0
-      AND (schedule.due_at, schedule.id) > (place.due_at, place.id)
+      AND (schedule.due_at, schedule.id)
+          > (($2::timestamptz[])[array_position($1::int2[], place.shard)],
+              ($3::int8[])[array_position($1::int2[], place.shard)])
     ORDER BY schedule.due_at, schedule.id
     LIMIT $5
 ) AS due
 LEFT JOIN renewald.purchase ON purchase.shard = due.shard AND purchase.id = due.id
 LEFT JOIN renewald.credential ON credential.shard = due.shard AND credential.id = due.id
-WHERE backfill.lane = $4
+WHERE EXISTS (SELECT 1 FROM renewald.backfill WHERE backfill.lane = $4)
 LIMIT $6

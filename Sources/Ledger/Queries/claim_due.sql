@@ -6,7 +6,12 @@
 SELECT
     {claim_columns},
     due.problem
-FROM unnest($1::int2[], $2::timestamptz[], $3::int8[]) AS place (shard, due_at, id)
+FROM (
+    SELECT every_shard.shard
+    FROM renewald.every_shard
+    WHERE every_shard.shard = ANY ($1::int2[])
+    ORDER BY array_position($1::int2[], every_shard.shard)
+) AS place
 CROSS JOIN LATERAL (
     SELECT schedule.*
     FROM renewald.schedule
@@ -14,7 +19,9 @@ CROSS JOIN LATERAL (
       AND schedule.lane = $4
       AND schedule.due_at <= {due_until}
       AND (schedule.crashes > 0) = $7
-      AND (schedule.due_at, schedule.id) > (place.due_at, place.id)
+      AND (schedule.due_at, schedule.id)
+          > (($2::timestamptz[])[array_position($1::int2[], place.shard)],
+              ($3::int8[])[array_position($1::int2[], place.shard)])
     ORDER BY schedule.due_at, schedule.id
     LIMIT $5
 ) AS due

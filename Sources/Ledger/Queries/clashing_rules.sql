@@ -24,12 +24,8 @@ JOIN renewald.policy AS other ON other.id = clash.other_policy
 CROSS JOIN LATERAL (
     SELECT part.key = 'products' AS is_product, member.name
     FROM (VALUES ('policy'), ('products')) AS part (key)
-    CROSS JOIN LATERAL (
-        SELECT coalesce(mine.key, theirs.key) AS name
-        FROM jsonb_each(one.rules -> part.key) AS mine
-        FULL JOIN jsonb_each(other.rules -> part.key) AS theirs ON theirs.key = mine.key
-        WHERE mine.value IS DISTINCT FROM theirs.value
-    ) AS member
+    CROSS JOIN LATERAL jsonb_object_keys((one.rules -> part.key) || (other.rules -> part.key)) AS member (name)
+    WHERE one.rules -> part.key -> member.name IS DISTINCT FROM other.rules -> part.key -> member.name
     ORDER BY 1, 2
     LIMIT 10
 ) AS difference

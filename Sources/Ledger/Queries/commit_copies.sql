@@ -46,8 +46,8 @@ WITH shared AS MATERIALIZED (
     WHERE part.sealed IS NOT NULL
 ), held AS (
     -- It is not dropped before this is committed.
-    SELECT FROM renewald.data_key
-    WHERE data_key.id IN (SELECT encrypted.id FROM encrypted)
+    SELECT 1 FROM renewald.data_key
+    WHERE data_key.id = ANY (ARRAY(SELECT encrypted.id FROM encrypted))
     FOR KEY SHARE
 ), due AS (
     INSERT INTO renewald.schedule (shard, lane, due_at, id)

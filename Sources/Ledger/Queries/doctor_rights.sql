@@ -19,14 +19,14 @@ SELECT
             FROM pg_class, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
             WHERE relnamespace = 'renewald'::regnamespace AND relkind IN ('r', 'p')
               AND NOT relispartition
-              -- What v0012 has taken from the role, and v0013 not given.
+              -- What v0012 has taken from the role, and v0013 and v0020 not given.
               AND CASE privilege
-                  WHEN 'INSERT' THEN relname <> 'migration'
+                  WHEN 'INSERT' THEN relname NOT IN ('every_shard', 'migration')
                   WHEN 'UPDATE' THEN relname NOT IN (
-                      'event', 'evidence', 'migration', 'policy')
+                      'event', 'every_shard', 'evidence', 'migration', 'policy')
                   WHEN 'DELETE' THEN relname NOT IN (
                       'account', 'app', 'bucket', 'credential', 'entitlement', 'event',
-                      'event_counter', 'evidence', 'hint_source', 'migration', 'order_key',
+                      'event_counter', 'every_shard', 'evidence', 'hint_source', 'migration', 'order_key',
                       'original_key', 'policy', 'purchase', 'refund_request', 'refund_rule', 'schedule',
                       'shard', 'successor_key', 'token_key', 'unhandled_type')
                   ELSE true

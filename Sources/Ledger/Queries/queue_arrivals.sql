@@ -2,7 +2,7 @@
 -- shard, however many lanes there are.
 -- $1 int2[] (shards); $2 int8 (the id that they come after). One row a purchase, eight a shard at most: id, lane.
 SELECT late.id, late.lane
-FROM unnest($1::int2[]) AS held (shard)
+FROM renewald.every_shard AS held
 CROSS JOIN LATERAL (
     SELECT purchase.id, purchase.lane
     FROM renewald.purchase
@@ -11,3 +11,4 @@ CROSS JOIN LATERAL (
     ORDER BY purchase.id DESC
     LIMIT 8
 ) AS late
+WHERE held.shard = ANY ($1::int2[])

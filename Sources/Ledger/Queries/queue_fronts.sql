@@ -4,7 +4,7 @@
 SELECT
     held.shard,
     head.due_at
-FROM unnest($2::int2[]) AS held (shard)
+FROM renewald.every_shard AS held
 CROSS JOIN LATERAL (
     SELECT schedule.due_at
     FROM renewald.schedule
@@ -15,3 +15,4 @@ CROSS JOIN LATERAL (
     ORDER BY schedule.due_at
     LIMIT 1
 ) AS head
+WHERE held.shard = ANY ($2::int2[])

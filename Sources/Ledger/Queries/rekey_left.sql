@@ -4,7 +4,7 @@ WITH fresh AS MATERIALIZED (
     SELECT array_agg(data_key.id) AS ids FROM renewald.data_key
     WHERE data_key.key_id = $1 AND data_key.retired_at IS NULL
 ), credentials AS (
-    SELECT FROM renewald.credential, fresh
+    SELECT 1 FROM renewald.credential, fresh
     WHERE CASE
         WHEN $1 IS NULL
         THEN credential.sealed IS NOT NULL OR credential.sealed_asked_with IS NOT NULL
@@ -17,7 +17,7 @@ WITH fresh AS MATERIALIZED (
     END
     LIMIT $2
 ), answers AS (
-    SELECT FROM renewald.evidence, fresh
+    SELECT 1 FROM renewald.evidence, fresh
     WHERE CASE
         WHEN $1 IS NULL THEN evidence.sealed_bodies IS NOT NULL
         ELSE evidence.call_bodies IS NOT NULL

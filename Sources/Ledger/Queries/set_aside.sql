@@ -1,20 +1,27 @@
 -- Sets purchases aside whose rows cannot be read, so that they do not come due again and again; for five minutes where
 -- that may have changed by then. Those that another session holds are left as they are. One row a purchase that was set
 -- aside.
-WITH bad AS MATERIALIZED (
+WITH given AS MATERIALIZED (
     SELECT
-        schedule.shard, schedule.lane, schedule.due_at, schedule.id, given.problem, given.for_a_while
-    FROM unnest($rows) AS given (
+        bad.*,
+        CASE WHEN bad.for_a_while THEN now() + interval '5 minutes' ELSE '9999-12-31 00:00+00' END AS until
+    FROM unnest($rows) AS bad (
         shard int2, lane int4, due_at timestamptz, id int8, problem text, for_a_while bool
     )
-    JOIN renewald.schedule
-        ON schedule.shard = given.shard AND schedule.lane = given.lane
-        AND schedule.due_at = given.due_at AND schedule.id = given.id
-    FOR NO KEY UPDATE OF schedule SKIP LOCKED
+), place AS MATERIALIZED (
+    SELECT
+        given.shard, array_agg(given.lane) AS lanes, array_agg(given.due_at) AS due_ats, array_agg(given.id) AS ids
+    FROM given
+    GROUP BY given.shard
+    ORDER BY given.shard
+), bad AS MATERIALIZED (
+    SELECT given.shard, given.lane, given.due_at, given.id, given.problem, given.until
+    FROM place
+    CROSS JOIN LATERAL renewald.lock_places(place.shard, place.lanes, place.due_ats, place.ids) AS free
+    JOIN given ON given.shard = place.shard AND given.id = free.id
 )
 UPDATE renewald.schedule
-SET due_at = CASE WHEN bad.for_a_while THEN now() + interval '5 minutes' ELSE '9999-12-31 00:00+00' END,
-    problem = bad.problem
+SET due_at = bad.until, problem = bad.problem
 FROM bad
 WHERE schedule.shard = bad.shard
   AND schedule.lane = bad.lane

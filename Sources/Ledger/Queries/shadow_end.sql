@@ -11,6 +11,6 @@ WITH read AS (
 )
 INSERT INTO renewald.shadow_run (
     system, run, at, compared, agree, unsettled, they_grant, we_grant, healed)
-VALUES (
+SELECT
     $system::text, $run::int8, $at::timestamptz, $compared::int8, $agree::int8, $unsettled::int8,
-    $they_grant::int8, $we_grant::int8, $healed::int8)
+    $they_grant::int8, $we_grant::int8, $healed::int8

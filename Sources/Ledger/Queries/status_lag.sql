@@ -4,7 +4,21 @@
 -- batch of a file, or, where a pipe was imported, which nothing notes, all. No parameters. One row
 -- an app for all revokes, whose change is null, and one a change, in the words of `renewald plan`: p50_ms and p99_ms in
 -- milliseconds.
-WITH told AS (
+WITH filled AS MATERIALIZED (
+    SELECT
+        backfill.lane,
+        coalesce(
+            (SELECT max(import.updated_at) FROM renewald.import WHERE import.updated_at >= backfill.started_at),
+            'infinity') AS until
+    FROM renewald.backfill
+    WHERE backfill.started_at > now() - interval '1 day'
+), event AS MATERIALIZED (
+    SELECT late.shard, late.purchase_id, late.store, late.app, late.kind, late.reason, late.created_at, late.effective_at
+    FROM renewald.event AS late
+    WHERE late.id > (SELECT last_id - 100000 FROM renewald.event_counter)
+      AND late.created_at > now() - interval '1 day'
+      AND late.kind IN ('revoke', 'grant')
+), told AS MATERIALIZED (
     SELECT
         event.store, event.app, event.kind,
         CASE
@@ -18,22 +32,16 @@ WITH told AS (
             extract(epoch FROM event.created_at - CASE event.kind
                 WHEN 'grant' THEN purchase.created_at ELSE event.effective_at END) * 1000,
             0)::float8 AS ms
-    FROM renewald.event
+    FROM event
     JOIN renewald.purchase ON purchase.shard = event.shard AND purchase.id = event.purchase_id
-    WHERE event.id > (SELECT last_id - 100000 FROM renewald.event_counter)
-      AND event.created_at > now() - interval '1 day'
-      AND CASE event.kind
+    WHERE CASE event.kind
           WHEN 'revoke' THEN event.reason NOT IN ('invalid', 'unverifiable', 'manual', 'transferred')
               AND event.effective_at >= purchase.created_at
           WHEN 'grant' THEN event.reason = 'purchased'
               AND purchase.created_at > now() - interval '1 day'
               AND NOT EXISTS (
-                  SELECT FROM renewald.backfill
-                  WHERE backfill.lane = purchase.lane
-                    AND backfill.started_at > now() - interval '1 day'
-                    AND purchase.created_at <= coalesce(
-                        (SELECT max(import.updated_at) FROM renewald.import
-                         WHERE import.updated_at >= backfill.started_at), 'infinity'))
+                  SELECT 1 FROM filled
+                  WHERE filled.lane = purchase.lane AND purchase.created_at <= filled.until)
           ELSE false
       END
 )

@@ -9,30 +9,42 @@ WITH strange AS NOT MATERIALIZED (
     WHERE NOT EXISTS (
         SELECT FROM unnest($1::text[], $2::text[]) AS given (store, app)
         WHERE given.store = app.store AND given.app = app.app)
-), looked_at AS (
+), looked_at AS MATERIALIZED (
     (SELECT * FROM strange ORDER BY lane DESC LIMIT 5000)
     UNION
     (SELECT * FROM strange ORDER BY lane LIMIT 5000)
-), chosen AS (
+), sampled AS MATERIALIZED (
+    SELECT pair.lane, count(*) AS shards
+    FROM (
+        SELECT place.shard, unnest(ARRAY(SELECT looked_at.lane FROM looked_at)) AS lane
+        FROM renewald.every_shard AS place
+        WHERE place.shard IN (0, 64, 128, 192)
+    ) AS pair
+    CROSS JOIN LATERAL (
+        SELECT 1 FROM renewald.schedule
+        WHERE schedule.shard = pair.shard AND schedule.lane = pair.lane
+        LIMIT 1
+    ) AS queue
+    GROUP BY pair.lane
+), chosen AS MATERIALIZED (
     SELECT looked_at.*
-    FROM looked_at
-    ORDER BY (
-        SELECT count(*)
-        FROM unnest('{0,64,128,192}'::int2[]) AS sample (shard)
-        WHERE EXISTS (
-            SELECT FROM renewald.schedule
-            WHERE schedule.shard = sample.shard AND schedule.lane = looked_at.lane)
-    ) DESC, looked_at.lane DESC
+    FROM looked_at LEFT JOIN sampled USING (lane)
+    ORDER BY coalesce(sampled.shards, 0) DESC, looked_at.lane DESC
     LIMIT 100
+), counted AS MATERIALIZED (
+    SELECT pair.lane, sum(queue.purchases)::int8 AS purchases
+    FROM (
+        SELECT place.shard, unnest(ARRAY(SELECT chosen.lane FROM chosen)) AS lane
+        FROM renewald.every_shard AS place
+    ) AS pair
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS purchases
+        FROM renewald.schedule
+        WHERE schedule.shard = pair.shard AND schedule.lane = pair.lane
+    ) AS queue
+    GROUP BY pair.lane
 )
-SELECT chosen.store, chosen.app, sum(queue.purchases)::int8 AS purchases
-FROM chosen
-CROSS JOIN renewald.shard
-CROSS JOIN LATERAL (
-    SELECT count(*) AS purchases
-    FROM renewald.schedule
-    WHERE schedule.shard = shard.shard AND schedule.lane = chosen.lane
-) AS queue
-GROUP BY chosen.store, chosen.app
-HAVING sum(queue.purchases) > 0
-ORDER BY purchases DESC, chosen.store, chosen.app
+SELECT chosen.store, chosen.app, counted.purchases
+FROM chosen JOIN counted USING (lane)
+WHERE counted.purchases > 0
+ORDER BY counted.purchases DESC, chosen.store, chosen.app

@@ -7,7 +7,7 @@ SELECT
     purchase.state, purchase.access, purchase.kind, purchase.auto_renew, purchase.created_at,
     coalesce(purchase.expires_at, purchase.paid_through) AS ends_at,
     later.attempts > 0 OR later.in_vain_since IS NOT NULL OR purchase.doubt IS NOT NULL AS is_troubled
-FROM unnest($1::int2[], $2::timestamptz[], $3::int8[]) AS place (shard, due_at, id)
+FROM renewald.every_shard AS place
 CROSS JOIN LATERAL (
     SELECT
         schedule.shard, schedule.due_at, schedule.id, schedule.checked_at, schedule.attempts,
@@ -18,9 +18,12 @@ CROSS JOIN LATERAL (
       AND schedule.due_at > now()
       AND schedule.due_at < '9000-01-01 00:00+00'
       AND schedule.crashes = 0
-      AND (schedule.due_at, schedule.id) > (place.due_at, place.id)
+      AND (schedule.due_at, schedule.id)
+          > (($2::timestamptz[])[array_position($1::int2[], place.shard)],
+              ($3::int8[])[array_position($1::int2[], place.shard)])
     ORDER BY schedule.due_at, schedule.id
     LIMIT $5
 ) AS later
 LEFT JOIN renewald.purchase ON purchase.shard = later.shard AND purchase.id = later.id
+WHERE place.shard = ANY ($1::int2[])
 ORDER BY later.shard, later.due_at, later.id

@@ -5,25 +5,25 @@
 -- is_told; now.
 SELECT
     EXISTS (
-        SELECT
-        FROM generate_series(0, 255) AS every (shard)
+        SELECT 1
+        FROM renewald.every_shard AS every
         CROSS JOIN LATERAL (
-            SELECT
+            SELECT 1
             FROM renewald.schedule
-            WHERE schedule.shard = every.shard::int2
+            WHERE schedule.shard = every.shard
               AND schedule.lane = $1
               AND schedule.due_at <= now() - $2 * interval '1 microsecond'
               AND schedule.crashes = 0
             LIMIT 1
         ) AS late
     ) OR EXISTS (
-        SELECT
+        SELECT 1
         FROM renewald.backfill
-        CROSS JOIN generate_series(0, 255) AS every (shard)
+        CROSS JOIN renewald.every_shard AS every
         CROSS JOIN LATERAL (
-            SELECT
+            SELECT 1
             FROM renewald.schedule
-            WHERE schedule.shard = every.shard::int2
+            WHERE schedule.shard = every.shard
               AND schedule.lane = $1
               AND schedule.due_at >= '9000-01-01 00:00+00'
               AND schedule.due_at < '9999-12-31 00:00+00'
@@ -33,7 +33,7 @@ SELECT
         WHERE backfill.lane = $1
     ) AS is_behind,
     EXISTS (
-        SELECT FROM renewald.hint_source AS source
+        SELECT 1 FROM renewald.hint_source AS source
         WHERE source.source = ANY ($3)
           AND source.pulled_at > now() - interval '1 hour'
     ) AS is_told,

@@ -1,15 +1,17 @@
 -- Makes these purchases of one lane due, unless they were moved since they were read, or another session holds them; in
 -- the order in which commits lock them.
 -- $1 int2[], $2 timestamptz[], $3 int8[] (shard, place in the schedule, id of each); $4 int4 (lane). One row: woken.
-WITH chosen AS MATERIALIZED (
-    SELECT schedule.shard, schedule.lane, schedule.due_at, schedule.id
-    FROM unnest($1::int2[], $2::timestamptz[], $3::int8[]) AS given (shard, due_at, id)
-    JOIN renewald.schedule
-        ON schedule.shard = given.shard AND schedule.lane = $4
-        AND schedule.due_at = given.due_at AND schedule.id = given.id
-    WHERE schedule.due_at > now()
-    ORDER BY schedule.shard, schedule.id
-    FOR NO KEY UPDATE OF schedule SKIP LOCKED
+WITH given AS MATERIALIZED (
+    SELECT
+        place.shard, array_agg($4::int4) AS lanes, array_agg(place.due_at) AS due_ats, array_agg(place.id) AS ids
+    FROM unnest($1::int2[], $2::timestamptz[], $3::int8[]) AS place (shard, due_at, id)
+    WHERE place.due_at > now()
+    GROUP BY place.shard
+    ORDER BY place.shard
+), chosen AS MATERIALIZED (
+    SELECT given.shard, free.lane, free.due_at, free.id
+    FROM given
+    CROSS JOIN LATERAL renewald.lock_places(given.shard, given.lanes, given.due_ats, given.ids) AS free
 ), woken AS (
     UPDATE renewald.schedule
     SET due_at = now()

@@ -30,21 +30,25 @@ WITH heard AS (
     FROM hint
     JOIN renewald.original_key AS known
         ON known.lane = hint.lane AND known.original_id = hint.original_id
-), meant AS MATERIALIZED (
-    -- Submitted in two forms: the first is asked about. Given to several users: each has his own.
-    SELECT
-        found.lane, found.clue, coalesce(first.shard, found.shard) AS shard,
-        coalesce(first.id, found.id) AS id
+), bought AS MATERIALIZED (
+    SELECT found.*, CASE WHEN purchase.state = 'superseded' THEN purchase.original_id END AS twin_of
     FROM found
     JOIN renewald.purchase ON purchase.shard = found.shard AND purchase.id = found.id
-    LEFT JOIN renewald.original_key AS first
-        ON purchase.state = 'superseded' AND first.lane = found.lane
-        AND first.original_id = purchase.original_id
-    UNION
-    SELECT found.lane, found.clue, renewald.shard_of(claimant.user_id), claimant.copy_id
+), copied AS MATERIALIZED (
+    SELECT found.lane, found.clue, renewald.shard_of(claimant.user_id) AS shard, claimant.copy_id AS id
     FROM found
     JOIN renewald.claimant ON claimant.shard = found.shard AND claimant.id = found.id
     WHERE claimant.copy_id IS NOT NULL
+), meant AS MATERIALIZED (
+    -- Submitted in two forms: the first is asked about. Given to several users: each has his own.
+    SELECT
+        bought.lane, bought.clue, coalesce(first.shard, bought.shard) AS shard,
+        coalesce(first.id, bought.id) AS id
+    FROM bought
+    LEFT JOIN renewald.original_key AS first
+        ON first.lane = bought.lane AND first.original_id = bought.twin_of
+    UNION
+    SELECT copied.lane, copied.clue, copied.shard, copied.id FROM copied
 ), noted AS (
     INSERT INTO renewald.clue (shard, id, clue)
     SELECT shard, id, clue FROM meant WHERE clue IS NOT NULL

@@ -30,34 +30,46 @@ WITH given AS MATERIALIZED (
     FROM fresh
     JOIN meant ON meant.digest = fresh.digest
     WHERE request.id = meant.id
-), found AS MATERIALIZED (
+), declined AS MATERIALIZED (
     SELECT
         fresh.*, meant.id AS request_id,
         coalesce(meant.purchase_id, (
             SELECT known.id FROM renewald.original_key AS known
             WHERE known.lane = fresh.lane AND known.original_id = fresh.order_id
-        ), (
-            SELECT seen.purchase_id FROM renewald.evidence AS seen
-            JOIN renewald.purchase ON purchase.id = seen.purchase_id
-            WHERE seen.order_id = fresh.order_id AND purchase.lane = fresh.lane
-            ORDER BY seen.at DESC LIMIT 1
-        )) AS purchase_id,
+        )) AS known_id,
         renewald.event_key(
             'notice', 'refund_declined', $store, $app, fresh.order_id, fresh.news) AS key
     FROM fresh
     LEFT JOIN meant ON meant.digest = fresh.digest
     WHERE fresh.outcome = 'declined'
-), told AS MATERIALIZED (
+), seen AS MATERIALIZED (
+    SELECT declined.lane, declined.order_id, evidence.purchase_id, evidence.at
+    FROM declined
+    JOIN renewald.evidence ON evidence.order_id = declined.order_id
+    WHERE declined.known_id IS NULL
+), checked AS MATERIALIZED (
+    SELECT DISTINCT ON (seen.order_id) seen.order_id, seen.purchase_id
+    FROM seen
+    JOIN renewald.purchase ON purchase.id = seen.purchase_id AND purchase.lane = seen.lane
+    ORDER BY seen.order_id, seen.at DESC
+), found AS MATERIALIZED (
+    SELECT declined.*, coalesce(declined.known_id, checked.purchase_id) AS purchase_id
+    FROM declined LEFT JOIN checked ON checked.order_id = declined.order_id
+), bought AS MATERIALIZED (
+    SELECT found.key, purchase.shard, purchase.user_id, purchase.product, purchase.version, purchase.environment
+    FROM found JOIN renewald.purchase ON purchase.id = found.purchase_id
+), notice AS MATERIALIZED (
     SELECT
-        found.*, purchase.user_id, purchase.product, purchase.version, purchase.environment,
-        coalesce(purchase.shard, renewald.shard_of(found.order_id)) AS shard,
-        row_number() OVER (ORDER BY found.number) AS place
-    FROM found
-    LEFT JOIN renewald.purchase ON purchase.id = found.purchase_id
-    WHERE NOT EXISTS (
-        SELECT FROM renewald.event
-        WHERE event.shard = coalesce(purchase.shard, renewald.shard_of(found.order_id))
-          AND event.key = found.key)
+        found.*, bought.user_id, bought.product, bought.version, bought.environment,
+        coalesce(bought.shard, renewald.shard_of(found.order_id)) AS shard
+    FROM found LEFT JOIN bought ON bought.key = found.key
+), old AS MATERIALIZED (
+    SELECT event.key
+    FROM notice JOIN renewald.event ON event.shard = notice.shard AND event.key = notice.key
+), told AS MATERIALIZED (
+    SELECT notice.*, row_number() OVER (ORDER BY notice.number) AS place
+    FROM notice
+    WHERE NOT EXISTS (SELECT FROM old WHERE old.key = notice.key)
 ), counter AS (
     UPDATE renewald.event_counter
     SET last_id = last_id + (SELECT count(*) FROM told)

@@ -20,27 +20,40 @@ WITH locked AS MATERIALIZED (
     WHERE shard.shard = locked.shard
     RETURNING shard.shard, shard.epoch, locked.clean, locked.in_hand
 ), suspect AS MATERIALIZED (
-    SELECT schedule.shard, schedule.lane, schedule.due_at, schedule.id
+    SELECT schedule.shard, schedule.lane, schedule.due_at, schedule.id, schedule.crashes
     FROM taken
     JOIN renewald.schedule ON schedule.shard = taken.shard AND schedule.id = ANY (taken.in_hand)
     WHERE NOT taken.clean
       AND (
           schedule.due_at <= now()
           OR schedule.due_at >= '9000-01-01 00:00+00' AND schedule.due_at < '9999-12-31 00:00+00')
-    FOR NO KEY UPDATE OF schedule SKIP LOCKED
+), part AS MATERIALIZED (
+    SELECT
+        suspect.shard, array_agg(suspect.lane) AS lanes, array_agg(suspect.due_at) AS due_ats,
+        array_agg(suspect.id) AS ids
+    FROM suspect
+    GROUP BY suspect.shard
+), locked_place AS MATERIALIZED (
+    SELECT
+        suspect.shard, suspect.lane, suspect.due_at, suspect.id,
+        CASE
+            WHEN suspect.crashes + 1 >= $4 THEN '9999-12-31 00:00+00'
+            -- What was imported is looked for among the suspects now.
+            ELSE least(suspect.due_at, now())
+        END AS next_due_at,
+        CASE WHEN suspect.crashes + 1 >= $4 THEN $5 END AS problem
+    FROM part
+    CROSS JOIN LATERAL renewald.lock_places(part.shard, part.lanes, part.due_ats, part.ids) AS free
+    JOIN suspect ON suspect.shard = part.shard AND suspect.id = free.id
 ), counted AS (
     UPDATE renewald.schedule
     SET crashes = schedule.crashes + 1,
-        due_at = CASE
-            WHEN schedule.crashes + 1 >= $4 THEN '9999-12-31 00:00+00'
-            -- What was imported is looked for among the suspects now.
-            ELSE least(schedule.due_at, now())
-        END,
-        problem = CASE WHEN schedule.crashes + 1 >= $4 THEN $5 ELSE schedule.problem END
-    FROM suspect
-    WHERE schedule.shard = suspect.shard
-      AND schedule.lane = suspect.lane
-      AND schedule.due_at = suspect.due_at
-      AND schedule.id = suspect.id
+        due_at = locked_place.next_due_at,
+        problem = coalesce(locked_place.problem, schedule.problem)
+    FROM locked_place
+    WHERE schedule.shard = locked_place.shard
+      AND schedule.lane = locked_place.lane
+      AND schedule.due_at = locked_place.due_at
+      AND schedule.id = locked_place.id
 )
 SELECT shard, epoch, clean, in_hand FROM taken

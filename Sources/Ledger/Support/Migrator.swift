@@ -6,7 +6,7 @@ package struct Migrator: Sendable {
     /// The schema version that this program is written for.
     package static let version = steps.count
     /// The oldest one that all its statements work with; `FleetTests` prepare them.
-    package static let oldest = 17
+    package static let oldest = 20
 
     private struct Step {
         let script: [UInt8]
@@ -35,6 +35,7 @@ package struct Migrator: Sendable {
         Step(script: PackageResources.v0017_encrypt_at_rest_sql, serves: 1),
         Step(script: PackageResources.v0018_explain_the_contract_sql, serves: 1),
         Step(script: PackageResources.v0019_mend_submissions_sql, serves: 1),
+        Step(script: PackageResources.v0020_obey_citus_sql, serves: 1),
     ]
 
     /// For each version from 1 on, whom it serves.

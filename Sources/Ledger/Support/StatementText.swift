@@ -32,9 +32,11 @@ struct StatementText {
         switch name {
         case "claim_columns": part(PackageResources.claim_columns_sql)
         case "kept_columns": part(PackageResources.kept_columns_sql)
+        case "kept_parts": part(PackageResources.kept_parts_sql)
         case "purchase_columns": part(PackageResources.purchase_columns_sql)
         case "fact_columns": FactColumn.selected
         case "fact_types": FactColumn.declared
+        case "fact_values": FactColumn.converted
         case "fact_changes": FactColumn.assigned
         case "due_until": "now()"
         default: nil
