@@ -25,7 +25,8 @@ extension LedgerError {
     package var exitReason: ExitReason {
         switch self {
         case .unavailable, .noLongerValid, .cancelled: .unavailable
-        case .schemaMissing, .schemaVersion, .schemaDiffers, .keysMissing: .configuration
+        case .schemaMissing, .citusMissing, .schemaVersion, .schemaDiffers, .keysMissing:
+            .configuration
         case .forbidden: .permission
         case .refused, .undecodable, .unreadableUser: .software
         case .eventsLost: .dataError

@@ -109,16 +109,23 @@ package struct Services: Sendable {
 
     /// Brings the schema of a database up to date.
     ///
+    /// - Parameters:
+    ///   - conninfo: the database.
+    ///   - onCitus: also spreads it over the servers of Citus.
     /// - Returns: the versions that were applied, and the one that the schema has now.
+    /// - Throws: `.schemaVersion` for a newer schema that does not serve this program,
+    ///   `.citusMissing` without Citus.
     package static func migrate(
-        _ conninfo: String
+        _ conninfo: String, onCitus: Bool = false
     ) async throws(LedgerError) -> (applied: [Int], version: Int) {
         var settings = PostgresSettings(conninfo: conninfo)
         // A migration may rewrite a large table.
         settings.statementTimeout = .seconds(3600)
         let connection = PostgresConnection(settings)
         do {
+            if onCitus { try await Migrator(connection).requireCitus() }
             let applied = try await Migrator(connection).migrate()
+            if onCitus { try await Migrator(connection).distribute() }
             let version = try await Migrator(connection).schemaVersion()?.number
             await connection.close()
             return (applied, version ?? Migrator.version)

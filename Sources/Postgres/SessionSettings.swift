@@ -36,9 +36,7 @@ extension PostgresSettings {
             // All rows of a cursor are read.
             settings.append(("cursor_tuple_fraction", "1"))
         } else {
-            settings += [
-                ("plan_cache_mode", "force_generic_plan"), ("search_path", "pg_catalog"),
-            ]
+            settings.append(("search_path", "pg_catalog"))
         }
         if span == .session {
             // A server whose client is gone without a word, in the middle of a pipeline, waits for
@@ -52,10 +50,22 @@ extension PostgresSettings {
                 ("default_transaction_deferrable", "off"),
             ]
         }
-        let calls = settings.map { name, value in
-            "pg_catalog.set_config('\(name)', '\(value)', \(span == .transaction))"
-        }
+        var calls = settings.map { Self.setting($0, to: "'\($1)'", span) }
+        if !isForeign { calls.append(Self.setting("plan_cache_mode", to: Self.planning, span)) }
         return "VALUES (\(calls.joined(separator: ", ")))"
+    }
+
+    /// Plans are made once. Citus sends each statement to the servers that its values name, and
+    /// refuses to plan without them.
+    private static let planning = """
+        CASE WHEN pg_catalog.current_setting('citus.shard_count', true) IS NULL \
+        THEN 'force_generic_plan' ELSE 'auto' END
+        """
+
+    private static func setting(
+        _ name: String, to expression: String, _ span: Span
+    ) -> String {
+        "pg_catalog.set_config('\(name)', \(expression), \(span == .transaction))"
     }
 
     private static func setting(_ limit: Duration) -> String { "\(limit.millisecondsRoundedUp)ms" }

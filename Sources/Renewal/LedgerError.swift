@@ -12,6 +12,8 @@ package enum LedgerError: Error, Hashable, Sendable {
     case cancelled
     /// There is no schema: run `renewald migrate`.
     case schemaMissing
+    /// The schema is to be spread by Citus, which the database does not have.
+    case citusMissing
     /// The schema is older than the oldest that this program works with, or newer than this program
     /// and made for later ones.
     case schemaVersion(found: Int, needed: Int)
@@ -58,8 +60,8 @@ extension LedgerError {
     package var isLasting: Bool {
         switch self {
         case .unavailable, .noLongerValid, .cancelled: false
-        case .schemaMissing, .schemaVersion, .schemaDiffers, .forbidden, .refused, .undecodable,
-            .unreadableUser, .eventsLost, .keysMissing:
+        case .schemaMissing, .citusMissing, .schemaVersion, .schemaDiffers, .forbidden, .refused,
+            .undecodable, .unreadableUser, .eventsLost, .keysMissing:
             true
         }
     }
@@ -68,8 +70,8 @@ extension LedgerError {
     package var isOfSchema: Bool {
         switch self {
         case .schemaMissing, .schemaVersion: true
-        case .unavailable, .noLongerValid, .cancelled, .schemaDiffers, .forbidden, .refused,
-            .undecodable, .unreadableUser, .eventsLost, .keysMissing:
+        case .unavailable, .noLongerValid, .cancelled, .citusMissing, .schemaDiffers, .forbidden,
+            .refused, .undecodable, .unreadableUser, .eventsLost, .keysMissing:
             false
         }
     }
@@ -85,6 +87,9 @@ extension LedgerError {
             "interrupted"
         case .schemaMissing:
             "the database has no renewald schema: run `renewald migrate`"
+        case .citusMissing:
+            "the database has no extension citus: CREATE EXTENSION citus on the coordinator and on "
+                + "each worker, and tell the coordinator of them with citus_add_node"
         case .schemaVersion(let found, let needed) where found < needed:
             "the database's schema is version \(found), this program needs \(needed) or newer: "
                 + "run `renewald migrate`"

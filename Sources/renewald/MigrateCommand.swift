@@ -22,6 +22,8 @@ struct MigrateCommand: AsyncParsableCommand {
             "The database, for a user who may not read the configuration.",
             valueName: "conninfo"))
     var database: String?
+    @Flag(help: "Also spread the tables over the servers of Citus, by shard.")
+    var citus = false
     @Flag(help: "Print JSON.")
     var json = false
 
@@ -32,13 +34,13 @@ struct MigrateCommand: AsyncParsableCommand {
     }
 
     mutating func run() async throws {
-        let (common, database, json) = (self.common, self.database, self.json)
+        let (common, database, citus, json) = (self.common, self.database, self.citus, self.json)
         try await common.reporting {
             if let database { try common.requireAddress(database, of: "--database") }
             let (applied, version) = try await Services.migrate(
                 try database
                     ?? Settings.loadWhole(file: common.config, environment: common.environment)
-                    .database.url)
+                    .database.url, onCitus: citus)
             if json {
                 try Console.say(
                     json:
@@ -52,6 +54,7 @@ struct MigrateCommand: AsyncParsableCommand {
             } else {
                 try Console.say("The schema is now version \(version).")
             }
+            if citus, !json { try Console.say("Its tables are spread over the servers of Citus.") }
         }
     }
 }

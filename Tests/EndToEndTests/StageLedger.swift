@@ -41,7 +41,8 @@ extension Stage {
     /// One value, as text.
     func value(_ sql: String, _ parameters: [PostgresValue] = []) async throws -> String {
         let result = try await database.query(
-            PostgresStatement("SELECT (\(sql))::text AS value", parameters))
+            PostgresStatement("SELECT (\(ScratchCluster.readable(sql)))::text AS value", parameters)
+        )
         return try result[0].optionalText("value") ?? ""
     }
 

@@ -176,7 +176,7 @@ import Testing
             #expect(told == [])
             try await stage.beside.script(
                 """
-                UPDATE renewald.schedule SET due_at = clock_timestamp() - interval '1 second';
+                UPDATE renewald.schedule SET due_at = now() - interval '1 second';
                 UPDATE renewald.purchase SET doubt_since = doubt_since - interval '1 day'
                 """)
         }

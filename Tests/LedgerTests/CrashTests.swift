@@ -89,7 +89,7 @@ import Testing
     private func round(_ stage: Stage, _ lease: Lease, _ number: Int) async throws {
         if number > 0 {
             try await stage.session().script(
-                "UPDATE renewald.schedule SET due_at = clock_timestamp() - interval '1 second'")
+                "UPDATE renewald.schedule SET due_at = now() - interval '1 second'")
         }
         var claims: [Claim] = []
         try await insist { claims = try await stage.due(lease) }

@@ -47,15 +47,17 @@ import Testing
 
     // MARK: Statements
 
-    /// Those of this program, but for the script before all migrations and parts of others.
+    /// Those of this program, but for scripts and parts of others.
     private func ownStatements() throws -> [Statement] {
         try FileManager.default.contentsOfDirectory(atPath: Self.queries.path).sorted()
-            .filter { $0.hasSuffix(".sql") && $0 != "prepare_schema.sql" }
+            .filter { $0.hasSuffix(".sql") }
             .compactMap { file in
                 let text = StatementText(
                     Array(try Data(contentsOf: Self.queries.appending(path: file)))
                 ).sql
-                guard !text.hasPrefix("-- Part of statements") else { return nil }
+                guard !text.hasPrefix("-- Part of statements"), !text.contains("DO $$") else {
+                    return nil
+                }
                 let name = String(file.dropLast(4))
                 return Statement(
                     name: name, types: name == "commit_events" ? "(int2[])" : "", text: text)

@@ -59,13 +59,16 @@ struct Stage: Sendable {
 extension Stage {
     /// The first column of each row, as text.
     func list(_ sql: String, _ parameters: [PostgresValue] = []) async throws -> [String] {
-        try await beside.query(PostgresStatement(sql, parameters, isReadOnly: false)).rows.map {
+        let text = ScratchCluster.readable(sql)
+        return try await beside.query(
+            PostgresStatement(text, parameters, isReadOnly: false)
+        ).rows.map {
             $0.isNull(0) ? "-" : try $0.text(0)
         }
     }
 
     func number(_ sql: String, _ parameters: [PostgresValue] = []) async throws -> Int64 {
-        let text = "SELECT (\(sql))::int8"
+        let text = "SELECT (\(ScratchCluster.readable(sql)))::int8"
         return try await beside.query(PostgresStatement(text, parameters))[0].int64(0)
     }
 
@@ -153,7 +156,7 @@ extension Stage {
 
     func makeAllDue() async throws {
         try await beside.script(
-            "UPDATE renewald.schedule SET due_at = clock_timestamp() - interval '1 second'")
+            "UPDATE renewald.schedule SET due_at = now() - interval '1 second'")
     }
 
     /// Submits one purchase for each user, and claims them.

@@ -151,8 +151,9 @@ package enum Audit {
     package static func broken(_ connection: PostgresConnection) async throws -> [String] {
         var broken: [String] = []
         for (rule, violations) in rules {
-            let found = try await connection.query(
-                PostgresStatement("SELECT count(*) FROM (\(violations)) AS violations"))
+            let query = ScratchCluster.readable(
+                "SELECT count(*) FROM (\(violations)) AS violations")
+            let found = try await connection.query(PostgresStatement(query))
             if try found[0].int64(0) > 0 { broken.append(rule) }
         }
         return broken

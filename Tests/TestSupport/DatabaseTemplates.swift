@@ -9,6 +9,8 @@ extension ScratchCluster {
     ///
     /// - Returns: its connection string.
     package func newMigratedDatabase() async throws -> String {
+        // One with Citus is never left alone, and so cannot be copied.
+        if Self.hasCitus { return try await newDatabaseOnCitus() }
         try await once(Self.migrated) { [self] in
             try await makeDatabase(Self.migrated)
             let connection = PostgresConnection(

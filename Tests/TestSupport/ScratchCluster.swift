@@ -216,6 +216,10 @@ package final class ScratchCluster: Sendable {
             "full_page_writes": options.fsync ? "on" : "off", "shared_buffers": "64MB",
             "max_wal_size": "256MB", "min_wal_size": "32MB",
         ]
+        if Self.hasCitus {
+            settings.merge(Self.citusSettings) { _, citus in citus }
+            settings["citus.local_hostname"] = socketDirectory
+        }
         settings.merge(options.settings) { _, ours in ours }
         let flags = settings.sorted { $0.key < $1.key }.map { "-c \($0)='\($1)'" }
         try await runTool(

@@ -51,8 +51,8 @@ enum DatabaseFindings {
     static func failed(_ subject: String, _ error: LedgerError) -> Finding {
         switch error {
         case .unavailable, .noLongerValid, .cancelled: unreachable(error)
-        case .forbidden, .schemaMissing, .schemaVersion, .schemaDiffers, .refused, .undecodable,
-            .unreadableUser, .eventsLost, .keysMissing:
+        case .forbidden, .schemaMissing, .citusMissing, .schemaVersion, .schemaDiffers, .refused,
+            .undecodable, .unreadableUser, .eventsLost, .keysMissing:
             .wrong(
                 subject, error.sentence,
                 do: "fix that and run `renewald doctor` again: this could not be checked")

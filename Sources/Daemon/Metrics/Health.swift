@@ -40,8 +40,8 @@ package final class Health: Sendable {
             case .schemaVersion, .schemaMissing: state.misfit = error.sentence
             case .noLongerValid, .cancelled: state.databaseTrouble = nil
             case .unavailable: state.databaseTrouble = "the database does not answer"
-            case .schemaDiffers, .forbidden, .refused, .undecodable, .unreadableUser, .eventsLost,
-                .keysMissing:
+            case .citusMissing, .schemaDiffers, .forbidden, .refused, .undecodable,
+                .unreadableUser, .eventsLost, .keysMissing:
                 state.databaseTrouble = "the database does not give what is needed: see the log"
             }
         }

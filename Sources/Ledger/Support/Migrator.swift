@@ -129,6 +129,30 @@ package struct Migrator: Sendable {
         return found + 1
     }
 
+    /// Refuses a database that cannot be spread.
+    ///
+    /// - Throws: `.citusMissing` without Citus.
+    package func requireCitus() async throws(LedgerError) {
+        do {
+            let found = try await connection.query(SQL.citusExists.once())
+            guard try found[0].bool("found") else { throw LedgerError.citusMissing }
+        } catch {
+            throw error as? LedgerError
+                ?? (error as? PostgresError).map { LedgerError($0) } ?? .cancelled
+        }
+    }
+
+    /// Spreads what grows with the purchases over the servers of Citus, each shard to one of them,
+    /// <https://docs.citusdata.com>. What is spread already stays where it is.
+    package func distribute() async throws(LedgerError) {
+        do {
+            try await connection.script(
+                String(decoding: PackageResources.distribute_sql, as: UTF8.self))
+        } catch {
+            throw LedgerError(error, during: .migration)
+        }
+    }
+
     private func appliedVersion() async throws(PostgresError) -> SchemaVersion {
         let row = try await connection.query(SQL.schemaVersion.once())[0]
         return SchemaVersion(

@@ -72,6 +72,7 @@ extension SQL {
     static let bookPurchases = SQL(PackageResources.book_purchases_sql)
     static let breakerCounts = SQL(PackageResources.breaker_counts_sql)
     static let breakerEnds = SQL(PackageResources.breaker_ends_sql)
+    static let citusExists = SQL(PackageResources.citus_exists_sql)
     static let claimBackfill = SQL(PackageResources.claim_backfill_sql)
     static let claimDue = SQL(PackageResources.claim_due_sql)
     /// A suspect was due when it was claimed. Where the clock was set back since, it is not, and
