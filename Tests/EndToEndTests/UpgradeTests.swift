@@ -76,6 +76,18 @@ struct UpgradeTests {
         }
     }
 
+    /// Debian's PostgreSQL has no Citus.
+    @Test func aDatabaseWithoutCitusIsLeftAsItIs() async throws {
+        try await onStage { stage in
+            try await stage.script("DROP SCHEMA renewald CASCADE")
+            let refused = try await stage.renewald("migrate", "--citus")
+            #expect(refused.exit == .code(78))
+            #expect(
+                refused.standardError.contains("has no extension citus: CREATE EXTENSION citus"))
+            #expect(try await stage.value("SELECT to_regnamespace('renewald')") == "")
+        }
+    }
+
     /// A worker that a migration has passed by lets others take over at once, and says why.
     @Test func aWorkerLeavesASchemaThatDoesNotServeIt() async throws {
         try await onStage { stage in

@@ -19,6 +19,12 @@ import Testing
         #expect(TidyRule.misplaced(paths.map { ($0, SourceTree.sizeBytes($0)) }) == [])
     }
 
+    @Test func knowsWhatIsSpreadOnCitus() throws {
+        let script = try Self.files.get().first { $0.path.hasSuffix("/distribute.sql") }
+        let list = try #require(script?.text.firstMatch(of: #/ARRAY\[([^\]]*)\]/#)?.1)
+        #expect(list.matches(of: #/'(\w+)'/#).map { String($0.1) } == CitusRules.distributed)
+    }
+
     @Test func namesOnlyDocumentsThatExist() throws {
         let files = try Self.files.get()
         guard let readme = files.first(where: { $0.path == "README.md" }) else { return }
