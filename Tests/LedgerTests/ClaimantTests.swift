@@ -1,5 +1,6 @@
 import Postgres
 import Renewal
+import TestSupport
 import Testing
 
 @testable import Ledger
@@ -124,6 +125,24 @@ import Testing
         try await check(stage, lease, .allow)
         let own = try await stage.ledger.claims(ofUser: "bob", includingClaimed: true)
         #expect(own.map(\.purchase.userID) == ["bob", "bob"])
+    }
+
+    /// Where a row of it is not as it was read, none of it moves.
+    @Test func aPurchaseMovesWholeOrNotAtAll() async throws {
+        let stage = try await Stage()
+        try await stage.submit("ann", "token")
+        let before = try await stage.everything()
+        let move = """
+            SELECT renewald.move_purchase(
+                shard, lane, timestamptz 'epoch', id, renewald.shard_of('bob'), 'bob')
+            FROM renewald.purchase
+            """
+        let error = await #expect(throws: PostgresError.self) { _ = try await stage.list(move) }
+        #expect(error?.sqlState == "RN001")
+        #expect(try await stage.everything() == before)
+        let nothing =
+            "SELECT renewald.move_purchase(0::int2, 1, timestamptz 'epoch', 99, 0::int2, 'bob')::text"
+        #expect(try await stage.list(nothing) == ["false"])
     }
 
     @Test func theEntitlementsSayWhichEnvironmentHoldsThem() async throws {

@@ -47,7 +47,7 @@ import Testing
         "v0019_mend_submissions.sql":
             "cf86b36dd5a973408c379b29660396a5c5f668f2d57a30106672c92efb9a96c3",
         "v0020_obey_citus.sql":
-            "618879c70a23793d102df7dead77e216369137da90c186030602dc97bcf48bc2",
+            "ab1c6bb88eaa5669b1c7771207bd1f5d4b5d14ff1e695284195bf90e874f20e6",
     ]
 
     private static let folder = URL(filePath: #filePath)

@@ -118,6 +118,19 @@ import Testing
         }
     }
 
+    /// Citus, which this setting stands for, refuses plans that are made once.
+    @Test func plansWithValuesWhereThereIsCitus() async throws {
+        let conninfo = try await ScratchCluster.shared().newDatabase()
+        let before = PostgresConnection(PostgresSettings(conninfo: conninfo))
+        try await before.script(
+            "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET citus.shard_count = 32',"
+                + " current_database()); END $$")
+        let mode = PostgresStatement("SELECT current_setting('plan_cache_mode') AS mode")
+        #expect(try await before.query(mode)[0].text("mode") == "force_generic_plan")
+        let connection = PostgresConnection(PostgresSettings(conninfo: conninfo))
+        #expect(try await connection.query(mode)[0].text("mode") == "auto")
+    }
+
     /// Else a server whose client was cut off in a pipeline keeps its locks for hours.
     @Test func theServerSoonNoticesThatItsClientIsGone() async throws {
         let server = try await ScratchCluster(

@@ -152,18 +152,14 @@ BEGIN
     DELETE FROM renewald.credential AS asked
         WHERE asked.shard = of_shard AND asked.id = of_id
         RETURNING asked.* INTO held;
-    IF NOT FOUND THEN
-        RETURN false;
-    END IF;
+    PERFORM renewald.require(FOUND, 'the token of a purchase');
     held.shard := new_shard;
     INSERT INTO renewald.credential VALUES (held.*);
 
     DELETE FROM renewald.schedule AS kept
         WHERE kept.shard = of_shard AND kept.lane = of_lane AND kept.due_at = of_due_at AND kept.id = of_id
         RETURNING kept.* INTO due;
-    IF NOT FOUND THEN
-        RETURN false;
-    END IF;
+    PERFORM renewald.require(FOUND, 'the place of a purchase in the schedule');
     due.shard := new_shard;
     INSERT INTO renewald.schedule VALUES (due.*);
 
