@@ -129,47 +129,6 @@ extension UserPurchases {
         return (lost, link)
     }
 
-    /// What one step is told of: a change, and the purchase as it is after it.
-    private struct Step {
-        let change: Change
-        let purchase: Purchase
-        let rules: Rules
-        let isFirstSight: Bool
-        let now: Timestamp
-        var heldLinks: Set<Int64> = []
-
-        init(change: Change, purchase: Purchase, of outcome: Outcome, now: Timestamp) {
-            self.change = change
-            self.purchase = purchase
-            rules = outcome.rules
-            isFirstSight = outcome.isFirstSight
-            self.now = now
-        }
-
-        /// The end of what is lost: its own, where the purchase goes on, or ends, as something else
-        /// than that.
-        func end(ofLost holding: Holding?) -> Timestamp? {
-            guard let holding, isOther(holding) else { return purchase.facts.expiresAt }
-            return holding.expiresAt
-        }
-
-        /// When another product than the purchase's own has run out; nil where it is lost now.
-        func timeOfLeaving(_ holding: Holding) -> Timestamp? {
-            guard isOther(holding), holding.product != purchase.facts.product,
-                let end = holding.expiresAt, end <= now
-            else { return nil }
-            return end
-        }
-
-        private func isOther(_ holding: Holding) -> Bool {
-            let given = purchase.facts.holdings.map(\.entitlement)
-            guard !given.contains(holding.entitlement) else { return false }
-            return purchase.facts.access == .granted
-                || change.reasons.loss == .productChanged
-                    && holding.product != purchase.facts.product
-        }
-    }
-
     /// Does something to the purchases, and tells what that has changed for the user.
     private mutating func take(
         _ step: Step, _ body: (inout UserPurchases, inout Settlement) -> Reasons
@@ -186,6 +145,9 @@ extension UserPurchases {
             move(
                 name, from: before[name] ?? [], to: after[name] ?? [], because: reasons, by: step,
                 &settlement)
+        }
+        if !settlement.revokes, step.isRefund(of: before.values.joined().map(\.purchase)) {
+            settlement.events.append(event(.notice(.refunded), by: step, with: step.change.detail))
         }
         if step.isFirstSight { settlement.keepQuietAboutTheFirstSight() }
         settlement.offers = reviseOffers(

@@ -170,7 +170,7 @@ import Testing
         #expect(try await fleet.holders() == ["ann pro"])
         let back = try await apply(fleet, rules([:]))
         #expect(back.difference.gain == ["pro": 1])
-        #expect(back.difference.because == ["recovered": 1])
+        #expect(back.difference.because == ["manual": 1])
         await fleet.close()
     }
 

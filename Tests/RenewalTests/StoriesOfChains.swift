@@ -119,8 +119,10 @@ extension DecisionTable {
         # A sandbox purchase beside one that lasts as long: production holds it \
         | active 30 sandbox | B active 30
         10     active 30 sandbox  active   granted  -                      B:pro 30  7d
-        # One of two falls, then the other | active 30 | B active 60 product=pro_year
-        10     B: refunded 10     refunded  none    -                      pro 30    1d
+        # One of two is refunded, which ends no access; then the other falls | active 30 \
+        | B active 60 product=pro_year
+        10     B: refunded 10     refunded  none    refunded               pro 30    1d
+        11     B: refunded 10     refunded  none    -                      pro 30    1d
         30+1m  ended 30           expired  none     -expired               -         1d
         # The store forgets one of two, and the other holds it | active 30 \
         | B active 60 product=pro_year
@@ -141,5 +143,12 @@ extension DecisionTable {
         10     refunded 10        refunded  none    -refunded              B:gold 60  1d
         # A bundle falls beside a subscription of one part | active 30 product=bundle | B active 60
         10     refunded 10        refunded  none    -refunded:gold         B:pro 60  1d
+        # One of two is refunded at first sight: it has given nothing | active 30 \
+        | B new product=pro_year
+        10     B: refunded 10     refunded  none    -                      pro 30    1d
+        # One of two is refunded in its last paid period, and runs out | active 30 \
+        | B active 60 product=pro_year | policy refund=period_end
+        10     B: refunded 10     refunded  granted  refunded              B:pro 60  7d
+        60+1m  B: refunded 10     refunded  none    -                      pro 30    1d
         """)
 }

@@ -1,0 +1,51 @@
+extension UserPurchases {
+    /// What one step is told of: a change, and the purchase as it is after it.
+    struct Step {
+        let change: Change
+        let purchase: Purchase
+        let rules: Rules
+        let isFirstSight: Bool
+        let now: Timestamp
+        var heldLinks: Set<Int64> = []
+
+        init(change: Change, purchase: Purchase, of outcome: Outcome, now: Timestamp) {
+            self.change = change
+            self.purchase = purchase
+            rules = outcome.rules
+            isFirstSight = outcome.isFirstSight
+            self.now = now
+        }
+
+        /// Whether what gave something is refunded now. What runs out was told before.
+        func isRefund(of holders: [Purchase]) -> Bool {
+            purchase.facts.access == .none && change.facts.lossReason == .refunded
+                && holders.contains { known in
+                    known.id == purchase.id
+                        && (known.facts.state != .refunded || known.facts.access == .held)
+                }
+        }
+
+        /// The end of what is lost: its own, where the purchase goes on, or ends, as something else
+        /// than that.
+        func end(ofLost holding: Holding?) -> Timestamp? {
+            guard let holding, isOther(holding) else { return purchase.facts.expiresAt }
+            return holding.expiresAt
+        }
+
+        /// When another product than the purchase's own has run out; nil where it is lost now.
+        func timeOfLeaving(_ holding: Holding) -> Timestamp? {
+            guard isOther(holding), holding.product != purchase.facts.product,
+                let end = holding.expiresAt, end <= now
+            else { return nil }
+            return end
+        }
+
+        private func isOther(_ holding: Holding) -> Bool {
+            let given = purchase.facts.holdings.map(\.entitlement)
+            guard !given.contains(holding.entitlement) else { return false }
+            return purchase.facts.access == .granted
+                || change.reasons.loss == .productChanged
+                    && holding.product != purchase.facts.product
+        }
+    }
+}
