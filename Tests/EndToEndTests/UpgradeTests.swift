@@ -158,6 +158,8 @@ struct UpgradeTests {
     ) async throws -> Backend.Heard {
         let backend = Backend(stage.conninfo, bought, readable: Self.crowd)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
+            // Also where a wait gives up: the readers would go on for ever.
+            defer { backend.stop() }
             for _ in 0..<4 { tasks.addTask { await backend.write() } }
             for _ in 0..<2 { tasks.addTask { await backend.read() } }
             try await stage.wait {
@@ -165,7 +167,7 @@ struct UpgradeTests {
             }
             try await work()
             let enough = backend.heard.accepted.count + 50
-            try await stage.wait { backend.heard.accepted.count > enough }
+            try await stage.wait { backend.heard.accepted.count > enough || backend.isDone }
             backend.stop()
             try await tasks.waitForAll()
         }
@@ -206,6 +208,8 @@ private final class Backend: Sendable {
     var heard: Heard { state.withLock(\.heard) }
     func stop() { state.withLock { $0.isOver = true } }
     private var isOver: Bool { state.withLock(\.isOver) }
+    /// Whether all that was bought is submitted, as on a busy machine.
+    var isDone: Bool { state.withLock { $0.submitted > bought.count } }
 
     func write() async {
         let connection = session()
