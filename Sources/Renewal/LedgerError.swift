@@ -117,9 +117,9 @@ extension LedgerError {
             "tokens in the database are encrypted with \(names.joined(separator: ", ")), which is "
                 + "not here: name the key in [encryption] keys, or bring its file back"
         case .eventsLost(let message):
-            "\(message). Was it restored, or has a standby that was behind taken over? Raise "
+            "\(message). After a restore, or when a standby that was behind has taken over, raise "
                 + "renewald.event_counter.last_id to the greatest cursor of all consumers, as "
-                + "docs/upgrading.md says; otherwise give a smaller --after"
+                + "docs/upgrading.md says; otherwise give the id of an event that was read"
         }
     }
 }

@@ -184,6 +184,17 @@ import Testing
                         message: "renewald.events_after: max_rows is \(count), and at least 1 is "
                             + "needed", statement: 0))
         }
+        // To raise the counter of events to such a cursor would leave no number for the next one.
+        for (cursor, words) in [("5", "has lost events"), ("9e18::int8", "is no cursor of")] {
+            let refusal = await #expect(throws: PostgresError.self) {
+                try await stage.list("SELECT id::text FROM renewald.events_after(\(cursor))")
+            }
+            guard case .rejected(.eventsLost, let message, _) = refusal else {
+                Issue.record("\(cursor): \(String(describing: refusal))")
+                continue
+            }
+            #expect(message.contains(words), "\(message)")
+        }
         #expect(try await stage.ledger.lastEventID() == 4)
         #expect(try await stage.ledger.events(after: 1, limit: 2).map(\.id) == [2, 3])
     }

@@ -48,6 +48,8 @@ import Testing
             "cf86b36dd5a973408c379b29660396a5c5f668f2d57a30106672c92efb9a96c3",
         "v0020_obey_citus.sql":
             "ab1c6bb88eaa5669b1c7771207bd1f5d4b5d14ff1e695284195bf90e874f20e6",
+        "v0021_find_suspects.sql":
+            "c20f07f58a3db610a6f76ddc1e31e6f76bcf70bd20eea0b76f094ddd0b8cfe39",
     ]
 
     private static let folder = URL(filePath: #filePath)

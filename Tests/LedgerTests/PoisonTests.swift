@@ -155,4 +155,31 @@ import Testing
         let next = try await stage.takeAll()
         #expect(try await stage.due(next).map(\.crashes) == [0])
     }
+
+    /// However much is due when a worker starts: else the database's time-out would refuse the
+    /// look, and no shard would be opened.
+    @Test func theLookForSuspectsMeetsNothingElseThatIsDue() async throws {
+        let stage = try await Stage()
+        try await stage.beside.script(
+            """
+            INSERT INTO renewald.schedule (shard, lane, due_at, id)
+            SELECT n % 256, 1, now() - interval '1 hour', n FROM generate_series(1, 30000) AS n;
+            UPDATE renewald.schedule SET crashes = 1 WHERE id = 17;
+            ANALYZE renewald.schedule
+            """)
+        let shards = Array(0..<256 as Range<Int16>)
+        let looks = [
+            SQL.suspectLanes(.int32s([1]), .int16s(shards)),
+            SQL.claimSuspects(
+                .int16s(shards), .timestamps(shards.map { _ in 0 }), .int64s(shards.map { _ in 0 }),
+                .int32(1), .int32(1000), .int32(100_000)),
+        ]
+        for look in looks {
+            let plan = try await stage.beside.query(look.plan).rows
+                .map { row throws(PostgresError) in try row.text(0) }.joined(separator: "\n")
+            #expect(plan.contains("schedule_suspects"), "\(plan)")
+            #expect(!plan.contains("Scan on schedule\n") && !plan.contains("schedule_pkey"))
+        }
+        await stage.close()
+    }
 }

@@ -21,8 +21,7 @@ extension PostgresLedger {
             let statement = suspectsOnly ? SQL.claimSuspects : SQL.claimDue
             let due = try await self.reads.query(
                 statement.with(
-                    self.columns(of: request.places, request, limit: request.limit)
-                        + [.bool(suspectsOnly)])
+                    self.columns(of: request.places, request, limit: request.limit))
             ).rows
             var rows = Array(due)
             if due.count < request.limit, !request.backfill.isEmpty, !suspectsOnly {

@@ -116,8 +116,7 @@ package struct DatabaseExamination: Sendable {
         (
             "claim",
             SQL.claimDue(
-                .int16s([0]), .timestamps([0]), .int64s([0]), .int32(1), .int32(10), .int32(10),
-                .bool(false))
+                .int16s([0]), .timestamps([0]), .int64s([0]), .int32(1), .int32(10), .int32(10))
         ),
         ("commit", CommitBatch(lease: nil).scheduleStatement),
         (

@@ -1,8 +1,7 @@
 -- The due purchases of one lane in the given shards, oldest first in each shard. A plain read.
 -- $1 int2[], $2 timestamptz[], $3 int8[] (shards, and for each the place after which to go on); $4 int4
--- (lane); $5 int4 (most of one shard); $6 int4 (most in all); $7 bool (the suspects of a crash, which are
--- never part of the crowd, or all others); {due_until} is now, and for suspects later. One row a purchase, also where parts of it are missing: it cannot be
--- read, and is set aside.
+-- (lane); $5 int4 (most of one shard); $6 int4 (most in all); {due} is what of it is due: never the suspects of a crash
+-- together with others. One row a purchase, also where parts of it are missing: it cannot be read, and is set aside.
 SELECT
     {claim_columns},
     due.problem
@@ -17,8 +16,7 @@ CROSS JOIN LATERAL (
     FROM renewald.schedule
     WHERE schedule.shard = place.shard
       AND schedule.lane = $4
-      AND schedule.due_at <= {due_until}
-      AND (schedule.crashes > 0) = $7
+      AND {due}
       AND (schedule.due_at, schedule.id)
           > (($2::timestamptz[])[array_position($1::int2[], place.shard)],
               ($3::int8[])[array_position($1::int2[], place.shard)])

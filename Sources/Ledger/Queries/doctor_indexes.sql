@@ -56,6 +56,7 @@ FROM (VALUES
     ('refund_request_purchase', 'refund_request (purchase_id)'),
     ('refund_rule_pkey', 'refund_rule (single)'),
     ('schedule_pkey', 'schedule (shard, lane, due_at, id)'),
+    ('schedule_suspects', 'schedule (shard, lane, due_at, id) WHERE (crashes > 0)'),
     ('shadow_difference_id', 'shadow_difference (id)'),
     ('shadow_difference_open',
         'shadow_difference (system, shard, user_id, entitlement, class) WHERE (healed_at IS NULL)'),

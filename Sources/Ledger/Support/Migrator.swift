@@ -36,6 +36,7 @@ package struct Migrator: Sendable {
         Step(script: PackageResources.v0018_explain_the_contract_sql, serves: 1),
         Step(script: PackageResources.v0019_mend_submissions_sql, serves: 1),
         Step(script: PackageResources.v0020_obey_citus_sql, serves: 1),
+        Step(script: PackageResources.v0021_find_suspects_sql, serves: 1),
     ]
 
     /// For each version from 1 on, whom it serves.

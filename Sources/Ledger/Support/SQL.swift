@@ -78,7 +78,8 @@ extension SQL {
     /// A suspect was due when it was claimed. Where the clock was set back since, it is not, and
     /// nobody else would ask about it.
     static let claimSuspects = SQL(
-        PackageResources.claim_due_sql, "due_until", is: "now() + interval '1 day'")
+        PackageResources.claim_due_sql, "due",
+        is: "schedule.due_at <= now() + interval '1 day' AND schedule.crashes > 0")
     static let claimPulls = SQL(PackageResources.claim_pulls_sql)
     static let clashingRules = SQL(PackageResources.clashing_rules_sql)
     static let commitAccounts = SQL(PackageResources.commit_accounts_sql)

@@ -38,7 +38,7 @@ struct StatementText {
         case "fact_types": FactColumn.declared
         case "fact_values": FactColumn.converted
         case "fact_changes": FactColumn.assigned
-        case "due_until": "now()"
+        case "due": "schedule.due_at <= now() AND schedule.crashes = 0"
         default: nil
         }
     }

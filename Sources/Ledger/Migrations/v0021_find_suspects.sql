@@ -1,0 +1,39 @@
+-- What a crash has left in hand, found without a look at all that is due; and a cursor of events that no database can
+-- have given. Programs that were written for any earlier version go on.
+
+-- Almost always empty: a worker that takes shards looks into it first.
+CREATE INDEX schedule_suspects ON renewald.schedule (shard, lane, due_at, id) WHERE crashes > 0;
+
+-- As before, but a cursor beyond all numbers that a database may have given is called what it is. The advice was to raise
+-- the counter of events to it: then no further event would have had a number.
+CREATE OR REPLACE FUNCTION renewald.events_after(cursor bigint, max_rows int DEFAULT 1000)
+    RETURNS SETOF renewald.events
+    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    newest int8;
+BEGIN
+    IF $2 < 1 THEN
+        RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+            MESSAGE = format('renewald.events_after: max_rows is %s, and at least 1 is needed', $2);
+    END IF;
+    RETURN QUERY SELECT * FROM renewald.events AS event
+        WHERE event.id > coalesce($1, 0) ORDER BY event.id LIMIT least(coalesce($2, 1000), 100000);
+    IF NOT FOUND AND $1 > 0 AND NOT pg_is_in_recovery() THEN
+        SELECT last_id INTO newest FROM renewald.event_counter;
+        -- More than any fleet writes in years.
+        IF $1 - newest > 1000000000 THEN
+            RAISE EXCEPTION USING ERRCODE = 'RN002',
+                MESSAGE = format('renewald.events_after: the cursor is %s, and the newest event is %s: '
+                    'this is no cursor of this database', $1, newest),
+                HINT = 'A consumer begins with 0, and then passes the id of the last event that it has read.';
+        ELSIF $1 > newest THEN
+            RAISE EXCEPTION USING ERRCODE = 'RN002',
+                MESSAGE = format('renewald.events_after: the cursor is %s, and the newest event is %s: '
+                    'this database has lost events, or the cursor is of another one', $1, newest),
+                HINT = format('After a restore, or when a standby that was behind has taken over, an '
+                    'administrator runs once, with the greatest cursor of all consumers: UPDATE '
+                    'renewald.event_counter SET last_id = greatest(last_id, %s)', $1);
+        END IF;
+    END IF;
+END $$;
