@@ -54,11 +54,13 @@ struct UpgradeTests {
             try await stage.script(
                 """
                 DELETE FROM renewald.migration WHERE version >= 20;
-                DROP TABLE renewald.every_shard;
+                DROP TABLE renewald.every_shard, renewald.waiting_hint;
+                ALTER TABLE renewald.unclaimed_hint DROP COLUMN known_as;
                 DROP INDEX renewald.shadow_difference_id, renewald.schedule_suspects;
-                DROP FUNCTION renewald.move_purchase, renewald.lock_places, renewald.lock_holders
+                DROP FUNCTION renewald.move_purchase, renewald.lock_places, renewald.lock_holders,
+                    renewald.lock_free, renewald.held_news
                 """)
-            let sentence = "is version 19, this program needs 20 or newer: run `renewald migrate`"
+            let sentence = "is version 19, this program needs 22 or newer: run `renewald migrate`"
             for command in ["run", "doctor"] {
                 let refused = try await stage.renewald(command)
                 #expect(refused.exit == .code(78))
@@ -68,7 +70,7 @@ struct UpgradeTests {
 
             let migrated = try await stage.renewald("migrate")
             #expect(migrated.exit == .code(0), "\(migrated.standardError)")
-            #expect(migrated.standardOutput.contains("is now version 21"))
+            #expect(migrated.standardOutput.contains("is now version 22"))
             let daemon = try stage.daemon()
             try await stage.grant(a: "google", to: "ann")
             daemon.send(SIGTERM)

@@ -50,6 +50,8 @@ import Testing
             "ab1c6bb88eaa5669b1c7771207bd1f5d4b5d14ff1e695284195bf90e874f20e6",
         "v0021_find_suspects.sql":
             "c20f07f58a3db610a6f76ddc1e31e6f76bcf70bd20eea0b76f094ddd0b8cfe39",
+        "v0022_let_news_wait.sql":
+            "5bd5044bce83fdd134160e11e2af88236b109160a126397918faf9dc5f3b38d7",
     ]
 
     private static let folder = URL(filePath: #filePath)

@@ -276,4 +276,86 @@ import Testing
         #expect(try await stage.broken() == [])
         await backend.close()
     }
+
+    // MARK: News
+
+    private static let reader = WorkerID.random()
+
+    private func hear(
+        _ hints: [(id: NewsID, token: StoreToken, clue: Clue?)], _ ledger: PostgresLedger
+    ) async throws -> HintReport? {
+        var round = HintRound(lease: .seconds(600))
+        round.wanted = ["source"]
+        round.isEarly = true
+        _ = try await ledger.hintRound(round, by: Self.reader)
+        let page = HintPage(
+            hints: hints.map { Hint(id: $0.id, subject: .token($0.token), clue: $0.clue) })
+        return try await ledger.take(
+            HintDelivery(
+                page, from: "source", about: AppKey(store: .google, id: "com.example.reader"),
+                by: Self.reader, lease: .seconds(600), began: .never))
+    }
+
+    /// A backend has submitted ann's purchase again, and has not committed yet.
+    @Test func newsAboutWhatIsHeldHoldsUpNoOtherNews() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: ["ann", "bob"], lease)
+        _ = try await stage.ledger.commit(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        let backend = stage.session("backend")
+        try await backend.script(
+            """
+            BEGIN; SELECT FROM renewald.schedule
+            WHERE shard = \(claims[0].shard) AND id = \(claims[0].purchase.id) FOR UPDATE
+            """)
+        let ledger = hasty(stage)
+        let report = try await hear(
+            [("1", "token of ann", .refund(of: "GPA.1")), ("2", "token of bob", nil)], ledger)
+        #expect(report == HintReport(fresh: 2, woken: 1, unclaimed: 0))
+        #expect(try await stage.due(lease).map(\.purchase.userID) == ["bob"])
+        // It waits for as long as that takes.
+        try await ledger.forgetOldHints()
+        #expect(try await stage.due(lease).map(\.purchase.userID) == ["bob"])
+        try await backend.script("ROLLBACK")
+        try await ledger.forgetOldHints()
+        let due = try await stage.due(lease)
+        #expect(Set(due.map(\.purchase.userID)) == ["ann", "bob"])
+        #expect(
+            due.first { $0.purchase.userID == "ann" }?.purchase.clues == [.refund(of: "GPA.1")])
+        #expect(try await stage.number("SELECT count(*) FROM renewald.waiting_hint") == 0)
+        await backend.close()
+        await ledger.close()
+    }
+
+    /// A backend takes what was heard before with its submission, and has not committed yet.
+    @Test func newsAboutWhatIsBeingSubmittedHoldsUpNoOtherNews() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let claims = try await stage.claims(of: ["bob"], lease)
+        _ = try await stage.ledger.commit(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        let ledger = hasty(stage)
+        _ = try await hear([("1", "early", .refund(of: "GPA.1"))], ledger)
+        let backend = stage.session("backend")
+        try await backend.script(
+            "BEGIN; SELECT renewald.submit('eve', 'google', 'com.example.reader', 'pro', 'early')")
+        let report = try await hear(
+            [
+                ("2", "early", .refund(of: "GPA.2")), ("3", "token of bob", nil),
+                ("4", "early", .refund(of: "GPA.3")),
+            ], ledger)
+        #expect(report == HintReport(fresh: 3, woken: 1, unclaimed: 1))
+        try await ledger.forgetOldHints()
+        try await backend.script("COMMIT")
+        try await ledger.forgetOldHints()
+        let eve = try await stage.due(lease).first { $0.purchase.userID == "eve" }
+        #expect(
+            eve?.purchase.clues == [
+                .refund(of: "GPA.1"), .refund(of: "GPA.2"), .refund(of: "GPA.3"),
+            ])
+        #expect(try await stage.number("SELECT count(*) FROM renewald.unclaimed_hint") == 0)
+        await backend.close()
+        await ledger.close()
+    }
 }

@@ -58,6 +58,27 @@ extension PostgresLedger {
     /// - Returns: nil when another worker holds the source.
     /// - Throws: `.unavailable` without a database; nothing is stored then.
     package func take(_ delivery: HintDelivery) async throws(LedgerError) -> HintReport? {
+        var passesBy = false
+        do throws(PostgresError) {
+            return try await retrying { () throws(PostgresError) in
+                do throws(PostgresError) {
+                    return try await take(delivery, passingByWhatIsHeld: passesBy)
+                } catch .conflict(.lockNotAvailable) {
+                    passesBy = true
+                    throw .conflict(sqlState: .lockNotAvailable)
+                }
+            }
+        } catch .rejected(.noLongerValid, _, _) {
+            return nil
+        } catch {
+            throw LedgerError(error)
+        }
+    }
+
+    /// With `passingByWhatIsHeld` news about what another session holds waits by itself.
+    private func take(
+        _ delivery: HintDelivery, passingByWhatIsHeld passesBy: Bool
+    ) async throws(PostgresError) -> HintReport {
         let (page, source, app) = (delivery.page, delivery.source, delivery.app)
         var statements = [
             SQL.commitPull(
@@ -79,7 +100,7 @@ extension PostgresLedger {
                     .texts(batch.map(\.id)),
                     .optionalTexts(batch.map(\.token)), .optionalTexts(batch.map(\.originalID)),
                     .optionalTexts(batch.map(\.storedClue)),
-                    .optionalTexts(batch.map(\.storedAccountToken))))
+                    .optionalTexts(batch.map(\.storedAccountToken)), .bool(passesBy)))
         }
         let last = statements.count
         let record = page.unhandled.isEmpty ? nil : statements.count
@@ -91,29 +112,20 @@ extension PostgresLedger {
         let told = statements.count..<statements.count + refunds.count
         statements += refunds
         if notifies, !refunds.isEmpty { statements.append(SQL.commitNotify()) }
-        do throws(PostgresError) {
-            let transaction = statements
-            let results = try await retrying { () throws(PostgresError) in
-                try await self.reads.pipeline(transaction)
-            }
-            func sum(_ column: String) throws(PostgresError) -> Int {
-                var sum = 0
-                for result in results[first..<last] { sum += Int(try result[0].int64(column)) }
-                return sum
-            }
-            var report = HintReport(
-                fresh: try sum("fresh"), woken: try sum("woken"),
-                unclaimed: try sum("unclaimed"),
-                unhandled: try record.map { index throws(PostgresError) in
-                    try results[index].rows.map(UnhandledCount.init)
-                } ?? [])
-            report.refundNotices = try delivery.refundNotices(results[told])
-            return report
-        } catch .rejected(.noLongerValid, _, _) {
-            return nil
-        } catch {
-            throw LedgerError(error)
+        let results = try await reads.pipeline(statements)
+        func sum(_ column: String) throws(PostgresError) -> Int {
+            var sum = 0
+            for result in results[first..<last] { sum += Int(try result[0].int64(column)) }
+            return sum
         }
+        var report = HintReport(
+            fresh: try sum("fresh"), woken: try sum("woken"),
+            unclaimed: try sum("unclaimed"),
+            unhandled: try record.map { index throws(PostgresError) in
+                try results[index].rows.map(UnhandledCount.init)
+            } ?? [])
+        report.refundNotices = try delivery.refundNotices(results[told])
+        return report
     }
 
     private static func recordUnhandled(of delivery: HintDelivery) -> PostgresStatement {
@@ -131,11 +143,12 @@ extension PostgresLedger {
     }
 
     /// Forgets what is old of the hints that were taken in. Before that, purchases that were
-    /// submitted while a hint about them came get what it said.
+    /// submitted while a hint about them came get what it said, and those that another session held
+    /// then are made due.
     package func forgetOldHints() async throws(LedgerError) {
         try await attempt {
             _ = try await self.reads.pipeline([
-                SQL.adoptHints(), SQL.pruneHeardHints(), SQL.pruneClues(),
+                SQL.adoptHints(), SQL.wakeWaiting(), SQL.pruneHeardHints(), SQL.pruneClues(),
                 SQL.pruneUnclaimedHints(.int64(Self.unclaimedLimit)),
             ])
         }

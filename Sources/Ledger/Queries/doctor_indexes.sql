@@ -69,6 +69,7 @@ FROM (VALUES
     ('unclaimed_hint_age', 'unclaimed_hint (heard_at)'),
     ('unclaimed_hint_pkey', 'unclaimed_hint (lane, digest)'),
     ('unhandled_type_pkey', 'unhandled_type (source, type)'),
+    ('waiting_hint_pkey', 'waiting_hint (shard, id)'),
     ('worker_pkey', 'worker (id)')
 ) AS needed (name, definition)
 LEFT JOIN pg_class AS index

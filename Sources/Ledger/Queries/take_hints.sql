@@ -6,7 +6,8 @@
 -- What nobody has submitted yet is kept with all that was said, up to fifty clues.
 -- $1 text (source); $2 text (store); $3 text (app); $4 timestamptz (when the pull began); $5 text[]
 -- (hints' ids); $6 text[] and $7 text[] (the token or the original id of each); $8 text[] (its clue); $9 text[] (the
--- account token that came with it). One row: how many were new, made due, and about what nobody has submitted.
+-- account token that came with it); $10 bool (whether to pass by what another session holds: it waits by itself). One
+-- row: how many were new, made due, and about what nobody has submitted.
 WITH heard AS (
     INSERT INTO renewald.heard_hint (source, digest)
     SELECT DISTINCT $1, sha256(convert_to(hint.id, 'UTF8')) FROM unnest($5::text[]) AS hint (id)
@@ -56,6 +57,19 @@ WITH heard AS (
     RETURNING shard, id
 ), clued AS MATERIALIZED (
     SELECT DISTINCT shard, id FROM noted
+), part AS MATERIALIZED (
+    SELECT meant.shard, array_agg(meant.lane) AS lanes, array_agg(meant.id) AS ids
+    FROM (SELECT DISTINCT meant.shard, meant.lane, meant.id FROM meant WHERE $10) AS meant
+    GROUP BY meant.shard
+), free AS MATERIALIZED (
+    SELECT part.shard, renewald.lock_free(part.shard, part.lanes, part.ids) AS ids FROM part
+), waiting AS (
+    INSERT INTO renewald.waiting_hint (shard, id, lane, began)
+    SELECT DISTINCT meant.shard, meant.id, meant.lane, $4::timestamptz
+    FROM meant
+    LEFT JOIN free ON free.shard = meant.shard AND meant.id = ANY (free.ids)
+    WHERE $10 AND free.shard IS NULL
+    ON CONFLICT (shard, id) DO UPDATE SET began = excluded.began
 ), woken AS (
     -- Joined, not looked for in a condition: PostgreSQL tries conditions again where another session has changed the
     -- row meanwhile, and fails where they read a part that writes and has not been read to its end.
@@ -65,6 +79,7 @@ WITH heard AS (
     LEFT JOIN clued ON clued.shard = meant.shard AND clued.id = meant.id
     JOIN renewald.purchase ON purchase.shard = meant.shard AND purchase.id = meant.id
     JOIN renewald.shard ON shard.shard = meant.shard
+    LEFT JOIN free ON free.shard = meant.shard AND meant.id = ANY (free.ids)
     WHERE schedule.shard = meant.shard
       AND schedule.lane = meant.lane
       AND schedule.id = meant.id
@@ -74,16 +89,30 @@ WITH heard AS (
       AND (schedule.checked_at IS NULL OR schedule.checked_at <= $4
           OR schedule.checked_at > now() OR clued.id IS NOT NULL)
       AND coalesce(schedule.problem, '') NOT LIKE 'set_aside:%'
+      AND (free.shard IS NOT NULL OR NOT $10)
     RETURNING 1
+), early AS MATERIALIZED (
+    SELECT DISTINCT hint.lane, hint.digest FROM hint
+    WHERE NOT EXISTS (SELECT 1 FROM found WHERE found.digest = hint.digest)
+), held AS MATERIALIZED (
+    SELECT kept.lane, kept.digest
+    FROM (
+        SELECT array_agg(early.lane) AS lanes, array_agg(early.digest) AS digests FROM early WHERE $10
+    ) AS heard
+    CROSS JOIN LATERAL renewald.held_news(heard.lanes, heard.digests) AS kept
 ), unclaimed AS (
-    INSERT INTO renewald.unclaimed_hint AS kept (lane, digest, original_id, clues, account_token)
+    INSERT INTO renewald.unclaimed_hint AS kept (
+        lane, digest, known_as, original_id, clues, account_token)
     SELECT
-        hint.lane, hint.digest, max(hint.original_id),
+        hint.lane,
+        CASE WHEN held.lane IS NULL THEN hint.digest ELSE sha256(hint.digest) END AS digest,
+        held.digest AS known_as, max(hint.original_id),
         (coalesce(array_agg(DISTINCT hint.clue) FILTER (WHERE hint.clue IS NOT NULL), '{}'))[:50],
         max(hint.account_token)
     FROM hint
-    WHERE NOT EXISTS (SELECT FROM found WHERE found.digest = hint.digest)
-    GROUP BY hint.lane, hint.digest
+    JOIN early ON early.lane = hint.lane AND early.digest = hint.digest
+    LEFT JOIN held ON held.lane = hint.lane AND held.digest = hint.digest
+    GROUP BY hint.lane, hint.digest, held.lane, held.digest
     ORDER BY hint.lane, hint.digest
     ON CONFLICT (lane, digest) DO UPDATE
     SET heard_at = now(), original_id = coalesce(excluded.original_id, kept.original_id),

@@ -236,6 +236,7 @@ extension SQL {
     static let userEvents = SQL(PackageResources.user_events_sql)
     static let usersOfOrder = SQL(PackageResources.users_of_order_sql)
     static let usersOfOrderScan = SQL(PackageResources.users_of_order_scan_sql)
+    static let wakeWaiting = SQL(PackageResources.wake_waiting_sql)
     static let warnRefunds = SQL(PackageResources.warn_refunds_sql)
 }
 
