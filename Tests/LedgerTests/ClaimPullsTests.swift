@@ -51,6 +51,8 @@ import Testing
             testDescription: "another's, by a pass", leased: 3, isEarly: true, given: nil, wait: 3),
         Case(testDescription: "another's and not due", due: 5, leased: 3, given: nil, wait: 5),
         Case(testDescription: "another's, due before", due: 3, leased: 5, given: nil, wait: 5),
+        Case(testDescription: "another's for long", leased: 64, given: nil, wait: 64),
+        Case(testDescription: "another's for longer than any, the clock was set back", leased: 66),
         Case(testDescription: "another's that is dead", leased: -1),
         Case(testDescription: "a dead one's, not due", due: 5, leased: -1, given: nil, wait: 5),
         Case(testDescription: "rests long", due: 64, given: nil, wait: 64),

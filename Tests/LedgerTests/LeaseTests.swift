@@ -54,6 +54,26 @@ import Testing
         #expect(owned == Set((0..<256).map(Int16.init)).subtracting([7, 8]))
     }
 
+    /// A worker has died, and the clock of the database is set back after it.
+    @Test func aLeaseOfTheFutureHoldsNothing() async throws {
+        let stage = try await Stage()
+        let dead = try await stage.takeAll()
+        _ = try await stage.ledger.beat(dead.worker, name: "dead", lease: .seconds(600))
+        try await stage.beside.script(
+            "UPDATE renewald.shard SET lease_until = now() + interval '64 minutes'")
+        #expect(
+            try await stage.ledger.takeShards(.random(), limit: 256, lease: .seconds(60)).isEmpty)
+        try await stage.beside.script(
+            """
+            UPDATE renewald.shard SET lease_until = now() + interval '3 hours';
+            UPDATE renewald.worker SET seen_until = now() + interval '3 hours'
+            """)
+        let taken = try await stage.ledger.takeShards(.random(), limit: 256, lease: .seconds(60))
+        #expect(taken.count == 256)
+        #expect(try await stage.ledger.status().workers.isEmpty)
+        #expect(try await stage.ledger.renew(dead, for: .seconds(60)).isEmpty)
+    }
+
     @Test func aReleasedShardIsFreeAtOnceAndClean() async throws {
         let stage = try await Stage()
         let lease = try await stage.takeAll()

@@ -1,5 +1,5 @@
 -- Lets one worker at a time read each of these sources of hints, and not before it is due. What was read in the future,
--- or rests longer than any source does, was so before the clock was set back, and is due. A row is written for
+-- or rests or is leased longer than any source, was so before the clock was set back, and is due or free. A row is written for
 -- those only that this worker gets, always in the same order, so that two workers cannot wait for one another.
 -- $1 uuid (worker); $2 text[] (sources); $3 int8 (lease, microseconds); $4 bool (also before they are due);
 -- $5 text[] (of those, these at most so long before; they may rest for a day), $6 int8 (microseconds). One row a source:
@@ -11,7 +11,8 @@ WITH given AS MATERIALIZED (
     SELECT
         given.source, rest.pull_at, source.lease_until,
         source.source IS NULL OR (
-            (source.lease_until <= now() OR source.owner = $1)
+            (source.lease_until <= now() OR source.owner = $1
+                OR source.lease_until > now() + interval '65 minutes')
             AND (rest.pull_at <= now() OR $4)
             AND (rest.pull_at <= now() + $6 * interval '1 microsecond' OR source.source <> ALL ($5))) AS is_free
     FROM given
@@ -35,7 +36,8 @@ WITH given AS MATERIALIZED (
     ORDER BY known.source
     ON CONFLICT (source) DO UPDATE
     SET owner = excluded.owner, lease_until = excluded.lease_until
-    WHERE (source.lease_until <= now() OR source.owner = $1)
+    WHERE (source.lease_until <= now() OR source.owner = $1
+          OR source.lease_until > now() + interval '65 minutes')
       AND (
           source.pulled_at > now() + interval '1 minute'
           OR source.pull_at > now() + CASE

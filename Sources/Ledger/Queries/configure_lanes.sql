@@ -9,7 +9,9 @@ WITH own AS MATERIALIZED (
 ), served AS MATERIALIZED (
     SELECT lane FROM own
     UNION
-    SELECT unnest(worker.lanes) FROM renewald.worker WHERE worker.seen_until > now()
+    SELECT unnest(worker.lanes)
+    FROM renewald.worker
+    WHERE worker.seen_until > now() AND worker.seen_until <= now() + interval '65 minutes'
 ), come AS (
     UPDATE renewald.app
     SET configured = true

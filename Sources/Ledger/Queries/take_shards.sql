@@ -1,4 +1,5 @@
--- Leases up to $3 shards whose lease has run out; a lost race takes nothing. A shard that another session holds is
+-- Leases up to $3 shards whose lease has run out, or is longer than any: it was taken before the clock was set back. A
+-- lost race takes nothing. A shard that another session holds is
 -- left for the next time: its owner may be cut off in the middle of a commit, of which the server does not know
 -- yet. Where the last owner did not leave in order, counts a crash against what it had in hand; at the $4th such
 -- purchase is set aside. A row that another session holds is not waited for, or nobody could take the shards over:
@@ -8,7 +9,7 @@
 WITH locked AS MATERIALIZED (
     SELECT shard.shard, shard.clean, shard.in_hand
     FROM renewald.shard
-    WHERE shard.lease_until < now()
+    WHERE shard.lease_until < now() OR shard.lease_until > now() + interval '65 minutes'
     ORDER BY shard.lease_until, shard.shard
     LIMIT $3
     FOR NO KEY UPDATE OF shard SKIP LOCKED
