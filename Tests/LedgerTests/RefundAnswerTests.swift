@@ -68,6 +68,34 @@ import Testing
         #expect(answers == [.grant, .decline])
     }
 
+    /// The app answers one in a session that does not commit: the others have their turn.
+    @Test func oneThatIsHeldStopsNobodyElse() async throws {
+        let desk = try await RefundStage()
+        try await desk.hear([
+            try await desk.question("1", within: .hours(6)),
+            try await desk.question("2", order: "other"),
+        ])
+        try await pass(desk, "5 hours")
+        let backend = desk.stage.session("backend")
+        try await backend.script(
+            "BEGIN; SELECT FROM renewald.refund_request WHERE id = 1 FOR UPDATE")
+        var settings = PostgresSettings(
+            conninfo: desk.stage.conninfo, applicationName: "ledger",
+            statementTimeout: .seconds(60))
+        settings.lockLimit = .milliseconds(200)
+        let hasty = PostgresLedger(settings)
+        let first = try await hasty.refundRound(of: [desk.app], under: policy)
+        #expect(first.due.map(\.id) == [1, 2] && first.alarms == [])
+        #expect(try await !hasty.begin(try await attempt(desk, first.due[0], policy)))
+        #expect(try await hasty.begin(try await attempt(desk, first.due[1], policy)))
+        try await backend.script("ROLLBACK")
+        let second = try await hasty.refundRound(of: [desk.app], under: policy)
+        #expect(second.due.map(\.id) == [1] && second.alarms.map(\.id) == [1])
+        #expect(try await hasty.begin(try await attempt(desk, second.due[0], policy)))
+        await backend.close()
+        await hasty.close()
+    }
+
     /// A row from the future is put off by itself; what cannot be read of its purchase is not known.
     @Test func oneThatCannotBeReadStopsNobodyElse() async throws {
         let desk = try await RefundStage()

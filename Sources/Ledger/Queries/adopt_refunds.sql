@@ -11,6 +11,8 @@ FROM (
         ON named.lane = lost.lane AND named.digest = lost.original_digest
     WHERE lost.state = 'open'
       AND lost.purchase_id IS NULL
+    -- An answer that is not committed yet is not waited for, nor below.
+    FOR UPDATE OF lost SKIP LOCKED
 ) AS found
 WHERE request.id = found.request_id
   AND found.id IS NOT NULL

@@ -73,11 +73,12 @@ extension PostgresLedger {
 
     /// Writes down that the answer is about to be sent.
     ///
-    /// - Returns: false where somebody else was faster, or the question has changed.
+    /// - Returns: false where somebody else was faster, the question has changed, or another
+    ///   session holds it: it is not answered now.
     package func begin(_ own: RefundAttempt) async throws(LedgerError) -> Bool {
         let (one, answer) = (own.request, own.answer)
         return try await attempt {
-            let rows = try await self.reads.query(
+            try await self.reads.isDone(
                 SQL.beginRefund([
                     "id": .int64(one.id), "attempts": .int32(Int32(one.attempts)),
                     "token": one.question.token.map { .text($0.text) } ?? .null,
@@ -89,9 +90,7 @@ extension PostgresLedger {
                     "consumed": answer.consumedMilliPercent.map { .int32(Int32($0)) } ?? .null,
                     "delivered": .bool(answer.isDelivered), "sample": .bool(answer.hasSample),
                     "consented": .bool(answer.isConsented),
-                ])
-            ).rows
-            return !rows.isEmpty
+                ]))
         }
     }
 
@@ -106,6 +105,17 @@ extension PostgresLedger {
                     "problem": ending.problem.map { .text($0.description) } ?? .null,
                     "rest": .int64(ending.rest.microseconds),
                 ]))
+        }
+    }
+}
+
+extension PostgresConnection {
+    /// Whether the statement gives a row; what it needs may be held by another session.
+    fileprivate func isDone(_ statement: PostgresStatement) async throws(PostgresError) -> Bool {
+        do throws(PostgresError) {
+            return try await !query(statement).rows.isEmpty
+        } catch .conflict(.lockNotAvailable) {
+            return false
         }
     }
 }
