@@ -79,11 +79,7 @@ import Testing
         let backend = desk.stage.session("backend")
         try await backend.script(
             "BEGIN; SELECT FROM renewald.refund_request WHERE id = 1 FOR UPDATE")
-        var settings = PostgresSettings(
-            conninfo: desk.stage.conninfo, applicationName: "ledger",
-            statementTimeout: .seconds(60))
-        settings.lockLimit = .milliseconds(200)
-        let hasty = PostgresLedger(settings)
+        let hasty = hasty(desk)
         let first = try await hasty.refundRound(of: [desk.app], under: policy)
         #expect(first.due.map(\.id) == [1, 2] && first.alarms == [])
         #expect(try await !hasty.begin(try await attempt(desk, first.due[0], policy)))
@@ -94,6 +90,42 @@ import Testing
         #expect(try await hasty.begin(try await attempt(desk, second.due[0], policy)))
         await backend.close()
         await hasty.close()
+    }
+
+    /// A further question about it comes again, and the news beside it does not wait.
+    @Test func newsBesideAQuestionThatIsHeldGoesOn() async throws {
+        let desk = try await RefundStage()
+        try await desk.settled()
+        try await desk.hear([try await desk.question("1", order: "other")])
+        let backend = desk.stage.session("backend")
+        try await backend.script(
+            "BEGIN; SELECT FROM renewald.refund_request WHERE id = 1 FOR UPDATE")
+        let hasty = hasty(desk)
+        let further = try await desk.question("2", order: "other")
+        let hint = Hint(id: "3", subject: .token("token of ann"))
+        await #expect(throws: LedgerError.self) {
+            try await desk.hear([further], hints: [hint], position: "further", by: hasty)
+        }
+        let place = "SELECT coalesce(position, 'begin') FROM renewald.hint_source"
+        let due = "SELECT count(*) FROM renewald.schedule WHERE due_at <= now()"
+        #expect(try await desk.stage.list(place) == ["begin"])
+        #expect(try await desk.stage.number(due) == 1)
+        try await backend.script("ROLLBACK")
+        let report = try await desk.hear([further], hints: [hint], position: "further", by: hasty)
+        #expect(report?.fresh == 0)
+        #expect(try await desk.stage.list(place) == ["further"])
+        let heard = "SELECT array_to_string(news_ids, ' ') FROM renewald.refund_request"
+        #expect(try await desk.stage.list(heard) == ["1 2"])
+        await backend.close()
+        await hasty.close()
+    }
+
+    private func hasty(_ desk: RefundStage) -> PostgresLedger {
+        var settings = PostgresSettings(
+            conninfo: desk.stage.conninfo, applicationName: "ledger",
+            statementTimeout: .seconds(60))
+        settings.lockLimit = .milliseconds(200)
+        return PostgresLedger(settings)
     }
 
     /// A row from the future is put off by itself; what cannot be read of its purchase is not known.

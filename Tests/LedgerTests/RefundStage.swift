@@ -39,12 +39,13 @@ struct RefundStage {
 
     @discardableResult
     func hear(
-        _ questions: [RefundQuestion] = [], rulings: [RefundRuling] = []
+        _ questions: [RefundQuestion] = [], rulings: [RefundRuling] = [], hints: [Hint] = [],
+        position: String? = nil, by ledger: PostgresLedger? = nil
     ) async throws -> HintReport? {
-        var page = HintPage(hints: [])
+        var page = HintPage(hints: hints, position: position)
         page.questions = questions
         page.rulings = rulings
-        return try await stage.ledger.take(
+        return try await (ledger ?? stage.ledger).take(
             HintDelivery(
                 page, from: source, about: app, by: worker, lease: .seconds(3600),
                 began: try await now()))

@@ -71,6 +71,10 @@ extension PostgresLedger {
         } catch .rejected(.noLongerValid, _, _) {
             return nil
         } catch {
+            // A question about a refund is held: the page comes again, and its news does not wait.
+            if passesBy, let news = delivery.withoutRefunds {
+                _ = try? await take(news, passingByWhatIsHeld: true)
+            }
             throw LedgerError(error)
         }
     }
@@ -181,6 +185,19 @@ extension HintReading {
         case .failed(_, let failures): Int64(Int32(clamping: failures))
         case .left: nil
         }
+    }
+}
+
+extension HintDelivery {
+    /// The same news at the same place; nil where nothing is left out.
+    fileprivate var withoutRefunds: HintDelivery? {
+        guard !page.questions.isEmpty || !page.rulings.isEmpty else { return nil }
+        var page = page
+        (page.questions, page.rulings, page.position) = ([], [], nil)
+        var news = HintDelivery(
+            page, from: source, about: app, by: worker, lease: lease, began: began)
+        news.rest = rest
+        return news
     }
 }
 
