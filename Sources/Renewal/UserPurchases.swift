@@ -146,7 +146,7 @@ extension UserPurchases {
                 name, from: before[name] ?? [], to: after[name] ?? [], because: reasons, by: step,
                 &settlement)
         }
-        if !settlement.revokes, step.isRefund(of: before.values.joined().map(\.purchase)) {
+        if !settlement.revokes, step.isUntoldRefund(of: before.values.joined().map(\.purchase)) {
             settlement.events.append(event(.notice(.refunded), by: step, with: step.change.detail))
         }
         if step.isFirstSight { settlement.keepQuietAboutTheFirstSight() }

@@ -16,9 +16,11 @@ extension UserPurchases {
             self.now = now
         }
 
-        /// Whether what gave something is refunded now. What runs out was told before.
-        func isRefund(of holders: [Purchase]) -> Bool {
+        /// Whether what gave something is refunded now, and no notice says so. What runs out was
+        /// told before.
+        func isUntoldRefund(of holders: [Purchase]) -> Bool {
             purchase.facts.access == .none && change.facts.lossReason == .refunded
+                && !change.notices.contains { $0.reason == .refunded }
                 && holders.contains { known in
                     known.id == purchase.id
                         && (known.facts.state != .refunded || known.facts.access == .held)

@@ -143,6 +143,19 @@ import Testing
         #expect(outcome.facts.expiresAt == end)
     }
 
+    /// Two of one reason about one order would have one key, and the database would take neither.
+    @Test(arguments: [
+        ("active 30 | B active 60 product=pro_year", "B: refunded 10 in_part"),
+        ("active 30 | policy refund=period_end", "refunded 10 in_part"),
+        ("active 30 product=coins", "refunded 10 in_part"),
+    ])
+    func tellsOneRefundOnce(_ known: String, _ heard: String) throws {
+        var stage = try Stage(Story(head: "a refund | \(known)"))
+        let (_, settlement) = try stage.hear(heard, at: "10")
+        #expect(settlement.events.map(\.kind) == [.notice(.refunded)])
+        #expect(settlement.events.map(\.detail.refund?.part) == [RefundedPart()])
+    }
+
     /// A pass has the end that its duration gives it, also where its store ends it at once.
     @Test func endsARefundedPassWhereItWouldHaveEnded() throws {
         var stage = try Stage(

@@ -56,6 +56,7 @@ struct HeardWords {
         observation.predecessorToken = words.has("after-A") ? token(of: 1) : nil
         observation.orderID = words["order"].map(OrderID.init)
         observation.lossOfPart = words["part"].flatMap(RevokeReason.init(rawValue:))
+        observation.isRefundedInPart = words.has("in_part")
         observation.nextToken = words["next"].map(StoreToken.init)
         observation.isMigrated = words.has("migrated")
         observation.commitment = try commitment()

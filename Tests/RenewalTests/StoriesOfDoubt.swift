@@ -357,9 +357,6 @@ extension DecisionTable {
         30+1h  grace 33 own       grace    none     -payment_pending       -       6h15s
         31     grace 33 own       grace    none     -                      -       6h15s
         32     active 60          active   granted  +recovered             pro 60  7d
-        # Grace has revoked, and the policy does not end access any more: nobody has paid \
-        | grace 33 lapse=payment_pending
-        31     grace 33 own       grace    granted  +manual                pro 33  6h15s
         # Grace revokes, then hold: no second revoke | active 30 | policy grace=revoke
         30+1h  grace 33 own       grace    none     -payment_pending       -       6h15s
         33     hold               hold     none     -                      -       9h

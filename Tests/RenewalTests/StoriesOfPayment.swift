@@ -54,6 +54,14 @@ extension DecisionTable {
         | policy grace=revoke
         32     active 33 off period=p33  grace  none  -                    -       6h15s
         32+1h  active 60          active   granted  +recovered             pro 60  7d
+        # Grace has revoked, and the policy does not end access any more: nobody has paid \
+        | grace 33 lapse=payment_pending
+        31     grace 33 own       grace    granted  +manual                pro 33  6h15s
+        # Its product gave nothing, and gives something again while it is in grace \
+        | grace 33 lapse=product_changed
+        31     grace 33 own       grace    granted  +product_changed       pro 33  6h15s
+        # It was unverifiable, and is in grace again | grace 33 lapse=unverifiable
+        31     grace 34 own       grace    granted  +restored              pro 34  6h15s
         # A trial whose payment failed is paid | grace 33 trial
         32     active 60          active   granted  payment_recovered trial_converted  pro 60  7d
         # A trial on hold is paid | hold 30 trial

@@ -144,7 +144,9 @@ struct Judgement {
             return .manual
         }
         // Still unpaid: it is the policy that does not end access any more.
-        if known.state == .grace, facts.state == .grace { return .manual }
+        if known.lossReason == .paymentPending, known.state == .grace, facts.state == .grace {
+            return .manual
+        }
         if known.lossReason == .unverifiable || known.lossReason == .invalid { return .restored }
         // Apple's replaced transaction, whose successor is shown at last; a product that gave
         // nothing for a while.

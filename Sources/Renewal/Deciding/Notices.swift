@@ -42,7 +42,7 @@ extension Judgement {
                 reasons.append(.refundOfPastPeriod)
             }
         }
-        if isRefundedInPart { reasons.append(.refunded) }
+        if isRefundedInPart, !reasons.contains(.refunded) { reasons.append(.refunded) }
         if wasInForce, isInForce, hasMovedByConfiguration,
             facts.expiresAt ?? .never > known.expiresAt ?? .never
         {
