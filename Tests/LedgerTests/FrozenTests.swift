@@ -51,7 +51,7 @@ import Testing
         "v0021_find_suspects.sql":
             "c20f07f58a3db610a6f76ddc1e31e6f76bcf70bd20eea0b76f094ddd0b8cfe39",
         "v0022_let_news_wait.sql":
-            "5bd5044bce83fdd134160e11e2af88236b109160a126397918faf9dc5f3b38d7",
+            "ad7e7716939c95616cadfeb6d38a0861bb22f19414c18ae5273c66a37a39d4f7",
     ]
 
     private static let folder = URL(filePath: #filePath)

@@ -56,7 +56,8 @@ extension PostgresLedger {
     /// page's place.
     ///
     /// - Returns: nil when another worker holds the source.
-    /// - Throws: `.unavailable` without a database; nothing is stored then.
+    /// - Throws: `.unavailable` without a database; nothing is stored then. Where another session
+    ///   holds a question about a refund, the news about purchases is, and the page comes again.
     package func take(_ delivery: HintDelivery) async throws(LedgerError) -> HintReport? {
         var passesBy = false
         do throws(PostgresError) {
@@ -72,7 +73,7 @@ extension PostgresLedger {
             return nil
         } catch {
             // A question about a refund is held: the page comes again, and its news does not wait.
-            if passesBy, let news = delivery.withoutRefunds {
+            if case .conflict(.lockNotAvailable) = error, let news = delivery.purchasesOnly {
                 _ = try? await take(news, passingByWhatIsHeld: true)
             }
             throw LedgerError(error)
@@ -189,11 +190,12 @@ extension HintReading {
 }
 
 extension HintDelivery {
-    /// The same news at the same place; nil where nothing is left out.
-    fileprivate var withoutRefunds: HintDelivery? {
+    /// Its news about purchases, without a place to go on; nil where it has nothing about refunds.
+    /// What nobody handles is told by whoever records it, and so comes with the whole page.
+    fileprivate var purchasesOnly: HintDelivery? {
         guard !page.questions.isEmpty || !page.rulings.isEmpty else { return nil }
         var page = page
-        (page.questions, page.rulings, page.position) = ([], [], nil)
+        (page.questions, page.rulings, page.unhandled, page.position) = ([], [], [], nil)
         var news = HintDelivery(
             page, from: source, about: app, by: worker, lease: lease, began: began)
         news.rest = rest

@@ -5,8 +5,6 @@ CREATE TABLE renewald.waiting_hint (
     shard int2 NOT NULL,
     id int8 NOT NULL,
     lane int4 NOT NULL,
-    -- When the pull began that brought the news.
-    began timestamptz NOT NULL,
     PRIMARY KEY (shard, id)
 );
 COMMENT ON TABLE renewald.waiting_hint IS

@@ -64,12 +64,12 @@ WITH heard AS (
 ), free AS MATERIALIZED (
     SELECT part.shard, renewald.lock_free(part.shard, part.lanes, part.ids) AS ids FROM part
 ), waiting AS (
-    INSERT INTO renewald.waiting_hint (shard, id, lane, began)
-    SELECT DISTINCT meant.shard, meant.id, meant.lane, $4::timestamptz
+    INSERT INTO renewald.waiting_hint (shard, id, lane)
+    SELECT DISTINCT meant.shard, meant.id, meant.lane
     FROM meant
     LEFT JOIN free ON free.shard = meant.shard AND meant.id = ANY (free.ids)
     WHERE $10 AND free.shard IS NULL
-    ON CONFLICT (shard, id) DO UPDATE SET began = excluded.began
+    ON CONFLICT DO NOTHING
 ), woken AS (
     -- Joined, not looked for in a condition: PostgreSQL tries conditions again where another session has changed the
     -- row meanwhile, and fails where they read a part that writes and has not been read to its end.

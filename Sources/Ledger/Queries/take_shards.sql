@@ -1,9 +1,8 @@
 -- Leases up to $3 shards whose lease has run out, or is longer than any: it was taken before the clock was set back. A
--- lost race takes nothing. A shard that another session holds is
--- left for the next time: its owner may be cut off in the middle of a commit, of which the server does not know
--- yet. Where the last owner did not leave in order, counts a crash against what it had in hand; at the $4th such
--- purchase is set aside. A row that another session holds is not waited for, or nobody could take the shards over:
--- its crash is not counted, and it is due.
+-- lost race takes nothing. A shard that another session holds is left for the next time: its owner may be cut off in
+-- the middle of a commit, of which the server does not know yet. Where the last owner did not leave in order, counts a
+-- crash against what it had in hand; at the $4th such purchase is set aside. A row that another session holds is not
+-- waited for, or nobody could take the shards over: its crash is not counted, and it is due.
 -- $1 uuid (worker); $2 int8 (lease, microseconds); $3 int4; $4 int2; $5 text (the problem of what is set
 -- aside). One row a shard: its new epoch, whether it was left in order, what was in hand.
 WITH locked AS MATERIALIZED (

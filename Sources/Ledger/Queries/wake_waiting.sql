@@ -1,7 +1,7 @@
--- Makes due what news was about whose place another session held, unless one still does; what was checked since the
--- news came is left alone. No parameters. One row: how many.
+-- Makes due what news was about whose place another session held, unless one still does; also what is being asked about
+-- now, or was since: the answer may be older than the news. No parameters. One row: how many.
 WITH waiting AS MATERIALIZED (
-    SELECT waiting.shard, waiting.id, waiting.lane, waiting.began FROM renewald.waiting_hint AS waiting
+    SELECT waiting.shard, waiting.id, waiting.lane FROM renewald.waiting_hint AS waiting
 ), part AS MATERIALIZED (
     SELECT waiting.shard, array_agg(waiting.lane) AS lanes, array_agg(waiting.id) AS ids
     FROM waiting
@@ -13,10 +13,9 @@ WITH waiting AS MATERIALIZED (
     SET due_at = now(), attempts = 0
     FROM waiting
     JOIN free ON free.shard = waiting.shard AND waiting.id = ANY (free.ids)
+    JOIN renewald.shard ON shard.shard = waiting.shard
     WHERE schedule.shard = waiting.shard AND schedule.lane = waiting.lane AND schedule.id = waiting.id
-      AND schedule.due_at > now()
-      AND (schedule.checked_at IS NULL OR schedule.checked_at <= waiting.began
-          OR schedule.checked_at > now())
+      AND (schedule.due_at > now() OR waiting.id = ANY (shard.in_hand))
       AND coalesce(schedule.problem, '') NOT LIKE 'set_aside:%'
     RETURNING 1
 ), there AS MATERIALIZED (
