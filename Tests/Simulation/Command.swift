@@ -83,6 +83,7 @@ package struct Command {
             if let callsPerDay { plan.callsPerSecond = Double(callsPerDay) / 86_400 }
             if let foresight {
                 plan.foresight = foresight
+                plan.usualSweepShare = 0.5
                 plan.features = plan.features.ofCustomersAlone
             }
             let report = Fleet.live(plan)

@@ -40,6 +40,9 @@ package struct Plan: Sendable {
     /// What is committed is noted, to be compared with the truth.
     var keepsBeliefs = false
 
+    /// Nil is drawn.
+    var usualSweepShare: Double?
+
     var poll: Duration {
         if let usualPoll { return usualPoll }
         var chance = SeededGenerator(seed, "poll")
@@ -88,7 +91,7 @@ package struct Plan: Sendable {
 
     /// Mostly the fleet is large for its quota: each purchase is asked about every few days.
     private var sweepShare: Double {
-        guard foresight == nil else { return 0.5 }
+        if let usualSweepShare { return usualSweepShare }
         var chance = SeededGenerator(seed, "sweep")
         return chance.any([0.5, 0.000_5, 0.000_3, 0.000_3, 0.000_2, 0.000_2])
     }

@@ -55,6 +55,7 @@ package struct LagTable {
             on: features.union([.troubles, .pauses, .refunds, .changesOfMind]))
         plan.usualPoll = .seconds(10)
         plan.callsPerSecond = 10
+        plan.usualSweepShare = 0.5
         plan.hasGoodNews = true
         plan.keepsBeliefs = true
         return plan
