@@ -5,6 +5,8 @@ package struct HintSource: Sendable {
     /// Names it in the database: it stays the same for as long as its place is to be kept.
     package let name: SourceID
     package let app: AppKey
+    /// What it tells of.
+    package let tells: NewsScope
     /// What answers: where it hangs, the sources of other endpoints are read all the same.
     package let endpoint: EndpointID
     /// From the end of one pull to the next.
@@ -25,12 +27,13 @@ package struct HintSource: Sendable {
         @Sendable ([String], Timestamp, CallPermit) async throws(StoreFailure) -> Void
 
     package init(
-        name: SourceID, app: AppKey, endpoint: EndpointID, interval: Duration,
-        budget: CallBudget? = nil, patience: Duration = .seconds(30),
+        name: SourceID, app: AppKey, tells: NewsScope = .everything, endpoint: EndpointID,
+        interval: Duration, budget: CallBudget? = nil, patience: Duration = .seconds(30),
         pull: @escaping Pull, acknowledge: @escaping Acknowledge = { _, _, _ in }
     ) {
         self.name = name
         self.app = app
+        self.tells = tells
         self.endpoint = endpoint
         self.interval = interval
         self.budget = budget

@@ -63,9 +63,10 @@ struct Sweeper: Sendable {
 
     /// Nil without a database.
     private func take(_ step: SweepWalk.Step, of lane: Lane) async -> SweepStep? {
+        let sources = context.services.stores.hintSources.filter { $0.app == lane.app }
         let request = SweepRequest(
             lane, step,
-            sources: context.services.stores.hintSources.filter { $0.app == lane.app }.map(\.name),
+            sources: Dictionary(sources.map { ($0.name, $0.tells) }, uniquingKeysWith: max),
             patience: max(Self.patience, context.settings.poll * 5))
         do {
             context.heartbeat.expect(.sweep, within: context.settings.stallLimit)

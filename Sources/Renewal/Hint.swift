@@ -26,6 +26,17 @@ package struct Hint: Hashable, Sendable {
     }
 }
 
+/// What a source of news tells of.
+package enum NewsScope: Int, Hashable, Sendable, Comparable {
+    /// Money that was given back.
+    case refunds
+    case everything
+
+    package static func < (one: NewsScope, other: NewsScope) -> Bool {
+        one.rawValue < other.rawValue
+    }
+}
+
 /// Something that the answer about a purchase does not show and that a hint has named. Kept with
 /// the purchase until a check has looked into it: a hint alone tells nothing.
 package enum Clue: Hashable, Sendable {

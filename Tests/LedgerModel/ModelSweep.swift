@@ -22,9 +22,9 @@ extension ModelState {
             else { continue }
             ofShard[row.shard, default: []].append(row.sweepRow)
         }
-        let isTold = request.sources.contains { sources[$0]?.failures == 0 }
+        let heard = request.sources.keys.filter { sources[$0]?.failures == 0 }
         let choice = SweepChoice(
-            of: ofShard.values.flatMap(\.self), for: request, isTold: isTold, at: now)
+            of: ofShard.values.flatMap(\.self), for: request, heard: heard, at: now)
         for place in choice.chosen { move(place.id, to: now) }
         return .swept(choice.chosen.count, reached: choice.reached, ended: choice.ended)
     }
@@ -42,7 +42,8 @@ extension ModelRow {
         return SweepRow(
             Place(shard: shard, dueAt: dueAt, id: purchase.id), checkedAt: checkedAt,
             state: facts.state, access: facts.access, kind: facts.kind,
-            autoRenew: facts.autoRenew, createdAt: purchase.createdAt,
+            autoRenew: facts.autoRenew, isFree: facts.phase == .trial,
+            createdAt: purchase.createdAt,
             end: facts.expiresAt ?? facts.paidThrough,
             isTroubled: attempts > 0 || inVain != nil || facts.doubt != nil)
     }

@@ -90,6 +90,16 @@ import Testing
         #expect(half.wanted == none.wanted && half.callsPerDay == none.callsPerDay)
     }
 
+    @Test func spareCallsMakeRecoveriesKnownSooner() throws {
+        let none = Self.forecast(.google, 100_000)
+        let half = Self.forecast(.google, 100_000) { $0.sweepShare = 0.5 }
+        let (late, soon) = (
+            try #require(none.lags[.recovery]), try #require(half.lags[.recovery])
+        )
+        #expect(late.p99 > .hours(8))
+        #expect(soon.p99 < .minutes(80))
+    }
+
     @Test func aFleetThatNeedsAllCallsHasNoneToSpare() {
         let crowd = Self.forecast(.google, 100_000_000) { $0.sweepShare = 0.5 }
         #expect(crowd.quotaShare > 1 && crowd.spare == nil)

@@ -9,18 +9,19 @@ struct SweepTests {
     private func row(
         _ id: Int64 = 1, shard: Int16 = 0, state: PurchaseState = .active,
         access: Access = .granted, kind: ProductKind? = .autoRenewable, autoRenew: Bool? = true,
-        age: Duration = .days(100), asked: Duration? = .days(6), dueIn: Duration = .days(1),
+        isFree: Bool = false, age: Duration = .days(100), asked: Duration? = .days(6),
+        dueIn: Duration = .days(1),
         ended: Duration? = nil, isTroubled: Bool = false
     ) -> SweepRow {
         SweepRow(
             Place(shard: shard, dueAt: Self.now + dueIn, id: id),
             checkedAt: asked.map { Self.now - $0 }, state: state, access: access, kind: kind,
-            autoRenew: autoRenew, createdAt: Self.now - age,
+            autoRenew: autoRenew, isFree: isFree, createdAt: Self.now - age,
             end: ended.map { Self.now - $0 } ?? Self.now + .days(20), isTroubled: isTroubled)
     }
 
-    private func weight(_ row: SweepRow, isTold: Bool = false) -> Int? {
-        row.weight(at: Self.now, isTold: isTold)?.number
+    private func weight(_ row: SweepRow, news: NewsScope? = nil) -> Int? {
+        row.weight(at: Self.now, news: news)?.number
     }
 
     // MARK: Weights
@@ -35,6 +36,28 @@ struct SweepTests {
         #expect(weight(row(autoRenew: nil)) == 2)
     }
 
+    /// Nobody can be given back what they have not paid.
+    @Test func aFreeTrialWaitsLongerThanWhatIsPaid() {
+        #expect(weight(row(isFree: true, age: .days(3))) == 4)
+        #expect(weight(row(autoRenew: false, isFree: true, age: .days(3))) == 8)
+    }
+
+    /// They are without access until it is known.
+    @Test(arguments: [(PurchaseState.hold, 1), (.pending, 1), (.paused, 2)])
+    func whoeverMayHavePaidComesFirst(_ state: PurchaseState, _ expected: Int) {
+        let row = row(state: state, access: .none, age: .days(3), ended: .days(3))
+        #expect(weight(row) == expected)
+    }
+
+    @Test func whoHasNotPaidForLongHardlyWill() {
+        #expect(weight(row(state: .hold, access: .none, ended: .days(70))) == 8)
+        #expect(weight(row(state: .pending, access: .none, age: .days(20))) == 8)
+    }
+
+    @Test func inGraceNobodyWaits() {
+        #expect(weight(row(state: .grace)) == 4)
+    }
+
     @Test func whatWasSoldOnceIsLeftAloneAfterTwoMonths() {
         #expect(weight(row(kind: .nonConsumable, age: .days(30))) == 4)
         #expect(weight(row(kind: .nonConsumable, age: .days(300))) == 16)
@@ -45,13 +68,19 @@ struct SweepTests {
         #expect(weight(row(state: .refunded, access: .none, ended: .days(300))) == 32)
     }
 
-    @Test func anAppThatIsToldItsNewsIsAskedAQuarterAsOften() {
-        #expect(weight(row(), isTold: true) == 8)
+    @Test func whatNewsTellsIsAskedAboutAQuarterAsOften() {
+        #expect(weight(row(), news: .everything) == 8)
+        #expect(weight(row(state: .hold, access: .none), news: .everything) == 4)
     }
 
-    @Test(arguments: [
-        PurchaseState.new, .pending, .grace, .hold, .paused, .superseded, .invalid,
-    ])
+    /// Google's voided purchases are told without being set up, and nothing else of Google's is.
+    @Test func newsOfRefundsDoesNotTellOfPayments() {
+        #expect(weight(row(), news: .refunds) == 8)
+        #expect(weight(row(state: .hold, access: .none), news: .refunds) == 1)
+        #expect(weight(row(state: .expired, access: .none, ended: .days(3)), news: .refunds) == 8)
+    }
+
+    @Test(arguments: [PurchaseState.new, .superseded, .invalid])
     func whatHasARhythmOfItsOwnKeepsIt(_ state: PurchaseState) {
         #expect(weight(row(state: state)) == nil)
     }
@@ -71,8 +100,8 @@ struct SweepTests {
             Lane(number: 1, app: AppKey(store: .google, id: "a")),
             SweepWalk.Step(
                 places: shards.map(Place.start), perShard: perShard, limit: limit,
-                interval: interval, walked: walked), sources: [], patience: .seconds(5))
-        return SweepChoice(of: rows, for: request, isTold: false, at: Self.now)
+                interval: interval, walked: walked), sources: [:], patience: .seconds(5))
+        return SweepChoice(of: rows, for: request, heard: [], at: Self.now)
     }
 
     @Test func takesWhatWasNotAskedForLongEnough() {

@@ -40,7 +40,8 @@ struct SweepWalkTests {
                     dueAt: Self.epoch + one.askedAt + Self.bound, id: Int64(index + 1)),
                 checkedAt: Self.epoch + one.askedAt, state: one.weight > 4 ? .expired : .active,
                 access: one.weight > 4 ? .none : .granted, kind: .autoRenewable,
-                autoRenew: one.weight != 4, createdAt: now - .days(isYoung ? 1 : 100),
+                autoRenew: one.weight != 4, isFree: false,
+                createdAt: now - .days(isYoung ? 1 : 100),
                 end: now - .days(one.weight == 8 ? 1 : 100), isTroubled: false)
         }
 
@@ -61,9 +62,9 @@ struct SweepWalkTests {
                         .prefix(next.perShard)
                 }
                 let request = SweepRequest(
-                    Lane(number: 1, app: AppKey(store: .google, id: "a")), next, sources: [],
+                    Lane(number: 1, app: AppKey(store: .google, id: "a")), next, sources: [:],
                     patience: .seconds(5))
-                let choice = SweepChoice(of: rows, for: request, isTold: false, at: now)
+                let choice = SweepChoice(of: rows, for: request, heard: [], at: now)
                 for place in choice.chosen {
                     let index = Int(place.id) - 1
                     all[index].gaps.append(clock - all[index].askedAt)

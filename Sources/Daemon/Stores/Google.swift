@@ -21,8 +21,9 @@ struct GoogleStoreApp: StoreApp {
         }
         client.hintSources.append(
             HintSource(
-                name: "google \(app.id) voided", app: key, endpoint: "google voided",
-                interval: Self.voidedInterval, budget: Self.voidedBudget
+                name: "google \(app.id) voided", app: key, tells: .refunds,
+                endpoint: "google voided", interval: Self.voidedInterval,
+                budget: Self.voidedBudget
             ) { position, now, permit throws(StoreFailure) in
                 try await store.within(CallSession(permit)).voidedHints(after: position, at: now)
             })

@@ -11,7 +11,8 @@ extension PostgresLedger {
             let lane = PostgresValue.int32(request.lane.number)
             let results = try await self.reads.pipeline([
                 SQL.sweepState(
-                    lane, .int64(request.patience.microseconds), .texts(request.sources)),
+                    lane, .int64(request.patience.microseconds),
+                    .texts(request.sources.keys.sorted())),
                 SQL.sweepPage.with(
                     Self.columns(of: request.places) + [lane, .int32(Int32(request.perShard))]),
             ])
@@ -21,7 +22,7 @@ extension PostgresLedger {
                 try row.sweepRow()
             }
             let choice = SweepChoice(
-                of: rows, for: request, isTold: try state.bool("is_told"),
+                of: rows, for: request, heard: try state.texts("heard"),
                 at: try state.instant("now"))
             var woken: Int64 = 0
             if !choice.chosen.isEmpty {
@@ -52,8 +53,9 @@ extension PostgresRow {
             return SweepRow(
                 place, checkedAt: try optionalInstant("checked_at"), state: try word("state"),
                 access: try word("access"), kind: try optionalWord("kind"),
-                autoRenew: try optionalBool("auto_renew"), createdAt: try instant("created_at"),
-                end: try optionalInstant("ends_at"), isTroubled: try bool("is_troubled"))
+                autoRenew: try optionalBool("auto_renew"), isFree: try bool("is_free"),
+                createdAt: try instant("created_at"), end: try optionalInstant("ends_at"),
+                isTroubled: try bool("is_troubled"))
         } catch {
             return SweepRow(unreadableAt: place)
         }

@@ -4,7 +4,8 @@
 -- it are missing.
 SELECT
     later.shard, later.due_at, later.id, later.checked_at,
-    purchase.state, purchase.access, purchase.kind, purchase.auto_renew, purchase.created_at,
+    purchase.state, purchase.access, purchase.kind, purchase.auto_renew,
+    coalesce(purchase.phase = 'trial', false) AS is_free, purchase.created_at,
     coalesce(purchase.expires_at, purchase.paid_through) AS ends_at,
     later.attempts > 0 OR later.in_vain_since IS NOT NULL OR purchase.doubt IS NOT NULL AS is_troubled
 FROM renewald.every_shard AS place

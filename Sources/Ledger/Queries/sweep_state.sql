@@ -1,8 +1,8 @@
 -- Whether calls of one lane are needed otherwise, in whatever shard: something has been due for too long, or was
 -- imported and waits for its first check. A probe of the queue's index for each shard, as far as the first that has
--- any. And whether news of its app is read.
+-- any. And which news of its app is read.
 -- $1 int4 (lane); $2 int8 (for how long, microseconds); $3 text[] (where its news comes from). One row: is_behind;
--- is_told; now.
+-- heard text[], the sources of $3 that were read within the hour; now.
 SELECT
     EXISTS (
         SELECT 1
@@ -32,9 +32,9 @@ SELECT
         ) AS waiting
         WHERE backfill.lane = $1
     ) AS is_behind,
-    EXISTS (
-        SELECT 1 FROM renewald.hint_source AS source
+    ARRAY(
+        SELECT source.source FROM renewald.hint_source AS source
         WHERE source.source = ANY ($3)
           AND source.pulled_at > now() - interval '1 hour'
-    ) AS is_told,
+    ) AS heard,
     now() AS now

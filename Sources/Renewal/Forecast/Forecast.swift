@@ -107,6 +107,8 @@ struct ForecastRun {
     private struct Seen {
         let change: Forecast.Change
         let lag: Duration
+        /// How seldom the sweep has asked until then.
+        let sweep: SweepWeight?
         let hour: Int
         let weight: Double
     }
@@ -195,7 +197,9 @@ struct ForecastRun {
             if hour < perHour.count { perHour[hour] += weight * Double(number) }
             for seen in check.seen {
                 self.seen.append(
-                    Seen(change: seen.change, lag: seen.lag, hour: hour, weight: weight))
+                    Seen(
+                        change: seen.change, lag: seen.lag, sweep: check.weightUntilThen,
+                        hour: hour, weight: weight))
             }
             if let until = check.openUntil, until != .never {
                 open.append(
@@ -256,9 +260,13 @@ struct ForecastRun {
         }
         var samples: [Forecast.Change: WeightedSamples] = [:]
         let extra = ForecastTerms.checkTime.inSeconds
+        var chance = ForecastChance(98)
         for seen in seen {
+            // The sweep may come by before.
+            let turn = seen.sweep.flatMap { spare?.turn(of: $0) }
+            let lag = turn.map { min(seen.lag, $0 * chance.next()) } ?? seen.lag
             samples[seen.change, default: WeightedSamples()].add(
-                seen.lag.inSeconds + wait(seen.hour) + extra, weight: seen.weight)
+                lag.inSeconds + wait(seen.hour) + extra, weight: seen.weight)
         }
         var lags = samples.compactMapValues(\.lag)
         if lags[.expiry] == nil {

@@ -87,6 +87,7 @@ struct ForecastLife {
             advance(to: now)
             let part = Forecast.Part(of: facts, in: terms.store, at: now)
             var check = ForecastCheck(at: now, isWoken ? .news : part)
+            check.weightUntilThen = sweepWeight(at: now)
             ask(at: now)
             check.seen = seen(at: now)
             if facts.access == .granted {
@@ -101,7 +102,8 @@ struct ForecastLife {
         guard facts.doubt == nil else { return nil }
         return SweepWeight(
             of: facts.state, givesAccess: true, kind: kind, renews: facts.autoRenew ?? true,
-            age: now - createdAt, over: .zero, isTold: terms.isTold)
+            isFree: false, age: now - createdAt,
+            over: now - (facts.expiresAt ?? facts.paidThrough ?? now), news: terms.news)
     }
 
     /// When the next news comes: of a change that has been, or of the one to come.
@@ -174,6 +176,8 @@ struct ForecastCheck {
     var openUntil: Timestamp?
     /// How seldom the sweep asks about it meanwhile; nil where it does not.
     var weight: SweepWeight?
+    /// The same until this check.
+    var weightUntilThen: SweepWeight?
 
     init(at: Timestamp, _ part: Forecast.Part) {
         self.at = at

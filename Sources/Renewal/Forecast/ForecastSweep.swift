@@ -13,7 +13,7 @@ package struct ForecastSweep: Hashable, Sendable {
         let usable = terms.usableCallsPerSecond
         let spare = min(usable * terms.sweepShare, usable - wanted)
         let callsOfWalk = fleet.groups.reduce(0.0) { sum, group in
-            guard !group.isDoubted, let weight = group.sweepWeight(terms.isTold) else {
+            guard !group.isDoubted, let weight = group.sweepWeight(terms.news) else {
                 return sum
             }
             return sum + Double(group.count) / Double(weight.number)
@@ -30,9 +30,10 @@ package struct ForecastSweep: Hashable, Sendable {
 }
 
 extension FleetOutline.Group {
-    fileprivate func sweepWeight(_ isTold: Bool) -> SweepWeight? {
+    fileprivate func sweepWeight(_ news: NewsScope?) -> SweepWeight? {
         SweepWeight(
-            of: state, givesAccess: state == .active, kind: kind, renews: renews, age: age,
-            over: end.map { .zero - $0.lowerBound } ?? age, isTold: isTold)
+            of: state, givesAccess: state == .active, kind: kind, renews: renews, isFree: false,
+            age: age,
+            over: end.map { .zero - $0.lowerBound } ?? age, news: news)
     }
 }

@@ -17,8 +17,10 @@ package struct ForecastTerms: Hashable, Sendable {
     /// Calls that the first check of a purchase takes.
     package var callsAtFirstSight = 1
 
-    /// Whether there is a source of news.
-    var isTold: Bool { newsOfRefunds != nil || newsOfAll != nil }
+    /// What the sources of news tell of; nil without one.
+    var news: NewsScope? {
+        newsOfAll != nil ? .everything : newsOfRefunds != nil ? .refunds : nil
+    }
 
     /// A call and its commit.
     static let checkTime = Duration.milliseconds(500)

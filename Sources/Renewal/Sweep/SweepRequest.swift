@@ -11,14 +11,14 @@ package struct SweepRequest: Hashable, Sendable {
     package var interval: Duration
     /// How long it has been on its way through all purchases: what was asked about since is past.
     package var walked: Duration
-    /// Where news of the app comes from. While none of them has been read for an hour, the app is
-    /// asked as often as one that has none.
-    package var sources: [SourceID]
+    /// Where news of the app comes from, and what it tells of. One that has not been read for an
+    /// hour counts as none.
+    package var sources: [SourceID: NewsScope]
     /// Nothing is made due while something has been due for longer.
     package var patience: Duration
 
     package init(
-        _ lane: Lane, _ step: SweepWalk.Step, sources: [SourceID], patience: Duration
+        _ lane: Lane, _ step: SweepWalk.Step, sources: [SourceID: NewsScope], patience: Duration
     ) {
         self.lane = lane
         places = step.places
@@ -50,17 +50,18 @@ package struct SweepChoice: Hashable, Sendable {
     ///   - rows: of the shards of the request, in the order of the schedule in each; no more of one
     ///     than it asks for.
     ///   - request: for which it is chosen.
-    ///   - isTold: whether news of the app is read.
+    ///   - heard: the sources of the request that are read.
     ///   - now: the database's time.
     package init(
-        of rows: [SweepRow], for request: SweepRequest, isTold: Bool, at now: Timestamp
+        of rows: [SweepRow], for request: SweepRequest, heard: [SourceID], at now: Timestamp
     ) {
+        let news = heard.compactMap { request.sources[$0] }.max()
         let ofShard = Dictionary(grouping: rows, by: \.place.shard)
         for place in request.places {
             var reached = place
             let rows = ofShard[place.shard] ?? []
             for row in rows {
-                if request.wants(row, isTold: isTold, at: now) {
+                if request.wants(row, news, at: now) {
                     guard chosen.count < request.limit else { break }
                     chosen.append(row.place)
                 }
@@ -78,8 +79,8 @@ package struct SweepChoice: Hashable, Sendable {
 extension SweepRequest {
     /// Whether its turn has come: it is worth a call, was not asked about for as long as its weight
     /// says, and will not be asked about soon in any case.
-    fileprivate func wants(_ row: SweepRow, isTold: Bool, at now: Timestamp) -> Bool {
-        guard let checkedAt = row.checkedAt, let weight = row.weight(at: now, isTold: isTold) else {
+    fileprivate func wants(_ row: SweepRow, _ news: NewsScope?, at now: Timestamp) -> Bool {
+        guard let checkedAt = row.checkedAt, let weight = row.weight(at: now, news: news) else {
             return false
         }
         let turn = weight.turn(every: interval)

@@ -9,6 +9,8 @@ package struct SweepRow: Hashable, Sendable {
     /// Nil before a store has told.
     package let kind: ProductKind?
     package let autoRenew: Bool?
+    /// The period under way is a free trial.
+    package let isFree: Bool
     package let createdAt: Timestamp
     /// Of access, or of the paid time; nil without one.
     package let end: Timestamp?
@@ -18,7 +20,7 @@ package struct SweepRow: Hashable, Sendable {
 
     package init(
         _ place: Place, checkedAt: Timestamp?, state: PurchaseState, access: Access,
-        kind: ProductKind?, autoRenew: Bool?, createdAt: Timestamp, end: Timestamp?,
+        kind: ProductKind?, autoRenew: Bool?, isFree: Bool, createdAt: Timestamp, end: Timestamp?,
         isTroubled: Bool
     ) {
         self.place = place
@@ -27,6 +29,7 @@ package struct SweepRow: Hashable, Sendable {
         self.access = access
         self.kind = kind
         self.autoRenew = autoRenew
+        self.isFree = isFree
         self.createdAt = createdAt
         self.end = end
         self.isTroubled = isTroubled
@@ -36,7 +39,7 @@ package struct SweepRow: Hashable, Sendable {
     package init(unreadableAt place: Place) {
         self.init(
             place, checkedAt: nil, state: .invalid, access: .none, kind: nil, autoRenew: nil,
-            createdAt: .never, end: nil, isTroubled: true)
+            isFree: false, createdAt: .never, end: nil, isTroubled: true)
     }
 }
 
@@ -45,12 +48,12 @@ extension SweepRow {
     ///
     /// - Parameters:
     ///   - now: the database's time.
-    ///   - isTold: whether the app has a source of news.
+    ///   - news: what the app's sources of news tell of; nil without one.
     /// - Returns: its weight.
-    package func weight(at now: Timestamp, isTold: Bool) -> SweepWeight? {
+    package func weight(at now: Timestamp, news: NewsScope?) -> SweepWeight? {
         guard !isTroubled else { return nil }
         return SweepWeight(
             of: state, givesAccess: access == .granted, kind: kind, renews: autoRenew ?? true,
-            age: now - createdAt, over: now - (end ?? createdAt), isTold: isTold)
+            isFree: isFree, age: now - createdAt, over: now - (end ?? createdAt), news: news)
     }
 }
