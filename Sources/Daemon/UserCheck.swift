@@ -27,6 +27,10 @@ package struct CheckedPurchase: Sendable {
     /// One whose app is not configured stays due, so that it is asked about as soon as it is.
     var isToBeCommitted: Bool { check.isToBeDecided }
 
+    fileprivate var sharesItself: Bool {
+        if case .shared = outcome.decision { isDecided } else { false }
+    }
+
     /// The facts that stand now, or would stand after a dry run.
     package var facts: Facts { outcome.facts }
 }
@@ -77,8 +81,12 @@ package struct UserCheck: Sendable {
         var checkedUser = CheckedUser()
         do throws(LedgerError) {
             for _ in 0..<Self.roundLimit {
+                let before = Set(done.keys)
                 try await round(of: user, &done, &checkedUser)
-                if checkedUser.isComplete || isDryRun || Task.isShuttingDownGracefully { break }
+                // What the user has now as a purchase of their own is asked about as well.
+                let hasShared = done.contains { !before.contains($0) && $1.sharesItself }
+                let isLast = checkedUser.isComplete && !hasShared
+                if isLast || isDryRun || Task.isShuttingDownGracefully { break }
             }
         } catch {
             // What is stored is shown, whatever came of the rest.

@@ -68,6 +68,9 @@ struct CheckText {
             return [row("of", change("\(purchase.userID)", "\(heir)"))]
         }
         guard purchase.userID != user else { return [] }
+        if case .shared = one.outcome.decision {
+            return [row("of", "\(purchase.userID), and \(user) gets one of their own")]
+        }
         let claimed = Explanation.Claimed(purchase)
         return [row("of", claimed.situation), row("", claimed.chances)]
     }

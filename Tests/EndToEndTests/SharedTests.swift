@@ -56,6 +56,29 @@ struct SharedTests {
         }
     }
 
+    /// Each of them is asked about in the same pass, and in the same check.
+    @Test func whatBothMayHaveBothHaveAtOnce() async throws {
+        try await onStage { stage in
+            try stage.configure("\n[policy]\nshared = \"allow\"\n")
+            let made = try await stage.buy("google")[0]
+            let id = try await stage.submit(made, "google", for: "una")
+            try await stage.submit(made, "google", for: "ben")
+            try await Self.once(stage)
+            #expect(try await stage.story(of: "una") == ["grant monthly purchased"])
+            #expect(try await stage.story(of: "ben") == ["grant monthly purchased"])
+            try await stage.submit(made, "google", for: "cid")
+            let checked = try await stage.renewald("check", "cid")
+            expectInOrder(
+                checked.standardOutput,
+                [
+                    "cid: 2 purchases", "purchase \(id): monthly",
+                    "of       una, and cid gets one of their own", "events   none", "purchase ",
+                    "event    grant monthly purchased",
+                ])
+            #expect(try await stage.story(of: "cid") == ["grant monthly purchased"])
+        }
+    }
+
     @Test func aChainOfTwoUsersHasOneHolder() async throws {
         try await onStage { stage in
             try stage.configure()

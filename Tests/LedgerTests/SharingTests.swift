@@ -164,6 +164,26 @@ import Testing
         #expect(try await stage.due(lease).map(\.purchase.userID) == ["bob"])
     }
 
+    /// One pass leaves what becomes due after its beginning to the next.
+    @Test func aCopyIsDueSinceItsOriginalWas() async throws {
+        let stage = try await Stage()
+        let (_, lease) = try await claimed(stage)
+        let claims = try await stage.due(lease)
+        try await check(stage, lease, .allow)
+        let copies = try await stage.due(lease)
+        #expect(copies.map(\.purchase.userID) == ["bob"])
+        #expect(copies.map(\.dueAt) == claims.map(\.dueAt))
+        // A person asks before it is due: it is due at once.
+        try await stage.submit("cid", "token")
+        try await stage.beside.script(
+            "UPDATE renewald.schedule SET due_at = now() + interval '1 day'")
+        let asked = try await stage.ledger.claims(ofUser: "ann")
+        _ = try await stage.ledger.commit(
+            asked.map { outcome($0, inForce($0), .allow) }, under: nil, at: asked.latest)
+        #expect(try await stage.due(lease).map(\.purchase.userID) == ["cid"])
+        #expect(try await stage.broken() == [])
+    }
+
     /// The store names another original id for what has ended: each user's own stays their own.
     @Test func allowedItStaysEachUsersOwnUnderAnotherOriginalID() async throws {
         let stage = try await Stage()

@@ -168,6 +168,7 @@ extension CommitBatch {
         return SQL.commitCopies([
             "shard": .int16s(shared.map(\.shard)), "id": .int64s(shared.map(\.purchase.id)),
             "baseline": .bools(shared.map(\.purchase.facts.isBaseline)),
+            "due_at": .timestamps(shared.map(\.dueAt.microsecondsSinceEpoch)),
         ])
     }
 

@@ -1,11 +1,11 @@
--- Gives each user who has claimed one of the purchases a purchase of their own, due at once: of the baseline too
--- where this is the first sight of it.
+-- Gives each user who has claimed one of the purchases a purchase of their own, of the baseline too where this is the
+-- first sight of it. It is due since the one that it copies was, so that the same pass asks about it.
 -- One row: how many.
 WITH shared AS MATERIALIZED (
-    SELECT shared.* FROM unnest($rows) AS shared (shard int2, id int8, baseline bool)
+    SELECT shared.* FROM unnest($rows) AS shared (shard int2, id int8, baseline bool, due_at timestamptz)
 ), claimed AS MATERIALIZED (
     SELECT
-        claimant.shard, claimant.id, claimant.user_id, shared.baseline,
+        claimant.shard, claimant.id, claimant.user_id, shared.baseline, shared.due_at,
         renewald.shard_of(claimant.user_id) AS new_shard
     FROM shared
     JOIN renewald.claimant ON claimant.shard = shared.shard AND claimant.id = shared.id
@@ -51,7 +51,7 @@ WITH shared AS MATERIALIZED (
     FOR KEY SHARE
 ), due AS (
     INSERT INTO renewald.schedule (shard, lane, due_at, id)
-    SELECT copy.new_shard, original.lane, now(), copy.new_id
+    SELECT copy.new_shard, original.lane, least(copy.due_at, now()), copy.new_id
     FROM copy
     JOIN renewald.purchase AS original USING (shard, id)
 ), noted AS (
