@@ -46,6 +46,17 @@ package struct Offer: Hashable, Sendable {
     }
 }
 
+extension Facts {
+    /// Whether it has lapsed after it was in force at its store, which may have been before anybody
+    /// handed it in.
+    fileprivate var wasPaid: Bool {
+        switch state {
+        case .hold, .paused, .expired, .refunded, .revoked: paidThrough != nil
+        case .new, .pending, .active, .grace, .superseded, .invalid: false
+        }
+    }
+}
+
 extension UserPurchases {
     /// Works out anew what the user may be offered (design section 4, the last paragraph).
     ///
@@ -92,7 +103,7 @@ extension UserPurchases {
         let isSubscribed = subscriptions.contains { $0.state == .active || $0.state == .grace }
         let hasSubscribed =
             isSubscribed || known?.promotionalEligible == true
-            || subscriptions.contains(where: \.wasGranted)
+            || subscriptions.contains { $0.wasGranted || $0.wasPaid }
         let reason: Offer.Reason
         switch (isUsed, isSubscribed, hasSubscribed) {
         case (true, _, _): reason = .introductoryUsed

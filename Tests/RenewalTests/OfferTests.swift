@@ -18,6 +18,9 @@ import Testing
         hold 30                 -                           yes  yes  lapsed
         expired 30              -                           yes  yes  lapsed
         expired 30 used         -                           no   yes  introductory_used
+        expired 30 never        -                           yes  yes  lapsed
+        hold 30 never           -                           yes  yes  lapsed
+        refunded 30 never       -                           yes  yes  lapsed
         refunded 30 used        -                           no   yes  introductory_used
         expired 30 used         active 60                   no   yes  introductory_used
         expired 30              active 60                   no   yes  subscribed
