@@ -1,10 +1,11 @@
 import Logging
 import ServiceLifecycle
+import Sockets
 import Synchronization
 import UnixSignals
 
-/// Work of a command that SIGTERM and SIGINT stop in steps, as they do the daemon: no more is
-/// begun, what is in hand is finished and counted.
+/// Work of a command that SIGTERM, SIGINT and a closed terminal stop in steps, as they do the
+/// daemon: no more is begun, what is in hand is finished and counted.
 package struct InSteps<Value: Sendable>: Sendable {
     /// What it came to.
     package let value: Value
@@ -22,7 +23,8 @@ package struct InSteps<Value: Sendable>: Sendable {
                     .init(
                         service: service, successTerminationBehavior: .gracefullyShutdownGroup)
                 ],
-                gracefulShutdownSignals: [.sigterm, .sigint],
+                gracefulShutdownSignals: [.sigterm, .sigint]
+                    + (HangUp.isIgnored ? [] : [.sighup]),
                 logger: Logger(label: "renewald.services") { _ in SwiftLogNoOpLogHandler() })
         ).run()
         guard let value = service.value.withLock({ $0 }) else { throw CancellationError() }

@@ -119,7 +119,7 @@ struct CrashTests {
 
     /// A pass that a timer or a person ends has not crashed: nothing counts against what it had in
     /// hand, and the next one need not wait for its leases.
-    @Test(arguments: [SIGTERM, SIGINT])
+    @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
     func onePassStopsInSteps(_ signal: Int32) async throws {
         try await onStage { stage in
             try stage.configure(rate: 100_000)
