@@ -11,6 +11,8 @@ package struct Event: Hashable, Sendable {
     package let orderID: OrderID?
     /// When it took effect, by the store where it says so, otherwise the time of the decision.
     package let effectiveAt: Timestamp
+    /// Whether the time is the store's: decided again, it is the same.
+    package let isDated: Bool
     package let expiresAt: Timestamp?
     package let detail: Detail
 
@@ -18,7 +20,8 @@ package struct Event: Hashable, Sendable {
         _ kind: EventKind, userID: UserID, entitlement: EntitlementID?, purchaseID: Int64,
         app: AppKey,
         environment: StoreEnvironment?, product: ProductID, orderID: OrderID?,
-        effectiveAt: Timestamp, expiresAt: Timestamp?, detail: Detail = Detail()
+        effectiveAt: Timestamp, isDated: Bool = false, expiresAt: Timestamp?,
+        detail: Detail = Detail()
     ) {
         self.kind = kind
         self.userID = userID
@@ -29,6 +32,7 @@ package struct Event: Hashable, Sendable {
         self.product = product
         self.orderID = orderID
         self.effectiveAt = effectiveAt
+        self.isDated = isDated
         self.expiresAt = expiresAt
         self.detail = detail
     }

@@ -294,6 +294,7 @@ extension UserPurchases {
             product: holding?.product ?? purchase.facts.product,
             orderID: purchase.facts.orderID,
             effectiveAt: left ?? (isRevoke ? step.change.effectiveAt : step.now),
+            isDated: left != nil || isRevoke && step.change.isDated,
             expiresAt: isRevoke ? step.end(ofLost: holding) : holding?.expiresAt ?? end,
             detail: detail.told(with: kind))
     }

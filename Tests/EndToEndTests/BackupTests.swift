@@ -107,6 +107,46 @@ struct BackupTests {
         }
     }
 
+    /// What was told since the backup is told again: the consumer knows it by its key, though some of
+    /// it is decided in one step where it took two.
+    @Test func afterABackupWhatIsToldAgainHasTheSameKeys() async throws {
+        try await onStage { stage in
+            try stage.configure()
+            let made = try await stage.buy("google", count: 4)
+            try await stage.submit([made[0], made[1], made[2]], "google") { "user \($0)" }
+            #expect(try await stage.renewald("once").exit == .code(0))
+            try await stage.submit([made[3]], "google") { _ in "user late" }
+            let conninfo = try await restored(stage)
+
+            let users = ["user 0", "user 1", "user 2", "user late"]
+            func check() async throws {
+                for user in users {
+                    #expect(try await stage.renewald("check", user).exit == .code(0))
+                }
+            }
+            try await stage.act(made[0], "cancel")
+            try await stage.act(made[2], "cancel")
+            try await check()
+            for one in [made[1], made[2]] { try await stage.act(one, "refund") }
+            try await check()
+            let told = """
+                SELECT string_agg(key || ' ' || kind || ' ' || reason || ' ' || user_id, E'\\n' ORDER BY key)
+                FROM renewald.events WHERE reason <> 'auto_renew_off' OR user_id = '\(users[0])'
+                """
+            let before = try await stage.value(told)
+            #expect(before.contains(" grant purchased user late"))
+            #expect(before.contains(" notice auto_renew_off \(users[0])"))
+            #expect(before.contains(" revoke refunded \(users[2])"))
+
+            try stage.useDatabase(conninfo)
+            try await check()
+            let other = PostgresConnection(PostgresSettings(conninfo: conninfo))
+            let again = try await other.query(PostgresStatement("SELECT (\(told)) AS told"))
+            #expect(try again[0].text("told") == before)
+            await other.close()
+        }
+    }
+
     @Test func aBackupHoldsNoKeyOfAStore() async throws {
         try await onStage { stage in
             try await buy(1, for: "ann", stage)

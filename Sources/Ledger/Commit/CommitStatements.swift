@@ -209,6 +209,7 @@ extension CommitBatch {
             "product": .texts(events.map(\.product)),
             "order_id": .optionalTexts(events.map(\.orderID)),
             "effective_at": .instants(events.map(\.effectiveAt)),
+            "is_dated": .bools(events.map(\.isDated)),
             "expires_at": .optionalInstants(events.map(\.expiresAt)),
             "refunded_order": .optionalTexts(events.map(\.detail.refundedOrder)),
             "detail": .texts(events.map(\.detail.json)),

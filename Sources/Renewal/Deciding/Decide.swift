@@ -110,6 +110,7 @@ private struct Deciding {
         change.facts.loseAccess(.unverifiable)
         change.reasons.loss = .unverifiable
         change.effectiveAt = end
+        change.isDated = true
         return outcome(
             change, next: next, problem: problem,
             rule: "no verdict for longer than max_staleness, and the paid time is over")

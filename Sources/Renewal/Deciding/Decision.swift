@@ -33,6 +33,8 @@ package struct Change: Hashable, Sendable {
     var reasons = Reasons()
     /// When it took effect.
     var effectiveAt: Timestamp
+    /// Whether that is the store's time, or follows from it.
+    var isDated = false
     var detail = Detail()
     /// The purchase that this one has taken over from.
     package internal(set) var predecessorToken: StoreToken?

@@ -87,7 +87,7 @@ struct Judgement {
             facts: facts, notices: notices(detail),
             reasons: Reasons(
                 gain: gain(), loss: loss, expired: loss == .productChanged ? ranOut : []),
-            effectiveAt: verdict.at ?? moment.now, detail: detail,
+            effectiveAt: verdict.at ?? moment.now, isDated: verdict.at != nil, detail: detail,
             predecessorToken: isInForce ? observation.predecessorToken : nil,
             olderLink: olderLink, nextToken: nextToken)
         if let heir { return .handed(to: heir, change) }
