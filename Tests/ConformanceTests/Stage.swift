@@ -209,8 +209,9 @@ struct Stage {
         claim.statedAt = statedAt[id]
         claim.inVain = inVain[id]
         let moment = claim.moment(of: hearing, after: .zero, jitter: jitter)
-        let outcome = decide(claim, hearing: answer, at: moment, under: rules)
-        try replay(outcome, hearing: answer, at: moment)
+        let decided = decide(claim, hearing: answer, at: moment, under: rules)
+        try replay(decided, hearing: answer, at: moment)
+        let outcome = decided.awaitingSuccessor(in: book, at: now)
         attempts[id] = outcome.schedule.attempts
         if outcome.isVerdict { checkedAt[id] = now }
         for clue in outcome.schedule.settledClues { clues[id]?[clue] = nil }

@@ -158,7 +158,7 @@ extension ModelState {
         _ now: Timestamp, _ step: inout Step
     ) -> (Outcome, Settlement) {
         let lane = outcome.claim.lane
-        var (book, outcome) = (before, outcome)
+        var (book, outcome) = (before, outcome.awaitingSuccessor(in: before, at: now))
         var settlement = book.settle(outcome, continuing: older, at: now)
         if settlement.revokes, let loss = outcome.loss(at: now),
             !step.breakers.admits(loss, in: lane)

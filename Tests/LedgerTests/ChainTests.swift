@@ -36,6 +36,27 @@ import Testing
             "SELECT user_id || ' ' || state || ' ' || access FROM renewald.purchases ORDER BY id")
     }
 
+    /// After a pause both are due, and the older one is asked about first.
+    @Test func whatWasReplacedLongAgoWaitsForWhatWasSubmitted() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let first = try await stage.submit("ann", "first")
+        #expect(try await check(stage, lease) == ["ann grant pro purchased"])
+        try await stage.submit("ann", "later")
+        try await stage.makeAllDue()
+        let older = try #require(
+            try await stage.due(lease).first { $0.purchaseID == first })
+        var observation = inForce(older)
+        observation.observed = .own(.replaced(at: older.claimedAt - .hours(3)))
+        let report = try await stage.ledger.commit(
+            [outcome(older, observation)], under: lease, at: older.claimedAt)
+        #expect(report.events.isEmpty)
+        #expect(try await states(stage) == ["ann active granted", "ann new none"])
+        #expect(try await check(stage, lease) == [])
+        #expect(try await states(stage) == ["ann superseded none", "ann active granted"])
+        #expect(try await stage.broken() == [])
+    }
+
     /// In each other's shard and in the same one; the newer link in a lease that lacks the older one's
     /// shard.
     @Test(arguments: [false, true])

@@ -80,7 +80,8 @@ struct RandomWorld {
         let answer = answer(about: purchase, &chance)
         let jitter = Self.any([0, 0.999, Double.random(in: 0..<1, using: &chance)], &chance)
         let outcome = decide(
-            claim, hearing: answer, at: Moment(now: now, jitter: jitter), under: rules)
+            claim, hearing: answer, at: Moment(now: now, jitter: jitter), under: rules
+        ).awaitingSuccessor(in: book, at: now)
         attempts[id] = outcome.schedule.attempts
         if outcome.isVerdict { checkedAt[id] = now }
         statedAt[id] = outcome.schedule.statedAt

@@ -115,6 +115,7 @@ struct Stage {
         }
         guard case .handed = outcome.decision else {
             let before = book
+            outcome = outcome.awaitingSuccessor(in: book, at: now)
             let settlement = book.settle(outcome, at: now)
             guard isTripped, settlement.revokes, outcome.loss(at: now) != nil else {
                 return [settlement]

@@ -98,6 +98,21 @@ extension DecisionTable {
         10+1h  replaced           expired  none     -product_changed       -         3h
         10+4h  replaced           expired  none     -                      -         3h
         10+7h  active 375 product=pro_year  active  granted  +product_changed  pro 375  7d
+        # Replaced long before anybody was asked: what comes with it takes over | active 30 | B new
+        15     replaced 10        active   granted  -                      pro 30    1h
+        15+1m  B: active 40 after-A  active  granted  -                    B:pro 40  7d
+        # Replaced, and what was submitted after it cannot be asked about | active 30 | B new
+        10     replaced 10        active   granted  -                      pro 30    1h
+        10+1h  replaced 10        active   granted  -                      pro 30    1h
+        10+1h  B: unreachable     new      none     !unreachable           pro 30    8s
+        12     replaced 10        active   granted  -                      pro 30    1h
+        12+1h  B: active 40 after-A  active  granted  -                    B:pro 40  7d
+        # Replaced, and its store does not accept what was submitted after it | active 30 | B new
+        10     replaced 10        active   granted  -                      pro 30    1h
+        10+2m  B: rejected        new      none     !rejected              pro 30    10m6s
+        10+15m  B: rejected       invalid  none     rejected !rejected     pro 30    1d15m
+        10+5h  replaced 10        active   granted  -                      pro 30    1h
+        10+6h  replaced 10        superseded  none  -product_changed       -         3h
         # Replaced, and the successor comes in time | active 30 | B new
         10     replaced 10        active   granted  -                      pro 30    1h
         10+5m  B: active 40 after-A  active  granted  -                    B:pro 40  7d

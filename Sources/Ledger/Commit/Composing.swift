@@ -69,7 +69,7 @@ extension PostgresLedger {
         var book = try books.book(of: owner)
         guard case .handed(let user, _) = outcome.decision else {
             let before = book
-            var outcome = outcome
+            var outcome = outcome.awaitingSuccessor(in: book, at: now)
             var settlement = book.settle(outcome, continuing: older, at: now)
             if settlement.revokes, let loss = outcome.loss(at: now),
                 !breakers.admits(loss, in: outcome.claim.lane)

@@ -225,7 +225,8 @@ extension Judgement {
     }
 
     /// Rule 8: the replaced link never revokes its successor. It keeps access until the successor
-    /// has been submitted, for `successor_wait` at most.
+    /// has been heard of, for `successor_wait` at most; where it was submitted,
+    /// `SuccessorWait.swift` waits for it.
     func replacedVerdict(at: Timestamp?) -> Verdict {
         let told = known.doubt?.doubt == .replaced ? known.doubt?.since : nil
         let since = at ?? told ?? moment.now
@@ -237,7 +238,7 @@ extension Judgement {
                 state: known.state, givesAccess: true, at: at,
                 askAgainAt: at == nil ? end : moment.dueAt(end),
                 doubt: PendingDoubt(doubt: .replaced, since: since),
-                rule: "replaced; its successor has not been submitted yet")
+                rule: "replaced; no store has told of its successor yet")
         }
         // A subscription that goes on under the same name: what has replaced it may only not be
         // shown yet, and gives access as soon as it is.
