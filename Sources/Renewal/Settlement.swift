@@ -8,6 +8,9 @@ package struct Settlement: Hashable, Sendable {
     package internal(set) var offers: [OfferID: Offer?] = [:]
     /// Of older links of the chain: what the breaker holds, and why it would be lost.
     package internal(set) var heldLosses: [Int64: [EntitlementID: RevokeReason]] = [:]
+    /// Other purchases of the user that live by the same order, of what has ended: they are to be
+    /// asked about at once.
+    package internal(set) var siblings: Set<Int64> = []
 
     /// Whether the user loses anything.
     package var revokes: Bool { !revoked.isEmpty }

@@ -48,7 +48,9 @@ extension UserPurchases {
         purchase.facts = change.facts
         var step = Step(change: change, purchase: purchase, of: outcome, now: now)
         step.heldLinks = holding
+        let siblings = siblings(of: outcome.claim.purchase.facts, after: purchase)
         return take(step) { book, settlement in
+            settlement.siblings = siblings
             var reasons = change.reasons
             book.takeOver(step, &reasons, &settlement)
             if let older { reasons.inherit(older) }

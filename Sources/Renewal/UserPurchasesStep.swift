@@ -1,4 +1,24 @@
 extension UserPurchases {
+    /// An Apple ID may have two original ids in a group of subscriptions: what has ended under the
+    /// one gives by what runs under the other, and its end is news of the other alone.
+    ///
+    /// - Parameters:
+    ///   - known: what was known of the purchase.
+    ///   - purchase: as it is now.
+    /// - Returns: what gives access by the same order as it did; none where it still gives.
+    func siblings(of known: Facts, after purchase: Purchase) -> Set<Int64> {
+        guard known.access != .none, purchase.facts.access == .none,
+            purchase.facts.state != .superseded
+        else { return [] }
+        let orders = Set([known.orderID, purchase.facts.orderID].compactMap(\.self))
+        return Set(
+            purchases.values.map(\.purchase).filter { other in
+                other.id != purchase.id && other.app == purchase.app
+                    && other.facts.access == .granted
+                    && other.facts.orderID.map(orders.contains) ?? false
+            }.map(\.id))
+    }
+
     /// What one step is told of: a change, and the purchase as it is after it.
     struct Step {
         let change: Change

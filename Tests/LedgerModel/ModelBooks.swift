@@ -24,6 +24,10 @@ extension ModelState {
             reschedule(outcome)
             report.committed.append(outcome)
         }
+        let asked = Set(report.committed.map(\.claim.purchaseID))
+        for (id, since) in step.siblings where !asked.contains(id) {
+            if let dueAt = rows[id]?.dueAt, dueAt > now { move(id, to: min(since, now)) }
+        }
         for (lane, breaker) in step.breakers.all {
             breakers[lane]?.close(breaker)
             if let limit = breaker.exceeded,
@@ -112,6 +116,7 @@ extension ModelState {
         var commit: ModelCommit
         var breakers: ModelBreakers
         var touched: Set<Int64> = []
+        var siblings: [Int64: Timestamp] = [:]
     }
 
     func book(of user: UserID) -> UserPurchases {
@@ -132,6 +137,7 @@ extension ModelState {
         var book = book(of: owner)
         guard case .handed(let user, _) = outcome.decision else {
             let (outcome, settlement) = settle(outcome, in: book, continuing: continued, now, &step)
+            for id in settlement.siblings { step.siblings[id] = outcome.claim.dueAt }
             enter(settlement, of: owner, &step)
             return outcome
         }

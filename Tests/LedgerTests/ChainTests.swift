@@ -57,6 +57,33 @@ import Testing
         #expect(try await stage.broken() == [])
     }
 
+    /// As what gives by what an Apple ID has bought under another original id: its end is no news.
+    @Test func whatLivesByTheSameOrderIsAskedAboutAtOnce() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        var ids: [Int64] = []
+        for token in ["own", "heir", "other"] { ids.append(try await stage.submit("ann", token)) }
+        func order(_ claim: Claim) -> OrderID { claim.purchaseID == ids[2] ? "two" : "one" }
+        let claims = try await stage.due(lease)
+        _ = try await stage.ledger.commit(
+            claims.map { claim in
+                var observation = inForce(claim)
+                observation.orderID = order(claim)
+                return outcome(claim, observation)
+            }, under: lease, at: claims.latest)
+        #expect(try await stage.due(lease).isEmpty)
+        try await stage.beside.script(
+            "UPDATE renewald.schedule SET due_at = now() - interval '1 hour' WHERE id = \(ids[0])")
+        let own = try #require(try await stage.due(lease).first)
+        var ended = over(own)
+        ended.orderID = order(own)
+        _ = try await stage.ledger.commit([outcome(own, ended)], under: lease, at: own.claimedAt)
+        let woken = try await stage.due(lease)
+        #expect(woken.map(\.purchaseID) == [ids[1]])
+        #expect(woken.first?.dueAt == own.dueAt)
+        #expect(try await stage.broken() == [])
+    }
+
     /// In each other's shard and in the same one; the newer link in a lease that lacks the older one's
     /// shard.
     @Test(arguments: [false, true])

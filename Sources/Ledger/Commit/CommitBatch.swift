@@ -14,6 +14,8 @@ struct CommitBatch {
     private(set) var handed: [(outcome: Outcome, shard: Int16, user: UserID)] = []
     /// Purchases whose place a newer link of their chain has taken.
     private(set) var takeovers: [EvidenceRow] = []
+    /// What lives by the order of a purchase that has ended, with since when that was due.
+    private(set) var siblings: [RowID: (lane: Int32, since: Timestamp)] = [:]
     /// Where the rows of a purchase are until the last step has moved them.
     private var homes: [RowID: RowID] = [:]
     /// Purchases whose revocation was held, or is from now on, with what is held.
@@ -119,6 +121,9 @@ struct CommitBatch {
     ) {
         let decided = outcome.claim.purchaseID
         accounts[book.userID] = (shard, book.version)
+        for id in settlement.siblings {
+            siblings[RowID(shard: shard, id: id)] = (outcome.claim.lane, outcome.claim.dueAt)
+        }
         for purchase in settlement.purchases {
             let row = RowID(shard: shard, id: purchase.id)
             let id = homes[row] ?? row

@@ -65,6 +65,7 @@ extension PostgresLedger {
                 report.events += batch.events
                 report.trips += batch.trips
                 waits.passed(batch.outcomes)
+                await wakeSiblings(of: batch)
                 return
             } catch .conflict(.lockNotAvailable) {
                 return try await commitAroundLocks(
@@ -91,6 +92,19 @@ extension PostgresLedger {
                 because: "it kept being refused")
         }
         throw lost
+    }
+
+    /// What lives by the order of what has ended is asked about at once. Where that cannot be
+    /// noted, it is asked about when it is due.
+    private func wakeSiblings(of batch: CommitBatch) async {
+        let asked = Set(batch.outcomes.map(\.claim.row))
+        let rows = batch.siblings.filter { !asked.contains($0.key) }.sorted { $0.key < $1.key }
+        guard !rows.isEmpty else { return }
+        _ = try? await writes.query(
+            SQL.wakeSiblings(
+                .int16s(rows.map(\.key.shard)), .int32s(rows.map(\.value.lane)),
+                .int64s(rows.map(\.key.id)),
+                .timestamps(rows.map(\.value.since.microsecondsSinceEpoch))))
     }
 
     /// One bad outcome must not hold up the others: the batch is halved until it stands alone.

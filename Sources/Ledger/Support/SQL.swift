@@ -225,6 +225,7 @@ extension SQL {
     static let sweepPage = SQL(PackageResources.sweep_page_sql)
     static let sweepState = SQL(PackageResources.sweep_state_sql)
     static let sweepWake = SQL(PackageResources.sweep_wake_sql)
+    static let wakeSiblings = SQL(PackageResources.wake_siblings_sql)
     static let takeDataKey = SQL(PackageResources.take_data_key_sql)
     static let takeHints = SQL(PackageResources.take_hints_sql)
     static let takeRefundQuestions = SQL(PackageResources.take_refund_questions_sql)
