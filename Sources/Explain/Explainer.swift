@@ -54,7 +54,8 @@ package struct Explainer: Sendable {
         }
         switch await stores(store, order, now) {
         case .failed(let reason):
-            return nothing("\(store.opening) could not be asked for this order: \(reason)", now)
+            return nothing(
+                "\(store.opening) could not be asked for this order: \(reason)", now, as: .unknown)
         case .told(let ids):
             if ids.isEmpty { return nothing("\(store.opening) does not know this order", now) }
             var found: Set<UserID> = []
@@ -70,8 +71,10 @@ package struct Explainer: Sendable {
         }
     }
 
-    private func nothing(_ note: String, _ now: Timestamp) -> Explanation {
-        Explanation(finding: .nothing, now: now, notes: [note], users: [])
+    private func nothing(
+        _ note: String, _ now: Timestamp, as finding: Explanation.Finding = .nothing
+    ) -> Explanation {
+        Explanation(finding: finding, now: now, notes: [note], users: [])
     }
 
     private func histories(_ users: [UserID]) async throws(LedgerError) -> [UserHistory] {

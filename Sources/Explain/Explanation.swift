@@ -11,6 +11,8 @@ package struct Explanation: Hashable, Sendable {
         /// A store has named the purchase that the order belongs to.
         case store
         case nothing
+        /// The store could not be asked for the order.
+        case unknown
     }
 
     package let finding: Finding
@@ -24,7 +26,7 @@ package struct Explanation: Hashable, Sendable {
     package init(
         finding: Finding, now: Timestamp, notes: [String] = [], users: [UserHistory]
     ) {
-        self.finding = users.isEmpty ? .nothing : finding
+        self.finding = users.isEmpty && finding != .unknown ? .nothing : finding
         self.now = now
         self.notes = notes
         self.users = users.map(User.init)

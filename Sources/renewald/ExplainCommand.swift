@@ -63,7 +63,8 @@ struct ExplainCommand: AsyncParsableCommand {
             } else if html == nil {
                 try Self.say(ExplanationText(explanation, question: id))
             }
-            if explanation.users.isEmpty, require { throw ExitReason.noInput }
+            guard explanation.users.isEmpty, require else { return }
+            throw explanation.finding == .unknown ? ExitReason.temporary : .noInput
         }
     }
 

@@ -159,6 +159,9 @@ struct ExplainTests {
             let order = try await stage.renewald("explain", "GPA.1111-2222-3333-44444")
             #expect(order.exit == .code(0))
             #expect(order.standardOutput.contains("Google Play could not be asked for this order"))
+            let required = try await stage.renewald(
+                "explain", "GPA.1111-2222-3333-44444", "--require")
+            #expect(required.exit == .code(75))
         }
     }
 
