@@ -52,7 +52,8 @@ package struct SafetyKeys: KeyGroup {
         "successor_wait", .duration(.zero ... .days(7)), \.successorWait,
         """
         How long a replaced purchase keeps access while its successor has not been
-        submitted.
+        submitted. A submitted one is waited for until its store has told of it, for
+        max_staleness at most.
         """)
     let maxStaleness = PolicyKey(
         "max_staleness", .duration(.minutes(1) ... .days(3650)), \.maxStaleness,

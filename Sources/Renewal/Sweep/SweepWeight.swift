@@ -6,8 +6,8 @@
 /// seen. Who pays a debt or in a shop has no access until then; in grace they have it all along.
 /// Refunds come in the first days of a purchase; a period that cost nothing has none. Who has
 /// turned renewal off can only turn it on again; what a store sold once is hardly ever refunded
-/// after two months; what has ended is bought again by few. What the store's news
-/// tells of is asked about a quarter as often.
+/// after two months; what has ended is bought again by few. What the store's news tells of is
+/// asked about a quarter as often.
 package struct SweepWeight: Hashable, Sendable {
     package let number: Int
 
