@@ -4,6 +4,7 @@ package import Ledger
 package import Logging
 import Postgres
 package import Renewal
+import Stores
 
 /// The composition root: what a configuration is made into, and how the rooms are connected.
 package struct Services: Sendable {
@@ -51,7 +52,7 @@ package struct Services: Sendable {
         clients = try StoreClients(
             asksStores ? configuration.apps : [], configuration.stores, configuration.catalog,
             inFlight: configuration.engine.inFlight, environment: environment,
-            metrics: telemetry.metrics, knownFacts: ledger.knownFacts)
+            metrics: telemetry.metrics, known: ledger.known)
         for app in configuration.apps {
             telemetry.metrics.begin(app.key, rate: rate(app.key))
         }
@@ -256,13 +257,27 @@ private struct NewsOfDue: DueNews {
 
 extension PostgresLedger {
     /// For the stores: where the database does not tell, nothing is said by it.
-    fileprivate var knownFacts: StoreClients.KnownFacts {
-        { token, lane throws(StoreFailure) in
-            do throws(LedgerError) {
-                return try await self.facts(of: token, inLane: lane)
-            } catch {
-                throw .unreachable(reason: "the database does not tell what is known of it")
-            }
+    fileprivate var known: StoreClients.Known {
+        { lane in
+            KnownPurchases(
+                facts: { token throws(StoreFailure) in
+                    do throws(LedgerError) {
+                        return try await self.facts(of: token, inLane: lane)
+                    } catch {
+                        throw Self.untold
+                    }
+                },
+                owner: { id throws(StoreFailure) in
+                    do throws(LedgerError) {
+                        return try await self.owner(ofOriginal: id, inLane: lane)
+                    } catch {
+                        throw Self.untold
+                    }
+                })
         }
+    }
+
+    private static var untold: StoreFailure {
+        .unreachable(reason: "the database does not tell what is known of it")
     }
 }

@@ -5,13 +5,9 @@ import Synchronization
 /// One piece of work with a store, such as a check: it has leave for its further calls, notes each
 /// of them for the evidence, and knows of other purchases what the ledger knows.
 package final class CallSession: Sendable {
-    /// What is known of a purchase that is not the one asked about, by the token that it was handed
-    /// in with; nil where nobody has handed it in.
-    package typealias KnownFacts =
-        @Sendable (StoreToken) async throws(StoreFailure) -> Facts?
-
     private let permit: CallPermit
-    private let knownFacts: KnownFacts
+    /// What is known of other purchases of the app.
+    let known: KnownPurchases
     private let state: Mutex<State>
 
     private struct State {
@@ -20,13 +16,10 @@ package final class CallSession: Sendable {
         var place: CallPlace
     }
 
-    package init(
-        _ permit: CallPermit = .free,
-        knownFacts: @escaping KnownFacts = { _ throws(StoreFailure) in nil }
-    ) {
+    package init(_ permit: CallPermit = .free, knowing known: KnownPurchases = .none) {
         self.permit = permit
         state = Mutex(State(place: permit.first))
-        self.knownFacts = knownFacts
+        self.known = known
     }
 
     /// What came of it, with the calls that were made for it.
@@ -43,10 +36,6 @@ package final class CallSession: Sendable {
 
     /// The place that was given last; the next call has it.
     var place: CallPlace { state.withLock(\.place) }
-
-    func facts(of token: StoreToken) async throws(StoreFailure) -> Facts? {
-        try await knownFacts(token)
-    }
 
     func note(_ name: String, _ response: HTTPResponse?) {
         let call = StoreCall(

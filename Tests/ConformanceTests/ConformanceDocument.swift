@@ -85,7 +85,8 @@ import Testing
         - **Known** are the earlier answers, each with its day; `new` has never been
           checked. Settings of the case follow: `v1` is Google's old
           interface, `no_key` is an Apple app without a key, `token=` is what was submitted, `product=` its
-          product if it is not `plus`, `B=` the product of a second purchase of the same user.
+          product if it is not `plus`, `B=` the product of a second purchase of the same user, `user=`
+          their id, `others=` the original id of what another user has handed in.
         - **Answer** stands for the bytes. Amazon: `renews 30` is the end of the term, `off` no renewal.
           Google: state, end and orders (`1..0` is the first renewal of order 1), further items after `+`.
           Apple: `1:30` is status 1 with `expiresDate` on day 30; `info`, `history`, `refunds` and `verify`

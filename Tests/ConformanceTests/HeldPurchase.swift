@@ -5,10 +5,11 @@ extension StoreScene {
     /// What a store says hangs on what was given, not on whether the breaker holds what takes it
     /// away. Of an add-on of Amazon's that has ended nothing is said while its base is silent.
     func askWhileHeld(
-        about purchase: Purchase, at now: Timestamp, expecting answer: Answer
+        about purchase: Purchase, at now: Timestamp, knowing known: KnownPurchases,
+        expecting answer: Answer
     ) async throws {
         guard purchase.facts.access == .granted, purchase.app.store != .amazon else { return }
-        let other = await ask(purchase.held(since: now), at: now, in: CallSession())
+        let other = await ask(purchase.held(since: now), at: now, in: CallSession(knowing: known))
         guard other == answer else { throw AnswersOtherwise(held: other) }
     }
 }

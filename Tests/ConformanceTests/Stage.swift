@@ -78,6 +78,8 @@ struct Stage {
     private var statedAt: [Int64: Timestamp] = [:]
     private var inVain: [Int64: Vain] = [:]
     private var showsDetails = false
+    /// Original ids that another user has handed in.
+    private let others: Set<OrderID>
 
     /// Everything about one step.
     struct Heard {
@@ -104,11 +106,13 @@ struct Stage {
         rules = Rules(policy: try Self.policy(item.options), catalog: Shop.catalog)
         clues[1] = try Self.clues(item.options)
         showsDetails = item.options.has("details")
+        others = Set(item.options["others"].map { [OrderID("42000101010100" + $0)] } ?? [])
+        let user = UserID(item.options["user"] ?? "ada")
         let product = ProductID(item.options["product"] ?? "plus")
         let token = try item.options["token"].map { StoreToken(try AppleTokens.token($0)) }
         var purchases = [
             Purchase(
-                id: 1, userID: "ada", app: app, token: token ?? Shop.token(1, store),
+                id: 1, userID: user, app: app, token: token ?? Shop.token(1, store),
                 storeUserID: store == .amazon ? "kQ4m" : nil,
                 createdAt: try item.options.time("created") ?? TestCalendar.start,
                 facts: Facts(product: product))
@@ -116,12 +120,12 @@ struct Stage {
         if let second = item.options["B"] {
             purchases.append(
                 Purchase(
-                    id: 2, userID: "ada", app: app, token: Shop.token(2, store),
+                    id: 2, userID: user, app: app, token: Shop.token(2, store),
                     storeUserID: store == .amazon ? "kQ4m" : nil,
                     createdAt: TestCalendar.start, facts: Facts(product: ProductID(second))))
         }
         book = UserPurchases(
-            userID: "ada", version: 1, purchases: purchases.map { .init(purchase: $0, version: 1) },
+            userID: user, version: 1, purchases: purchases.map { .init(purchase: $0, version: 1) },
             entitlements: [])
     }
 
@@ -191,6 +195,12 @@ struct Stage {
         }
     }
 
+    private var known: KnownPurchases {
+        KnownPurchases(
+            facts: { _ throws(StoreFailure) in nil },
+            owner: { [others] id throws(StoreFailure) in others.contains(id) ? "bob" : nil })
+    }
+
     private mutating func hear(
         of id: Int64, at now: Timestamp, jitter: Double = 0.5
     ) async throws -> Heard {
@@ -199,10 +209,11 @@ struct Stage {
         }
         purchase.cluesHeardAt = (clues[id] ?? [:]).filter { $0.value <= now }
         purchase.clues = Set(purchase.cluesHeardAt.keys)
-        let session = CallSession()
+        let session = CallSession(knowing: known)
         let hearing = session.answered(await scene.ask(purchase, at: now, in: session))
         let answer = hearing.answer
-        try await scene.askWhileHeld(about: purchase, at: now, expecting: answer)
+        try await scene.askWhileHeld(
+            about: purchase, at: now, knowing: known, expecting: answer)
         var claim = Claim(
             purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1,
             attempts: attempts[id] ?? 0, crashes: 0, checkedAt: checkedAt[id], claimedAt: now)
@@ -243,6 +254,7 @@ extension Stage {
         rules = Rules(policy: policy, catalog: Shop.catalog)
         app = AppKey(store: store, id: Shop.bundle)
         book = UserPurchases(userID: "ada", version: 1, purchases: [], entitlements: [])
+        others = []
     }
 
     /// Takes in another purchase.

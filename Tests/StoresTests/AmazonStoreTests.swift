@@ -56,10 +56,12 @@ struct AmazonStoreTests {
         let addOn = AmazonObservationTests.base.replacing(
             #""betaProduct":false"#, with: #""baseReceipts":["b1"],"betaProduct":false"#)
         let world = world { .json($0.url.hasSuffix("/b1") ? base : addOn) }
-        let session = CallSession { token throws(StoreFailure) in
+        var others = KnownPurchases.none
+        others.facts = { token throws(StoreFailure) in
             #expect(token == "b1")
             return try known.get()
         }
+        let session = CallSession(knowing: others)
         let answer = try await store(world).within(session).ask(Self.known, at: Self.now)
         #expect(summary(answer).hasPrefix(heard), "\(summary(answer))")
     }

@@ -2,7 +2,7 @@ package import Configuration
 import Curl
 package import Engine
 package import Renewal
-import Stores
+package import Stores
 import Synchronization
 
 /// Knows which store to ask about which app, and with what.
@@ -10,13 +10,12 @@ package final class StoreClients: Sendable {
     private let client: CurlClient
     private let metrics: DaemonMetrics
     private let clients: Mutex<[AppKey: StoreClient]>
-    private let knownFacts: KnownFacts
+    private let known: Known
     /// Most requests that are served at once.
     package let capacity: Int
 
-    /// What the ledger knows of a purchase, by its token and lane.
-    package typealias KnownFacts =
-        @Sendable (StoreToken, Int32) async throws(StoreFailure) -> Facts?
+    /// What the ledger knows of the purchases of a lane.
+    package typealias Known = @Sendable (Int32) -> KnownPurchases
 
     /// Reads every credential.
     ///
@@ -24,7 +23,7 @@ package final class StoreClients: Sendable {
     package init(
         _ apps: [App], _ settings: StoreSettings, _ catalog: Catalog, inFlight: Int,
         environment: [String: String], metrics: DaemonMetrics,
-        knownFacts: @escaping KnownFacts = { _, _ throws(StoreFailure) in nil }
+        known: @escaping Known = { _ in .none }
     ) throws(ConfigurationFaults) {
         var client = CurlConfiguration(userAgent: "renewald/\(Version.text)")
         // A request that finds no place on a connection waits while its deadline runs.
@@ -40,7 +39,7 @@ package final class StoreClients: Sendable {
         capacity = client.maximumConnectionsPerHost * client.maximumStreamsPerConnection
         clients = Mutex([:])
         self.metrics = metrics
-        self.knownFacts = knownFacts
+        self.known = known
         try reload(apps, settings, catalog, environment: environment)
     }
 
@@ -97,10 +96,7 @@ package final class StoreClients: Sendable {
         guard let ask = client(of: app)?.ask else {
             return AnsweredCall(.failure(.notConfigured))
         }
-        let (knownFacts, lane) = (self.knownFacts, claim.lane)
-        let session = CallSession(permit) { token throws(StoreFailure) in
-            try await knownFacts(token, lane)
-        }
+        let session = CallSession(permit, knowing: known(claim.lane))
         return session.answered(await ask(claim.purchase, claim.claimedAt, session))
     }
 

@@ -18,4 +18,16 @@ extension PostgresLedger {
         return try await purchases(ofUser: place.user).claims
             .first { $0.purchaseID == place.id }?.purchase.facts
     }
+
+    /// Whose the purchase with an original id is.
+    ///
+    /// - Returns: nil where nobody has handed it in.
+    package func owner(
+        ofOriginal id: OrderID, inLane lane: Int32
+    ) async throws(LedgerError) -> UserID? {
+        try await attempt {
+            try await self.reads.query(SQL.ownerOfOriginal(.int32(lane), .text(id)))
+                .rows.first.map { row in try row.text("user_id") }
+        }
+    }
 }

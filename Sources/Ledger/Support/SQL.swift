@@ -135,6 +135,7 @@ extension SQL {
     static let findOlderLinks = SQL(PackageResources.find_older_links_sql)
     static let findCopies = SQL(PackageResources.find_copies_sql)
     static let findOriginalKeys = SQL(PackageResources.find_original_keys_sql)
+    static let ownerOfOriginal = SQL(PackageResources.owner_of_original_sql)
     static let findSuccessors = SQL(PackageResources.find_successors_sql)
     static let fleetOutline = SQL(PackageResources.fleet_outline_sql)
     static let held = SQL(PackageResources.held_sql)

@@ -62,7 +62,8 @@ extension AmazonStore {
         }
         let receipt = try AmazonReceipt(body)
         // A base that runs needs nothing that is known of it.
-        let known = receipt.cancelDate == nil ? nil : try await transport.session?.facts(of: token)
+        let known =
+            receipt.cancelDate == nil ? nil : try await transport.session?.known.facts(token)
         var facts = known ?? Facts(product: purchase.facts.product)
         facts.paidThrough = facts.paidThrough ?? receipt.paidThroughAtLeast(in: environment)
         var base = try AmazonObservation(

@@ -11,12 +11,14 @@ struct AppleReader: Sendable {
 
     var now: Timestamp { time.now }
 
-    func statuses(_ body: [UInt8]) throws(StoreFailure) -> AppleStatuses {
+    func statuses(
+        _ body: [UInt8], of customer: AppleCustomer
+    ) throws(StoreFailure) -> AppleStatuses {
         let response = try AppleStatusResponse(body)
         try check(bundleID: response.bundleId)
         try check(environment: response.environment)
         guard response.entries.count <= Self.entryLimit else { throw .malformed(field: "data") }
-        return AppleStatuses(entries: response.entries, reader: self)
+        return AppleStatuses(entries: response.entries, of: customer, reader: self)
     }
 
     func transaction(_ body: [UInt8]) async throws(StoreFailure) -> AppleTransaction {
@@ -137,14 +139,18 @@ struct AppleReader: Sendable {
 struct AppleStatuses: Sendable {
     fileprivate let entries: [AppleStatusResponse.Entry]
     fileprivate let reader: AppleReader
+    private let customer: AppleCustomer
     private var known: [AppleSubscription]?
     /// Why an entry could not be read that nobody has asked for by its name.
     private var failure: StoreFailure?
     /// The same of the entries whose status, which is not signed, says that they run.
     private var unreadRunning: [(group: GroupID?, failure: StoreFailure)] = []
 
-    fileprivate init(entries: [AppleStatusResponse.Entry], reader: AppleReader) {
+    fileprivate init(
+        entries: [AppleStatusResponse.Entry], of customer: AppleCustomer, reader: AppleReader
+    ) {
         self.entries = entries
+        self.customer = customer
         self.reader = reader
     }
 
@@ -180,32 +186,47 @@ struct AppleStatuses: Sendable {
     /// give. What the app has sold to another of its users is no stand-in.
     mutating func standIn(
         for own: AppleTransaction?, in group: GroupID?
-    ) async -> AppleSubscription? {
+    ) async throws(StoreFailure) -> AppleSubscription? {
         guard let group = own?.subscriptionGroupIdentifier ?? group else { return nil }
-        return await all().filter { other in
+        let others = await all().filter { other in
             other.transaction.subscriptionGroupIdentifier == group && other.isRunning
                 && other.transaction.originalTransactionId != own?.originalTransactionId
-                && !other.isOfAnotherUser(than: own)
-        }.min(by: AppleSubscription.precedes)
+        }
+        return try await best(of: others, beside: own)
+    }
+
+    /// The first of these that is no other user's.
+    private func best(
+        of others: [AppleSubscription], beside own: AppleTransaction?
+    ) async throws(StoreFailure) -> AppleSubscription? {
+        for other in others.sorted(by: AppleSubscription.precedes) {
+            let (id, token) = (
+                other.transaction.originalTransactionId, other.transaction.appAccountToken
+            )
+            guard
+                try await customer.isAnothers(id, named: token, beside: own?.appAccountToken)
+            else { return other }
+        }
+        return nil
     }
 
     /// What a purchase was in force by after its own subscription had ended: how that ended is how
     /// the purchase has.
     mutating func followed(
         by facts: Facts, after own: AppleTransaction
-    ) async -> AppleSubscription? {
+    ) async throws(StoreFailure) -> AppleSubscription? {
         guard let group = own.subscriptionGroupIdentifier else { return nil }
         let ownEnd = own.expiresDate.flatMap { Timestamp(millisecondsSinceEpoch: $0) }
         let wasPaidLater = facts.paidThrough ?? .never > ownEnd ?? .never
-        return await all().filter { other in
+        let others = await all().filter { other in
             guard other.transaction.subscriptionGroupIdentifier == group, !other.isShared,
-                other.transaction.originalTransactionId != own.originalTransactionId,
-                !other.isOfAnotherUser(than: own)
+                other.transaction.originalTransactionId != own.originalTransactionId
             else { return false }
             let isLater =
                 other.transaction.purchaseDate ?? 0 > own.purchaseDate ?? 0
             return other.transaction.transactionId == facts.orderID || wasPaidLater && isLater
-        }.min(by: AppleSubscription.precedes)
+        }
+        return try await best(of: others, beside: own)
     }
 
     /// The family's copy by which a purchase was in force (it names the transaction of that), when

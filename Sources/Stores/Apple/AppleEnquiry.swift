@@ -10,6 +10,7 @@ struct AppleEnquiry: Sendable {
     let bundleID: AppID
     let facts: Facts
     let subject: AppleSubject
+    let customer: AppleCustomer
     let now: Timestamp
     let options: Options
     var calls: AppleCalls
@@ -24,10 +25,11 @@ struct AppleEnquiry: Sendable {
     }
 
     init(
-        about subject: AppleSubject, facts: Facts, bundleID: AppID, verifier: AppleVerifier,
-        calls: AppleCalls, options: Options, at now: Timestamp
+        about subject: AppleSubject, of customer: AppleCustomer, facts: Facts, bundleID: AppID,
+        verifier: AppleVerifier, calls: AppleCalls, options: Options, at now: Timestamp
     ) {
         self.subject = subject
+        self.customer = customer
         self.facts = facts
         self.bundleID = bundleID
         self.verifier = verifier
@@ -80,7 +82,7 @@ struct AppleEnquiry: Sendable {
         in body: [UInt8]?, _ reader: AppleReader
     ) async throws(StoreFailure) -> AppleFound? {
         guard let body else { return nil }
-        var statuses = try reader.statuses(body)
+        var statuses = try reader.statuses(body, of: customer)
         let names = (subject.isNamed ? [subject.id] : []) + (facts.originalID.map { [$0] } ?? [])
         var own = try await statuses.own(named: names)
         // The product alone may be anybody's: it will do only while there is no other name. An old
@@ -94,7 +96,7 @@ struct AppleEnquiry: Sendable {
             if facts.originalID == nil, let own = await statuses.own(ofProduct: facts.product) {
                 return try await found(own, &statuses, reader)
             }
-            if let other = await statuses.standIn(for: nil, in: facts.group) {
+            if let other = try await statuses.standIn(for: nil, in: facts.group) {
                 return .substitute(other, of: nil)
             }
             try statuses.refuseUnread()
@@ -107,7 +109,7 @@ struct AppleEnquiry: Sendable {
         {
             return try await found(own, &statuses, reader)
         }
-        if let other = await statuses.standIn(for: transaction, in: facts.group) {
+        if let other = try await statuses.standIn(for: transaction, in: facts.group) {
             return .substitute(other, of: transaction)
         }
         try statuses.refuseUnread()
@@ -127,7 +129,8 @@ struct AppleEnquiry: Sendable {
     ) async throws(StoreFailure) -> AppleFound {
         if own.isRunning {
             // What somebody has paid is more than grace.
-            guard own.isInGrace, let other = await statuses.standIn(for: own.transaction, in: nil),
+            guard own.isInGrace,
+                let other = try await statuses.standIn(for: own.transaction, in: nil),
                 !other.isInGrace
             else { return .own(own) }
             return .substitute(other, of: own.transaction)
@@ -137,7 +140,7 @@ struct AppleEnquiry: Sendable {
         }
         if let refund = try await signedRefund(of: own, reader) { return .own(refund) }
         let isContested = try own.reading(in: reader.environment).isContested
-        if let other = await statuses.standIn(for: own.transaction, in: nil) {
+        if let other = try await statuses.standIn(for: own.transaction, in: nil) {
             return isContested
                 ? .substitute(other, of: own.transaction) : .heir(other, of: own)
         }
@@ -154,7 +157,7 @@ struct AppleEnquiry: Sendable {
             return .lostCopy(copy, of: own)
         }
         if !isContested, facts.wasGranted,
-            let heir = await statuses.followed(by: facts, after: own.transaction)
+            let heir = try await statuses.followed(by: facts, after: own.transaction)
         {
             if let seats = try await seats(besides: heir.transaction, reader) {
                 return .seats(seats, of: heir)

@@ -56,14 +56,6 @@ extension AppleSubscription {
     /// Paid by somebody else: a family's copy, or a seat that was given.
     var isShared: Bool { transaction.isShared }
 
-    /// Apps name their users in what they sell; a family's copy has no such name.
-    func isOfAnotherUser(than other: AppleTransaction?) -> Bool {
-        guard let own = transaction.appAccountToken, let other = other?.appAccountToken else {
-            return false
-        }
-        return own.lowercased() != other.lowercased()
-    }
-
     private var rank: Int {
         if isUpgraded { return 4 }
         if isRunning { return isInGrace ? 1 : 0 }

@@ -8,6 +8,7 @@ struct AppleReceiptReader: Sendable {
     /// The environment whose host has answered.
     let environment: StoreEnvironment
     let facts: Facts
+    let customer: AppleCustomer
     /// What the receipt says of itself.
     let local: AppleReceipt?
     /// Status 21006.
@@ -17,7 +18,7 @@ struct AppleReceiptReader: Sendable {
     /// By the `Date` of the answer.
     let time: AppleTime
 
-    func answer(_ response: AppleReceiptResponse) throws(StoreFailure) -> Answer {
+    func answer(_ response: AppleReceiptResponse) async throws(StoreFailure) -> Answer {
         let lists = Lists(response)
         try checkApp(response, lists.pool)
         try environment.check(appleName: response.environment)
@@ -27,22 +28,22 @@ struct AppleReceiptReader: Sendable {
             time: time, window: DateWindow(now: time.now))
         guard let id = ownID(lists.pool, scene) else {
             guard !hasExpired || !lists.pool.isEmpty else { throw .malformed(field: "receipt") }
-            return try answerWithoutLatest(nil, lists, scene)
+            return try await answerWithoutLatest(nil, lists, scene)
         }
         if let own = try chain(of: id, in: lists.latest, scene), own.isSubscription {
-            return try answer(own, lists, scene)
+            return try await answer(own, lists, scene)
         }
         let all = try chain(of: id, in: lists.pool, scene)
         if let all, !all.isSubscription { return .verdict(try told(all, kind(of: all), scene)) }
-        return try answerWithoutLatest(all, lists, scene)
+        return try await answerWithoutLatest(all, lists, scene)
     }
 
     /// A subscription that the list of the latest transactions shows.
     private func answer(
         _ own: AppleReceiptChain, _ lists: Lists, _ scene: AppleReceiptScene
-    ) throws(StoreFailure) -> Answer {
+    ) async throws(StoreFailure) -> Answer {
         var reading = try own.reading(in: environment, kind: .autoRenewable)
-        if !own.isRunning, let heir = try standIn(for: own, own.group, lists, scene),
+        if !own.isRunning, let heir = try await standIn(for: own, own.group, lists, scene),
             heir.isRunning || !own.isInGrace
         {
             var observation = try heir.reading(in: environment, kind: .autoRenewable).observation
@@ -60,7 +61,7 @@ struct AppleReceiptReader: Sendable {
         {
             reading.observation.observed = .own(.removedFromFamily(at: at))
         } else if !reading.isContested, reading.observation.hasEnded,
-            let heir = try followed(after: own, lists, scene)
+            let heir = try await followed(after: own, lists, scene)
         {
             reading = try heir.reading(in: environment, kind: .autoRenewable)
         }
@@ -73,8 +74,8 @@ struct AppleReceiptReader: Sendable {
     /// shared secret that has changed, or a receipt that is too old. It ends nothing.
     private func answerWithoutLatest(
         _ old: AppleReceiptChain?, _ lists: Lists, _ scene: AppleReceiptScene
-    ) throws(StoreFailure) -> Answer {
-        if let other = try standIn(for: old, old?.group ?? facts.group, lists, scene) {
+    ) async throws(StoreFailure) -> Answer {
+        if let other = try await standIn(for: old, old?.group ?? facts.group, lists, scene) {
             var observation = try other.reading(in: environment, kind: .autoRenewable).observation
             observation.originalID = facts.originalID ?? old?.id
             if other.isShared || old?.isShared == true { observation.forgetPeriod() }
@@ -102,7 +103,7 @@ struct AppleReceiptReader: Sendable {
     /// stand-in.
     private func standIn(
         for own: AppleReceiptChain?, _ group: GroupID?, _ lists: Lists, _ scene: AppleReceiptScene
-    ) throws(StoreFailure) -> AppleReceiptChain? {
+    ) async throws(StoreFailure) -> AppleReceiptChain? {
         guard let group else { return nil }
         let others = Set(
             lists.latest.filter { $0.group == group && $0.chainID != own?.id }.compactMap(\.chainID)
@@ -110,25 +111,33 @@ struct AppleReceiptReader: Sendable {
         var best: AppleReceiptChain?
         for other in others.sorted() {
             guard let chain = try chain(of: other, in: lists.latest, scene),
-                chain.isRunning || chain.isInGrace, !chain.isOfAnotherUser(than: own),
-                best.map({ chain.givesMore(than: $0) }) ?? true
+                chain.isRunning || chain.isInGrace,
+                best.map({ chain.givesMore(than: $0) }) ?? true,
+                try await !isAnothers(chain, beside: own)
             else { continue }
             best = chain
         }
         return best
     }
 
+    private func isAnothers(
+        _ other: AppleReceiptChain, beside own: AppleReceiptChain?
+    ) async throws(StoreFailure) -> Bool {
+        try await customer.isAnothers(
+            other.id, named: other.accountToken, beside: own?.accountToken)
+    }
+
     /// What a purchase was in force by after its own subscription had ended: how that ended is how
     /// the purchase has.
     private func followed(
         after own: AppleReceiptChain, _ lists: Lists, _ scene: AppleReceiptScene
-    ) throws(StoreFailure) -> AppleReceiptChain? {
+    ) async throws(StoreFailure) -> AppleReceiptChain? {
         let followed = lists.latest.first {
             $0.transactionID == facts.orderID && $0.group == own.group && $0.chainID != own.id
         }
         guard facts.wasGranted, let id = followed?.chainID, own.group != nil,
             let heir = try chain(of: id, in: lists.latest, scene), !heir.isShared,
-            !heir.isOfAnotherUser(than: own)
+            try await !isAnothers(heir, beside: own)
         else { return nil }
         return heir
     }

@@ -130,12 +130,7 @@ struct AppleReceiptChain: Sendable {
     var shownID: OrderID? { shown.wire.transactionID }
 
     /// Apps name their users in what they sell; a family's copy has no such name.
-    func isOfAnotherUser(than other: AppleReceiptChain?) -> Bool {
-        guard let own = shown.wire.accountToken, let other = other?.shown.wire.accountToken else {
-            return false
-        }
-        return own.lowercased() != other.lowercased()
-    }
+    var accountToken: String? { shown.wire.accountToken }
 
     func reading(
         in environment: StoreEnvironment, kind: ProductKind

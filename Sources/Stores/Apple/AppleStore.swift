@@ -135,9 +135,14 @@ extension AppleStore {
         let options = AppleEnquiry.Options(
             readsOffers: readsOffers, heardRefunds: purchase.clues.refundedOrders)
         var enquiry = AppleEnquiry(
-            about: subject, facts: purchase.facts, bundleID: bundleID, verifier: verifier,
-            calls: AppleCalls(api, at: now), options: options, at: now)
+            about: subject, of: customer(api.transport, of: purchase), facts: purchase.facts,
+            bundleID: bundleID, verifier: verifier, calls: AppleCalls(api, at: now),
+            options: options, at: now)
         return try await enquiry.answer()
+    }
+
+    private func customer(_ transport: StoreTransport, of purchase: Purchase) -> AppleCustomer {
+        AppleCustomer(userID: purchase.userID, session: transport.session)
     }
 
     private func subject(
@@ -186,7 +191,8 @@ extension AppleStore {
             throw .rejected(reason: "the receipt holds no purchase")
         }
         let answer = try await verifyReceipt.answer(
-            about: file, saying: receipt, facts: facts, at: now)
+            about: file, saying: receipt, facts: facts,
+            of: customer(verifyReceipt.transport, of: purchase), at: now)
         guard api != nil, case .verdict(var observation) = answer,
             let id = observation.originalID, AppleIdentifier.isUsable(id)
         else { return answer }

@@ -30,12 +30,13 @@ struct AppleVerifyReceipt: Sendable {
     ///   - file: what was stored.
     ///   - receipt: what it says of itself, where that can be read.
     ///   - facts: what is known of the purchase.
+    ///   - customer: who has it.
     ///   - now: the database's time.
     /// - Returns: a verdict, or a doubt where the store does not know it.
     /// - Throws: whatever is no verdict.
     func answer(
         about file: AppleReceiptFile, saying receipt: AppleReceipt?, facts: Facts,
-        at now: Timestamp
+        of customer: AppleCustomer, at now: Timestamp
     ) async throws(StoreFailure) -> Answer {
         var calls = Calls(verify: self, text: file.base64, now: now)
         let first = facts.environment ?? receipt?.environment ?? .production
@@ -50,10 +51,10 @@ struct AppleVerifyReceipt: Sendable {
         switch reply {
         case .answer(let response, let hasExpired, let date):
             let reader = AppleReceiptReader(
-                bundleID: bundleID, environment: environment, facts: facts, local: receipt,
-                hasExpired: hasExpired, isSecretRefused: calls.isSecretRefused,
+                bundleID: bundleID, environment: environment, facts: facts, customer: customer,
+                local: receipt, hasExpired: hasExpired, isSecretRefused: calls.isSecretRefused,
                 time: AppleTime(now: now, told: date))
-            return try reader.answer(response)
+            return try await reader.answer(response)
         case .misdirected:
             throw .unreachable(reason: "production and sandbox each name the other")
         case .unauthentic(status: 21_004): throw Self.secretRefused

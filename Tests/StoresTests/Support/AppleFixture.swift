@@ -81,7 +81,8 @@ enum AppleFixture {
             verifier: try verifier ?? Self.verifier(), bundleID: "com.example.reader",
             environment: .production, time: AppleTime(now: now, told: nil))
         do throws(StoreFailure) {
-            var statuses = try reader.statuses(Array(body.utf8))
+            var statuses = try reader.statuses(
+                Array(body.utf8), of: AppleCustomer(userID: "ada", session: nil))
             var found = try await statuses.own(named: ["420001010101001"])
             if found == nil { found = await statuses.own(ofProduct: "plus") }
             guard let own = found else {
@@ -89,7 +90,7 @@ enum AppleFixture {
                 return .doubt(.notFound)
             }
             if !own.isRunning,
-                let heir = await statuses.standIn(for: own.transaction, in: nil)
+                let heir = try await statuses.standIn(for: own.transaction, in: nil)
             {
                 return try heir.reading(in: .production).answer
             }
