@@ -83,8 +83,8 @@ extension DecisionTable {
         # But when that is over | superseded 30 | B expired 40
         42     active 72          active   granted  +resubscribed          pro 72    7d
         # A superseded link that the store forgets stays superseded | superseded 30
-        11     gone               superseded  none  !not_found             -         6h6s
-        11+7h  gone               superseded  none  !not_found             -         never
+        11     gone               superseded  none  -                      -         6h6s
+        11+7h  gone               superseded  none  -                      -         never
         12     active 30          superseded  none  -                      -         30d
         # Replaced, and the successor is not submitted | active 30
         10     replaced 10        active   granted  -                      pro 30    1h
@@ -145,8 +145,8 @@ extension DecisionTable {
         10+7h  gone               invalid  none     !not_found            B:pro 60  1d15m
         # The store has forgotten an old one, and it is bought again by a new token | expired 30 \
         | B new
-        91     gone               expired  none     !not_found            -         6h6s
-        91+7h  gone               expired  none     !not_found            -         never
+        91     gone               expired  none     -                     -         6h6s
+        91+7h  gone               expired  none     -                     -         never
         92     B: active 122      active   granted  +resubscribed         B:pro 122  7d
         # The longer one stays | active 30 | B active 60 product=pro_year
         30+1m  ended 30           expired  none     -                      B:pro 60  1d

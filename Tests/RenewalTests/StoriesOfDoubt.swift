@@ -118,7 +118,7 @@ extension DecisionTable {
         10+7h  gone               invalid  none     -invalid !not_found    -       1d15m
         # Words for not being there that take turns end as well: the second one decides | active 30
         95     not_found          active   granted  !second_opinion        pro 30  6h6s
-        95+7h  gone               expired  none     -expired !not_found    -       never
+        95+7h  gone               expired  none     -expired               -       never
         # Replaced is an opinion of another sort | active 30 apple
         10     replaced           active   granted  -                      pro 30  1h
         10+30m  not_found         active   granted  !second_opinion        pro 30  6h6s
@@ -156,15 +156,15 @@ extension DecisionTable {
         10+7h  gone               invalid  none     -invalid !not_found    -       1d15m
         # Google's 410 after the token's life | active 30
         95     gone               active   granted  !second_opinion        pro 30  6h6s
-        95+7h  gone               expired  none     -expired !not_found    -       never
+        95+7h  gone               expired  none     -expired               -       never
         # Google's 410 for what had expired | expired 30
-        91     gone               expired  none     !not_found             -       6h6s
-        91+7h  gone               expired  none     !not_found             -       never
+        91     gone               expired  none     -                      -       6h6s
+        91+7h  gone               expired  none     -                      -       never
         # Google's 410 at the end of hold | hold 30
         91     gone               hold     none     !not_found             -       6h6s
-        91+7h  gone               expired  none     !not_found             -       never
+        91+7h  gone               expired  none     -                      -       never
         # A refund stays a refund, whatever is forgotten later | refunded 30
-        40     gone               refunded  none    !not_found             -       6h6s
+        40     gone               refunded  none    -                      -       6h6s
         41     not_found          refunded  none    !not_found             -       never
         # So does the end of family sharing | revoked 30 apple
         40     not_found          revoked  none     !not_found             -       6h6s
@@ -177,7 +177,7 @@ extension DecisionTable {
         41     not_found          refunded  none    -refunded !not_found   -       never
         # Amazon's 410 | active 30 amazon
         10     no_longer_valid    active   granted  !second_opinion        pro 30  6h6s
-        10+7h  no_longer_valid    expired  none     -cancelled !not_found  -       never
+        10+7h  no_longer_valid    expired  none     -cancelled             -       never
         # Never granted, and the store does not accept the token: asked daily for a week | new
         0+1m   rejected           new      none     !rejected              -       2m
         0+12m  rejected           invalid  none     rejected !rejected     -       3m

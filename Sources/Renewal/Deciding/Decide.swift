@@ -145,7 +145,8 @@ extension Deciding {
                 change,
                 next: firstHour(of: claim, at: moment)
                     ?? max(moment.now, since + apart) + .seconds(1 + 9 * moment.jitter),
-                problem: known.access == .granted ? waits : problem,
+                problem: known.access == .granted
+                    ? waits : known.isForgotten(by: doubt) ? nil : problem,
                 rule: "bad news that one answer does not prove: asked again")
         }
         change.reasons.loss = change.facts.believe(
@@ -157,7 +158,8 @@ extension Deciding {
             change,
             next: nextCheckOfUnknown(
                 change.facts, since: first.since, about: doubt, of: claim, at: moment),
-            problem: problem, rule: "bad news, confirmed by a second answer")
+            problem: change.facts.isForgotten(by: doubt) ? nil : problem,
+            rule: "bad news, confirmed by a second answer")
     }
 
     /// Nil as well for one of the future, from before the clock was set back: it would wait for as
@@ -175,6 +177,17 @@ extension Deciding {
 }
 
 extension Facts {
+    /// Whether a store that no longer tells of it says no more than is known: it is over.
+    fileprivate func isForgotten(by doubt: Doubt) -> Bool {
+        guard access == .none else { return false }
+        return switch (state, doubt) {
+        case (.expired, .gone), (.refunded, .gone), (.revoked, .gone), (.superseded, .gone),
+            (.expired, .noLongerValid), (.refunded, .noLongerValid), (.revoked, .noLongerValid):
+            true
+        default: false
+        }
+    }
+
     /// What confirmed bad news makes of a purchase. What has ended by a clear word stays as it is:
     /// stores forget what is over.
     ///
