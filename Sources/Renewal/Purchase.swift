@@ -16,9 +16,11 @@ package struct Purchase: Hashable, Sendable {
     package internal(set) var facts: Facts
     /// When the claimant has handed it in. Read with a claim only.
     package var claimedAt: Timestamp?
-    /// All other users who have handed it in, the latest first. Read with a claim only.
+    /// All other users who have handed it in and have no purchase of their own for it, the latest
+    /// first. Read with a claim only.
     package var claimants: [UserID] = []
-    /// Whether anybody but its owner has handed it in.
+    /// Whether anybody but its owner has handed it in and has no purchase of their own for it. The
+    /// owner may have done so again since.
     var isClaimed: Bool { claimant != nil || !claimants.isEmpty }
     /// What hints have named and no check has looked into yet.
     package var clues: Set<Clue> = []

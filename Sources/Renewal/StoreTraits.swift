@@ -22,6 +22,8 @@ package struct StoreTraits: Hashable, Sendable {
     let tokenLife: Duration?
     /// Whether a token names the one that it continues: two purchases are one subscription.
     let linksTokens: Bool
+    /// Whether a subscription may be an add-on of another one, and end with it.
+    let sellsAddOns: Bool
     /// Whether its list of voided purchases is a word of its own, beside what a product reads.
     let listsVoids: Bool
     /// What is wrong with a purchase that nobody has acknowledged in time.
@@ -67,7 +69,8 @@ extension StoreTraits {
         namesOrders: true, newsSource: "apple",
         identity: .originalID, sweep: .days(7), renewsEarly: true,
         resubscribesForEver: true, tokenLife: nil, linksTokens: false,
-        listsVoids: false, unacknowledged: "not acknowledged", warnedWithin: .hours(6),
+        sellsAddOns: false, listsVoids: false, unacknowledged: "not acknowledged",
+        warnedWithin: .hours(6),
         keepsFirstAnswer: false,
         measuresUse: true, wantsConsent: true, movesUnpaidEnds: false, namesPeriodsByEnd: false)
 
@@ -76,7 +79,7 @@ extension StoreTraits {
         vendor: "Google", marketplace: "Google Play", hasSecretTokens: true,
         namesOrders: true, newsSource: "pubsub",
         identity: .token, sweep: .days(7), renewsEarly: false,
-        resubscribesForEver: false, tokenLife: .days(60), linksTokens: true,
+        resubscribesForEver: false, tokenLife: .days(60), linksTokens: true, sellsAddOns: false,
         listsVoids: true,
         unacknowledged: "not acknowledged a day after the purchase; Google refunds it",
         warnedWithin: .hours(6), keepsFirstAnswer: true, measuresUse: false, wantsConsent: false,
@@ -88,7 +91,7 @@ extension StoreTraits {
         vendor: "Amazon", marketplace: "the Amazon Appstore", hasSecretTokens: true,
         namesOrders: false, newsSource: "sqs",
         identity: .token, sweep: .hours(44), renewsEarly: false,
-        resubscribesForEver: false, tokenLife: nil, linksTokens: false,
+        resubscribesForEver: false, tokenLife: nil, linksTokens: false, sellsAddOns: true,
         listsVoids: false,
         unacknowledged: "not fulfilled a day after the purchase; Amazon cancels it after 14 days",
         warnedWithin: .hours(28),

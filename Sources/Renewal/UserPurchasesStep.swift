@@ -1,21 +1,27 @@
 extension UserPurchases {
-    /// An Apple ID may have two original ids in a group of subscriptions: what has ended under the
-    /// one gives by what runs under the other, and its end is news of the other alone.
+    /// Which other purchases the end of one is news of. An Apple ID may have two original ids in a
+    /// group of subscriptions, and what has ended under the one gives by what runs under the other.
+    /// An add-on ends with its base (design rule 16), which only its store can name.
     ///
     /// - Parameters:
     ///   - known: what was known of the purchase.
     ///   - purchase: as it is now.
-    /// - Returns: what gives access by the same order as it did; none where it still gives.
+    /// - Returns: what gives access by the same order as it did, or may be an add-on of it; none
+    ///   where it still gives.
     func siblings(of known: Facts, after purchase: Purchase) -> Set<Int64> {
         guard known.access != .none, purchase.facts.access == .none,
             purchase.facts.state != .superseded
         else { return [] }
         let orders = Set([known.orderID, purchase.facts.orderID].compactMap(\.self))
+        let mayBeBase =
+            purchase.app.store.traits.sellsAddOns && purchase.facts.kind == .autoRenewable
         return Set(
             purchases.values.map(\.purchase).filter { other in
-                other.id != purchase.id && other.app == purchase.app
-                    && other.facts.access == .granted
-                    && other.facts.orderID.map(orders.contains) ?? false
+                guard other.id != purchase.id, other.app == purchase.app,
+                    other.facts.access == .granted
+                else { return false }
+                return other.facts.orderID.map(orders.contains) ?? false
+                    || mayBeBase && other.facts.kind == .autoRenewable
             }.map(\.id))
     }
 

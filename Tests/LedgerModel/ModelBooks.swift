@@ -16,7 +16,7 @@ extension ModelState {
         let (linked, older) = link(standing)
         var commit = ModelCommit(worker: lease?.worker, now: now, outcomes: linked)
         var step = Step(commit: commit, breakers: breakers(of: linked, older, at: now))
-        for outcome in linked {
+        for outcome in linked.inOrderOfSettling {
             var outcome = outcome
             if outcome.isChange, !step.touched.contains(outcome.claim.purchase.id) {
                 outcome = settle(outcome, older[outcome.claim.purchase.id], now, &step)

@@ -108,7 +108,7 @@ import Testing
         #expect(
             report.events.map { "\($0.userID) \($0.kind.name) \($0.kind.reason)" }
                 .filter { !$0.contains("notice") }
-                == ["ann revoke transferred", "bob grant transferred"])
+                == ["bob grant purchased", "ann revoke transferred"])
         #expect(try await stage.number("SELECT count(*) FROM renewald.purchase") == 2)
         #expect(try await stage.broken() == [])
     }
@@ -162,6 +162,26 @@ import Testing
             "UPDATE renewald.schedule SET checked_at = checked_at - interval '11 seconds'")
         #expect(try await stage.submit("bob", "token") == id)
         #expect(try await stage.due(lease).map(\.purchase.userID) == ["bob"])
+    }
+
+    /// Their apps hand it in at each start, and the store may be asked about it later.
+    @Test func allowedItIsEachUsersAlsoWhereItsOwnerHandsItInAgain() async throws {
+        let stage = try await Stage()
+        let (_, lease) = try await claimed(stage)
+        try await stage.submit("ann", "token")
+        #expect(try await check(stage, lease, .allow).events.isEmpty)
+        let copies = try await check(stage, lease, .allow)
+        #expect(copies.events.map { "\($0.userID) \($0.kind.reason)" } == ["bob purchased"])
+        // So it is where one of them has a purchase of their own already.
+        try await stage.submit("cid", "token")
+        try await stage.submit("ann", "token")
+        _ = try await check(stage, lease, .allow)
+        _ = try await check(stage, lease, .allow)
+        #expect(
+            try await stage.list(
+                "SELECT user_id || ' ' || state FROM renewald.purchases ORDER BY 1")
+                == ["ann active", "bob active", "cid active"])
+        #expect(try await stage.broken() == [])
     }
 
     /// One pass leaves what becomes due after its beginning to the next.

@@ -26,6 +26,11 @@ extension DecisionTable {
         | expired 30 claimed claim=40
         45     active 75 bought=44  active  granted  bob+resubscribed      bob:pro 75  7d
         46     active 75 bought=44  active  granted  -                     bob:pro 75  7d
+        # The first has it by leniency alone, and it is bought anew after the claim | active 30 off claimed \
+        claim=30+1h | policy leniency=3d
+        30+2h  cancelled 30       expired  granted  shared_receipt         pro 30  2d22h
+        31     active 61 bought=30+3h  active  granted  \
+        -transferred bobrenewed bobauto_renew_on bob+transferred  bob:pro 61  7d
         # Bought anew, and handed in by another right after it | expired 30 claimed claim=44+1m
         44+2m  active 74 bought=44  active  granted  bob+resubscribed      bob:pro 74  7d
         # It was over after the claim, so what is in force now was bought since \

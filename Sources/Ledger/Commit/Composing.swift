@@ -44,7 +44,7 @@ extension PostgresLedger {
         var breakers = try await breakers(at: now, of: outcomes) { outcome in
             books.losses(byTakingOver: outcome, chains, at: now)
         }
-        for outcome in outcomes {
+        for outcome in outcomes.inOrderOfSettling {
             // Taken over by a newer link of its chain within this very batch: that one decides.
             guard outcome.isChange, !batch.hasTakenOver(outcome.claim) else {
                 batch.move(outcome)

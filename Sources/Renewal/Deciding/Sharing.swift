@@ -27,12 +27,12 @@ extension Judgement {
         facts.accountToken.map { namesUser($0, user) } ?? false
     }
 
-    /// The claimant who has bought a new period of what gives its owner nothing any more: an
-    /// original id belongs to an Apple ID for ever, and people make second accounts. What a store
-    /// still collects for is not bought anew.
+    /// The claimant who has bought a new period of what gives its owner nothing any more, or by
+    /// leniency alone: an original id belongs to an Apple ID for ever, and people make second
+    /// accounts. What a store still collects for is not bought anew.
     private var buyer: UserID? {
         guard let claimant = claim.purchase.claimant, let claimedAt = claim.purchase.claimedAt,
-            !isOwnersByName, known.access == .none, known.hasEnded, facts.access == .granted,
+            !isOwnersByName, known.givesNothing, facts.access == .granted,
             !isSamePeriod
         else { return nil }
         let bought = observation.isSubstitute ? nil : observation.purchasedAt
@@ -64,7 +64,7 @@ extension Judgement {
     var isSharedLater: Bool { isToBeShared && !isShared && facts.access != .none }
 
     private var isToBeShared: Bool {
-        policy.shared == .allow && claim.purchase.claimant != nil && facts.state != .superseded
+        policy.shared == .allow && claim.purchase.isClaimed && facts.state != .superseded
     }
 
     /// The older link that this purchase continues, as soon as anything of it was paid: a change
@@ -79,9 +79,10 @@ extension Judgement {
 
 extension Facts {
     /// Whether its store has said that it is over, and no longer collects.
-    fileprivate var hasEnded: Bool {
+    fileprivate var givesNothing: Bool {
         switch state {
-        case .expired, .refunded, .revoked: true
+        case .expired: true
+        case .refunded, .revoked: access == .none
         case .new, .pending, .active, .grace, .hold, .paused, .superseded, .invalid: false
         }
     }
@@ -105,6 +106,13 @@ package func namesUser(_ accountToken: UserID, _ user: UserID) -> Bool {
     if accountToken == user { return true }
     guard isUUID(token), isUUID(id) else { return false }
     return token.map { $0 | 0x20 } == id.map { $0 | 0x20 }
+}
+
+/// Whether a store's account token may stand for that user: where the app's ids are no UUIDs, the
+/// UUID that Apple asks for may be another name of anybody's.
+package func mayNameUser(_ accountToken: UserID, _ user: UserID) -> Bool {
+    namesUser(accountToken, user)
+        || isUUID(Array(accountToken.text.utf8)) && !isUUID(Array(user.text.utf8))
 }
 
 private func isUUID(_ text: [UInt8]) -> Bool {
