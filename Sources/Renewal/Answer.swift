@@ -179,8 +179,15 @@ extension StoreFailure {
     /// failures open the circuit of the app.
     package var concernsWholeApp: Bool {
         switch self {
-        case .unreachable, .throttled, .refused, .malformed, .signature: true
+        case .unreachable, .throttled, .refused, .signature: true
+        case .malformed(let field): Self.isWhole(field)
         case .mismatch, .rejected, .unsupported: false
         }
+    }
+
+    /// Whether nothing of a reply could be read, not a member of it alone: what a store says of one
+    /// purchase in words that this program does not know keeps nobody else waiting.
+    private static func isWhole(_ field: String) -> Bool {
+        ["body", "redirect", "status ", "token endpoint"].contains(where: field.hasPrefix)
     }
 }

@@ -37,6 +37,22 @@ import Testing
         }
     }
 
+    /// What a store says of one purchase in words that nobody knows keeps nobody else waiting.
+    @Test(arguments: [
+        ("productType", false), ("data.signedTransactionInfo.expiresDate", false),
+        ("status", false),
+        ("body", true), ("body over 1 bytes", true), ("status 418", true),
+        ("redirect, status 302", true),
+    ])
+    func aMemberThatCannotBeReadIsOfOnePurchase(_ field: String, opens: Bool) {
+        var circuit = StoreCircuit()
+        for _ in 0..<300 {
+            circuit.failed(
+                .malformed(field: field), startedAt: Self.start, at: Self.start, jitter: 0.5)
+        }
+        #expect(circuit.wouldAdmit(at: Self.start) != opens)
+    }
+
     @Test func refusedCredentialsAreTriedOnceAMinute() {
         #expect((60...66).contains(calls(.refused(reason: "401")) { 0 }.0))
     }

@@ -150,11 +150,13 @@ extension Judgement {
     var names: [ProductID] { observation.items.first?.names ?? [known.product] }
 
     /// The end of a product that its store gives no end for: bought at, plus the configured
-    /// duration (design section 4, product kinds).
+    /// duration (design section 4, product kinds). Where an answer does not say when it was bought,
+    /// the end stays as it is known.
     var ownEnd: Timestamp? {
-        guard let duration = catalog.product(named: names)?.duration,
-            let bought = observation.purchasedAt
-        else { return nil }
+        guard let duration = catalog.product(named: names)?.duration else { return nil }
+        guard let bought = observation.purchasedAt else {
+            return facts.kind == .autoRenewable ? nil : known.expiresAt
+        }
         return bought + duration
     }
 }

@@ -107,7 +107,12 @@ struct AmazonObservation: Sendable {
 
     private func expiresAt(_ status: SubscriptionStatus) -> Timestamp? {
         guard kind == .autoRenewable else { return nil }
-        return cancelled ?? (isInGrace ? grace ?? renewal : renewal)
+        return cancelled ?? (isInGrace ? grace ?? renewal : renewal ?? endOfTrial)
+    }
+
+    /// A free trial of which renewal was turned off ends with it: no renewal names the end then.
+    private var endOfTrial: Timestamp? {
+        receipt.autoRenewing == false && isInTrial ? trialEnd : nil
     }
 
     /// The end of the paid term; in grace only where it cannot be one that was moved unpaid.
@@ -201,7 +206,8 @@ struct AmazonObservation: Sendable {
         var words: [String] = []
         if let renews = receipt.autoRenewing { words.append("autoRenewing \(renews)") }
         for (name, date) in [
-            ("renewalDate", renewal), ("gracePeriodEndDate", grace), ("cancelDate", cancelled),
+            ("renewalDate", renewal), ("freeTrialEndDate", trialEnd),
+            ("gracePeriodEndDate", grace), ("cancelDate", cancelled),
         ] {
             if let date { words.append("\(name) \(date.text)") }
         }

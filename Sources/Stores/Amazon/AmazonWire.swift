@@ -39,7 +39,8 @@ struct AmazonReceipt: Sendable {
     let betaProduct: Bool?
     let testTransaction: Bool?
 
-    /// Texts whose letter case differs between sources.
+    /// Texts whose letter case differs between sources. They say whether an introductory price is
+    /// used, and nothing of access.
     struct Promotion: Sendable {
         let promotionType: String?
         let promotionStatus: String?
@@ -60,13 +61,13 @@ struct AmazonReceipt: Sendable {
         autoRenewing = try members.flag("autoRenewing")
         freeTrialEndDate = try members.date("freeTrialEndDate")
         gracePeriodEndDate = try members.date("gracePeriodEndDate")
-        deferredSku = try members.id("deferredSku")
+        deferredSku = try? members.id("deferredSku")
         deferredDate = try? members.date("deferredDate")
         baseReceipts = ((try? members.texts("baseReceipts")) ?? [])
             .filter { !$0.isEmpty }.map(StoreToken.init)
         countryCode = RegionCode.checked(try? members.text("countryCode"))
         isUnfulfilled = members.areAllNone(of: ["fulfillmentResult", "fulfillmentDate"])
-        promotions = try members.promotions()
+        promotions = try? members.promotions()
         betaProduct = try members.flag("betaProduct")
         testTransaction = try members.flag("testTransaction")
     }
