@@ -39,6 +39,7 @@ struct HintReader: Sendable {
             let failures = start.place.failures + 1
             return HintReading(
                 source.name, .failed(failure.problem, failures: failures),
+                position: pulled.position,
                 rest: max(
                     rest(of: source, failures, failure),
                     leastRest(of: source, from: start, after: pulled)))
@@ -101,6 +102,7 @@ struct HintReader: Sendable {
                 return
             }
             beat(source)
+            pulled.failure = page.failure
             guard !page.isQuiet else {
                 pulled.position = page.position
                 return
@@ -122,7 +124,7 @@ struct HintReader: Sendable {
                     return
                 }
             }
-            if !page.hasMore || Task.isCancelled { break }
+            if !page.hasMore || pulled.failure != nil || Task.isCancelled { break }
             if let budget = source.budget {
                 beat(source)
                 try? await Task.sleep(until: began + budget.apart)

@@ -200,6 +200,19 @@ private func page(
         #expect(news.done == ["pull -", "pull -", "take 1", "pull -", "take 0", "pull -"])
     }
 
+    /// A source may be read in a part: that part is stored, and the reading has failed.
+    @Test(arguments: [(0, ["7"]), (1, [nil])])
+    func failsWithAPageOfWhichAPartCouldNotBeRead(_ count: Int, told: [String?]) async throws {
+        let news = News()
+        guard case .success(var partly) = page(count, "7", hasMore: count > 0) else { return }
+        partly.failure = .unreachable(reason: "time-out")
+        news.state.withLock { $0.pages = [.success(partly), page(1)] }
+        let readings = await read(news, times: 1)
+        #expect(readings.map(\.outcome.word) == ["failed 1"])
+        #expect(readings.map(\.position) == told)
+        #expect(news.done == (count == 0 ? ["pull -"] : ["pull -", "take 1"]))
+    }
+
     @Test func leavesASourceThatAnotherWorkerReads() async throws {
         let (news, world) = (News(), World())
         news.state.withLock { $0.isHeldByAnother = true }

@@ -255,6 +255,16 @@ struct AppleNotificationHistoryTests {
         let two = try await store.hints(after: one.position, at: Self.now)
         let three = try await store.hints(after: two.position, at: Self.now)
         #expect(two.hints.isEmpty && three.hasMore)
+        #expect([one, two, three].allSatisfy { $0.failure == nil })
+    }
+
+    /// What Apple takes of no stretch is no reading.
+    @Test func beginsAStretchAgainOnlyOnce() async throws {
+        let world = world { _ in .json(#"{"errorCode":4000017}"#, status: 400) }
+        let store = try store(world)
+        let one = try await store.hints(after: nil, at: Self.now)
+        let two = try await store.hints(after: one.position, at: Self.now)
+        #expect(one.failure == nil && two.failure?.problem.code == .malformed)
     }
 
     @Test func doesNotGoRoundInCircles() async throws {
@@ -272,14 +282,49 @@ struct AppleNotificationHistoryTests {
             HTTPResponse(status: 401, body: Array("Unauthenticated".utf8))
         }
         let page = try await store(world).hints(after: "nonsense", at: Self.now)
+        #expect(Self.ids(page) == ["s 99"] && page.failure == nil)
+    }
+
+    /// Who pays buys in production.
+    @Test func saysThatProductionCannotBeReadWhereTheSandboxCan() async throws {
+        let item = try Self.item("s", "99", environment: "Sandbox")
+        let world = world(sandbox: Self.page([item])) { _ in HTTPResponse(status: 500) }
+        let page = try await store(world).hints(after: nil, at: Self.now)
         #expect(Self.ids(page) == ["s 99"])
+        #expect(page.failure?.problem.code == .unreachable)
+    }
+
+    /// What is sent while the first readings fail is not left out.
+    @Test func beginsWhereItWasFirstTried() async throws {
+        let isBack = Mutex(false)
+        let item = try Self.item("a", "11", type: "REFUND")
+        let world = FakeWorld(clock: Self.now) { request async throws(CurlError) in
+            guard isBack.withLock(\.self) else { return HTTPResponse(status: 500) }
+            guard request.url.hasPrefix("https://apple.example"), let body = request.body,
+                let asked = try? JSON.decode(Asked.self, from: body),
+                asked.startDate <= Self.now.microsecondsSinceEpoch / 1000
+            else { return .json(#"{"hasMore":false}"#) }
+            return .json(Self.page([item]))
+        }
+        let store = try store(world)
+        let first = try await store.hints(after: nil, at: Self.now)
+        #expect(first.failure?.problem.code == .unreachable)
+        await #expect(throws: StoreFailure.self) {
+            try await store.hints(after: first.position, at: Self.now + .hours(3))
+        }
+        isBack.withLock { $0 = true }
+        world.advance(.hours(7))
+        let page = try await store.hints(after: first.position, at: Self.now + .hours(7))
+        #expect(Self.ids(page) == ["a 11"])
     }
 
     @Test func saysWhyNothingCouldBeRead() async throws {
         let limited = HTTPResponse(status: 429, retryAfter: "1774008030000")
         let world = FakeWorld(clock: Self.now) { _ async throws(CurlError) in limited }
+        let first = try await store(world).hints(after: nil, at: Self.now)
+        #expect(first.failure == .throttled(retryAfter: .seconds(30)))
         await #expect(throws: StoreFailure.throttled(retryAfter: .seconds(30))) {
-            try await store(world).hints(after: nil, at: Self.now)
+            try await store(world).hints(after: first.position, at: Self.now)
         }
     }
 

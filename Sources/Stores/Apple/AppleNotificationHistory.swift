@@ -20,6 +20,8 @@ struct AppleHistoryPosition: Codable, Hashable, Sendable {
         var seen: [String] = []
         /// What Apple's clock is ahead of the database's, in milliseconds, by its last answer.
         var skew: Int64?
+        /// Apple did not take the beginning of the stretch, and another one has not been read yet.
+        var isBegunAgain: Bool?
     }
 
     var production: Place?
@@ -60,28 +62,40 @@ struct AppleNotificationHistory: Sendable {
     let api: AppleAPI
     let now: Timestamp
 
-    /// One page of each environment. An environment that cannot be read keeps its place.
+    /// One page of each environment. An environment that cannot be read keeps its place; where it
+    /// has none yet, it begins there as soon as it can be.
     ///
+    /// - Returns: what was read, and what production said where it could not be: who buys is there.
+    ///   Before an app's first release it refuses what the sandbox takes.
     /// - Throws: what production said, when no environment could be read.
     func pull(after text: String?) async throws(StoreFailure) -> HintPage {
-        var position = AppleHistoryPosition(text: text)
+        let known = AppleHistoryPosition(text: text)
+        var position = known
         var page = HintPage(hints: [])
-        var failure: StoreFailure?
-        var hasRead = false
+        var failures: [StoreEnvironment: StoreFailure] = [:]
         for environment in StoreEnvironment.allCases {
             do throws(StoreFailure) {
                 let read = try await self.page(of: environment, at: position[environment])
                 position[environment] = read.place
                 for news in read.news { news.add(to: &page) }
                 if read.place.window != nil { page.hasMore = true }
-                hasRead = true
             } catch {
-                failure = failure ?? error
+                failures[environment] = error
+                position[environment] =
+                    position[environment] ?? AppleHistoryPosition.Place(readUpTo: present(nil))
             }
         }
-        if !hasRead, let failure { throw failure }
+        let isUnread = failures.count == StoreEnvironment.allCases.count
+        if isUnread, position == known, let failure = failures[.production] { throw failure }
+        page.failure = failures[.production]
+        if !isUnread, case .refused = page.failure { page.failure = nil }
         page.position = position.text
         return page
+    }
+
+    /// By Apple's clock, which dates the news, as far as it is known.
+    private func present(_ place: AppleHistoryPosition.Place?) -> Int64 {
+        now.microsecondsSinceEpoch / 1000 + (place?.skew ?? 0)
     }
 
     private struct Page {
@@ -92,9 +106,7 @@ struct AppleNotificationHistory: Sendable {
     private func page(
         of environment: StoreEnvironment, at place: AppleHistoryPosition.Place?
     ) async throws(StoreFailure) -> Page {
-        let database = now.microsecondsSinceEpoch / 1000
-        // By Apple's clock, which dates the news.
-        let present = database + (place?.skew ?? 0)
+        let present = present(place)
         var place = place ?? AppleHistoryPosition.Place(readUpTo: present)
         let window = place.window ?? window(after: place.readUpTo, environment, present)
         var calls = AppleCalls(api, at: now, isFirst: false)
@@ -106,6 +118,7 @@ struct AppleNotificationHistory: Sendable {
                 verifier: verifier, bundleID: bundleID, environment: environment,
                 time: AppleTime(now: now, told: answer.date))
             let news = try await news(in: body, reader, besides: place.seen)
+            place.isBegunAgain = nil
             place.seen = Array((place.seen + news.compactMap(\.memory)).suffix(memory))
             place.advance(past: window, to: body.hasMore == true ? body.paginationToken : nil)
             place.learn(response.storeNow, at: now, hasRead: place.window == nil)
@@ -116,7 +129,11 @@ struct AppleNotificationHistory: Sendable {
             return Page(place: place, news: news)
         case .failed where Self.isStale(response.status, AppleReply.errorCode(response)):
             // The page's token or the beginning is too old, or, by a clock that is off, of the
-            // future: the stretch is begun again.
+            // future: the stretch is begun again, once.
+            guard place.isBegunAgain != true else {
+                throw .malformed(field: "status \(response.status), of what was begun again")
+            }
+            place.isBegunAgain = true
             place.window = nil
             place.readUpTo = max(place.readUpTo, present - memoryOfApple(environment))
             place.learn(response.storeNow, at: now, hasRead: false)
