@@ -145,6 +145,7 @@ struct ConfigurationBuilder {
     private mutating func apps() -> [App] {
         var apps: [App] = []
         var seen: [AppKey: Int?] = [:]
+        var sources: [String: AppKey] = [:]
         for element in elements("app") {
             guard let app = app(element.fields, element.path) else { continue }
             let line = lines.line(of: element.path)
@@ -157,9 +158,25 @@ struct ConfigurationBuilder {
                 continue
             }
             seen[app.key] = .some(line)
+            checkSource(of: app, at: element.path, besides: &sources)
             apps.append(app)
         }
         return apps
+    }
+
+    /// A store gives each piece of news of a subscription or queue to whoever asks first: what two
+    /// apps share, each would take from the other.
+    private mutating func checkSource(
+        of app: App, at path: TOMLLines.Path, besides sources: inout [String: AppKey]
+    ) {
+        guard let source = app.newsSource else { return }
+        let other = sources.updateValue(app.key, forKey: source.name)
+        guard let other else { return }
+        faults.append(
+            ConfigurationFault(
+                file: file, line: lines.line(of: path + [source.key]),
+                key: "app.\(source.key)",
+                sentence: "is that of \(other.id) already: each app needs its own"))
     }
 
     /// - Returns: nil when its store is not known: then there is a fault.

@@ -71,6 +71,23 @@ package enum App: Hashable, Sendable {
     }
 }
 
+extension App {
+    /// Where its store's news is pulled from by whoever asks first: the key that says so, and what
+    /// tells it from others.
+    var newsSource: (key: String, name: String)? {
+        switch self {
+        case .apple: nil
+        case .google(let app):
+            // A bare name is one of the service account's own project.
+            app.pubsubSubscription.map { name in
+                let account = name.contains("/") ? "" : " of \(app.serviceAccount.form)"
+                return ("pubsub_subscription", name + account)
+            }
+        case .amazon(let app): app.sqsQueue.map { ("sqs_queue", $0) }
+        }
+    }
+}
+
 package typealias AppleApp = TableValues<AppleAppKeys>
 package typealias GoogleApp = TableValues<GoogleAppKeys>
 package typealias AmazonApp = TableValues<AmazonAppKeys>

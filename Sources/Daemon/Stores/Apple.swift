@@ -102,10 +102,7 @@ extension StoreClientFactory {
     fileprivate func appleStore(
         _ app: AppleApp, _ transport: StoreTransport
     ) throws(ConfigurationFault) -> AppleStore {
-        var roots = [AppleRoots.g3]
-        if let file = settings.apple.rootCertificate {
-            roots = [try certificate(try file.read(), file.place)]
-        }
+        let verifier = try verifier()
         let credentials = AppleCredentials(
             bundleID: app.id, apiKey: try app.apiKey.map(secretKey),
             sharedSecret: try app.sharedSecret.map(secret))
@@ -122,9 +119,20 @@ extension StoreClientFactory {
             try AppleStore(
                 credentials: credentials, production: try host(settings.apple.baseURL, .apple),
                 sandbox: try host(settings.apple.sandboxURL, .apple), receipts: receipts,
-                verifier: try shared.verifier(roots), readsOffers: settings.readsOffers,
+                verifier: verifier, readsOffers: settings.readsOffers,
                 transport: transport)
         }
+    }
+
+    private func verifier() throws(ConfigurationFault) -> AppleVerifier {
+        guard let file = settings.apple.rootCertificate else {
+            let place = ConfigurationPlace(file: "", line: nil, key: "store.apple.root_certificate")
+            return try made(place) { () throws(CredentialFault) in
+                try shared.verifier([AppleRoots.g3])
+            }
+        }
+        let root = try certificate(try file.read(), file.place)
+        return try made(file.place) { () throws(CredentialFault) in try shared.verifier([root]) }
     }
 
     fileprivate func secretKey(_ key: AppleKeySource) throws(ConfigurationFault) -> AppleAPIKey {

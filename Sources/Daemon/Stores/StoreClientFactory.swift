@@ -42,6 +42,15 @@ struct StoreClientFactory {
         return host
     }
 
+    /// - Throws: where nobody could be trusted by what is configured: every call would fail.
+    func requireAuthorities(of store: Store) throws(ConfigurationFault) {
+        guard let file = settings.tlsCA(store) else { return }
+        let bytes = try file.read()
+        _ = try made(file.place) { () throws(CredentialFault) in
+            try CertificateFile.ends(in: bytes)
+        }
+    }
+
     func secret(_ source: SecretSource) throws(ConfigurationFault) -> Secret {
         guard let text = try source.read(environment: environment).text else {
             throw source.place.fault("the secret is not UTF-8 text")

@@ -66,6 +66,13 @@ package final class StoreClients: Sendable {
                 faults.append(error)
             }
         }
+        for store in Set(apps.map(\.key.store)).sorted(on: \.rawValue) {
+            do throws(ConfigurationFault) {
+                try factory.requireAuthorities(of: store)
+            } catch {
+                faults.append(error)
+            }
+        }
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
         self.clients.withLock { $0 = clients }
     }
