@@ -44,6 +44,12 @@ extension Logger.Message {
         "cannot look for due purchases: \(error.sentence)"
     }
 
+    static func readsStall(_ error: LedgerError) -> Self {
+        "cannot read what is due, and checks nothing until it can: \(error.sentence)"
+    }
+
+    static let readsGoOn: Self = "what is due can be read again"
+
     static func cannotLookAtShards(_ lane: Lane, _ error: LedgerError) -> Self {
         "\(lane.title): cannot look at its shards: \(error.sentence)"
     }

@@ -10,6 +10,8 @@ package enum EngineTopic: String, Hashable, Sendable, CaseIterable {
     case credentialsRefused = "credentials_refused"
     case databaseRefuses = "database_refuses"
     case databaseRelents = "database_relents"
+    case readsStall = "reads_stall"
+    case readsGoOn = "reads_go_on"
     case commitWaits = "commit_waits"
     case commitGoesOn = "commit_goes_on"
     case answersDropped = "answers_dropped"

@@ -48,6 +48,7 @@ actor LeaseKeeper {
                 }
                 if mode == .forever { supervisor.clearLater(try await take()) }
                 faults.ended(.leases)
+                faults.reads.areOfAll(false)
                 if trouble != nil {
                     trouble = nil
                     log.notice(.leasesBack, metadata: LogField.topic(.leasesBack))
@@ -57,6 +58,7 @@ actor LeaseKeeper {
                     log.warning(.leasesUncertain(error), metadata: LogField.topic(.leasesUncertain))
                 }
                 trouble = error
+                faults.reads.areOfAll(true)
                 if error.isOfSchema { await leaveToOthers() }
             }
             if await leases.doubt.wait(upTo: settings.poll) { renewedAt = nil }

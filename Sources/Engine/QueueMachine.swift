@@ -86,6 +86,8 @@ struct QueueMachine {
     static let firstWindow = 8
     static let faultPause = Duration.seconds(5)
     static let passPause = Duration.milliseconds(50)
+    /// For longer one pass does not wait for a place in the row of calls.
+    static let longestPassWait = Duration.minutes(2)
     /// A stretch of the row that is full is asked for again no sooner.
     static let leastWait = Duration.milliseconds(5)
     /// How long further calls wait for the answer to the first of a session.
@@ -249,6 +251,8 @@ extension QueueMachine {
                     calls, every: reservedInterval, in: wait, sent: sent, answered: answered)
                 reservedUntil = until
             case .askAgain(let wait):
+                // A store may ask for an hour: one pass leaves the rest to the next one.
+                if mode != .forever, wait > Self.longestPassWait { return stop() }
                 reserveAt = now + wait.clamped(Self.leastWait, limits.poll)
             case .paused:
                 reserveAt = now + limits.poll

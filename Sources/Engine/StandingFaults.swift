@@ -19,16 +19,21 @@ final class StandingFaults: Sendable {
     private let faults = Mutex<[Part: LedgerError]>([:])
     private let log: Logger
     private let mode: RunMode
+    let reads: StalledReads
 
     init(mode: RunMode, log: Logger) {
         self.mode = mode
         self.log = log
+        reads = StalledReads(mode: mode, log: log)
     }
 
     /// - Returns: whether it is a fault that lasts; another one is left to who has met it.
     @discardableResult
     func met(_ error: LedgerError, by part: Part) -> Bool {
-        guard error.isLasting else { return false }
+        guard error.isLasting else {
+            if part.isReading { reads.failed(error, by: part) }
+            return false
+        }
         let isNew = faults.withLock { faults in
             defer { faults[part] = error }
             return !faults.values.contains(error)
@@ -42,6 +47,7 @@ final class StandingFaults: Sendable {
 
     /// The part of the work can be done.
     func ended(_ part: Part) {
+        if part.isReading { reads.ended(part) }
         let isMended = faults.withLock { faults in
             guard let error = faults.removeValue(forKey: part) else { return false }
             return !faults.values.contains(error)
@@ -52,8 +58,21 @@ final class StandingFaults: Sendable {
     }
 
     /// It is not tried any more.
-    func forget(_ part: Part) { faults.withLock { $0[part] = nil } }
+    func forget(_ part: Part) {
+        faults.withLock { $0[part] = nil }
+        if part.isReading { reads.ended(part) }
+    }
 
-    /// One of those that last, for who ends with it.
-    var any: LedgerError? { faults.withLock { $0.values.first } }
+    /// One of those that last, or in the way of which nothing could be read, for who ends with it.
+    var any: LedgerError? { faults.withLock { $0.values.first } ?? reads.any }
+}
+
+extension StandingFaults.Part {
+    /// Whether it reads what is due.
+    fileprivate var isReading: Bool {
+        switch self {
+        case .look, .queue: true
+        default: false
+        }
+    }
 }

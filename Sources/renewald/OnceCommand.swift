@@ -2,6 +2,7 @@ import ArgumentParser
 import Daemon
 import Engine
 import Explain
+import Ledger
 import Renewal
 import Sockets
 
@@ -37,8 +38,14 @@ struct OnceCommand: AsyncParsableCommand {
             services.configuration.warn(in: services.log)
             await EvidenceRotation(services).rotate()
             let engine = services.engine(stores: store.map { [$0] } ?? [])
+            let began = try await services.ledger.now()
             let pass = try await Self.run(engine, limit: limit)
-            let report = pass.value
+            var report = pass.value
+            // What a limit or a signal has left is left on purpose.
+            let left =
+                limit == nil && !pass.isInterrupted
+                ? try await services.ledger.leftDue(since: began, of: store) : []
+            report.unjudged += left.filter(\.isConfigured).map { Int($0.purchases) }.reduce(0, +)
             if json {
                 try Console.say(
                     json:
@@ -49,6 +56,9 @@ struct OnceCommand: AsyncParsableCommand {
                         ).line())
             } else {
                 try Self.say(report)
+            }
+            for app in left {
+                if let sentence = app.sentence { Console.complain(sentence) }
             }
             if pass.isInterrupted {
                 Console.complain("interrupted: what was not checked is left to the next pass")
@@ -90,6 +100,16 @@ struct OnceCommand: AsyncParsableCommand {
             try Console.say(
                 "Skipped \(shards) of 256 shards, which another worker holds.")
         }
+    }
+}
+
+extension LeftDue {
+    /// Why it is left, where a person can change that.
+    fileprivate var sentence: String? {
+        let name = "\(app.store.rawValue)/\(app.id)"
+        let wait = purchases == 1 ? "1 purchase waits" : "\(purchases) purchases wait"
+        if !isConfigured { return "\(name) is not configured: \(wait)" }
+        return isPaused ? "\(name) is paused: \(wait); renewald resume \(name) ends it" : nil
     }
 }
 

@@ -257,6 +257,24 @@ import Testing
         #expect(health.reasonToWait()?.contains("secret") == false)
     }
 
+    /// Another session may hold what is read of the queues, and nothing else.
+    @Test func isNotReadyWhileNothingThatIsDueCanBeRead() {
+        let health = Health()
+        health.enter(.working)
+        health.readsWhatIsDue(failing: .unavailable(reason: "secret lock"))
+        health.databaseAnswers()
+        #expect(health.reasonToWait() == "the database does not give what is due")
+        #expect(
+            health.reasonToWait(at: .now + .seconds(90))
+                == health.complaint(at: .now + .seconds(90)))
+        for error in [LedgerError.noLongerValid(what: "lease"), .cancelled] {
+            health.readsWhatIsDue(failing: error)
+            #expect(health.reasonToWait() != nil)
+        }
+        health.readsWhatIsDue()
+        #expect(health.reasonToWait() == nil)
+    }
+
     /// Connections that say nothing shut nobody out, and one that is in use is kept.
     @Test(.timeLimit(.minutes(1))) func isNotShutByIdleConnections() async throws {
         let server = try await MetricsServer(try address(0), Telemetry().pages)

@@ -49,6 +49,40 @@ struct PauseTests {
         }
     }
 
+    /// A nightly pass that could not ask says so, and why.
+    @Test func onePassNamesWhatItMayNotAskAbout() async throws {
+        try await onStage { stage in
+            let app = "google/\(Stage.app)"
+            try stage.configure()
+            let made = try await stage.buy("google", count: 2)
+            try await stage.submit(made, "google") { "ann-\($0)" }
+            let other = try await stage.buy("amazon", count: 1)
+            try await stage.submit(other, "amazon") { _ in "bob" }
+            try await stage.script(
+                "SELECT renewald.submit('eve', 'google', 'com.example.typo', 'token', 'monthly')")
+            try await pause(app, stage)
+            for _ in 1...2 {
+                let once = try await stage.renewald("once")
+                #expect(once.exit == .code(75))
+                #expect(once.standardOutput.contains("2 purchases could not be checked"))
+                #expect(
+                    once.standardError == """
+                        renewald: \(app) is paused: 2 purchases wait; renewald resume \(app) ends it
+                        renewald: google/com.example.typo is not configured: 1 purchase waits
+
+                        """)
+            }
+            #expect(try await stage.renewald("once", "--store", "amazon").exit == .code(0))
+            let limited = try await stage.renewald("once", "--limit", "1")
+            #expect(limited.exit == .code(0))
+            #expect(try await stage.renewald("resume", app).exit == .code(0))
+            let once = try await stage.renewald("once", "--json")
+            #expect(once.exit == .code(0))
+            #expect(once.standardOutput.replacing(" ", with: "").contains(#""unjudged":0"#))
+            #expect(once.standardError.contains("com.example.typo is not configured"))
+        }
+    }
+
     private func pause(_ app: String, _ stage: Stage) async throws {
         let typo = try await stage.renewald("pause", app + "x")
         #expect(typo.exit == .code(64))

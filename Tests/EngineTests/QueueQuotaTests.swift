@@ -91,6 +91,18 @@ extension QueueMachineTests {
         expect(machine.on(.tick, at: at(.milliseconds(300))).contains { $0.isReservation })
     }
 
+    /// A store may have asked for an hour: one pass leaves the rest to the next one.
+    @Test(arguments: [(RunMode.onePass(limit: nil), true), (.forever, false)])
+    func onePassDoesNotWaitForAnHour(_ mode: RunMode, ends: Bool) {
+        var (machine, _) = filled(20, mode, interval: .milliseconds(100))
+        for (wait, isEnd) in [(QueueMachine.longestPassWait, false), (.hours(1), ends)] {
+            let actions = machine.on(
+                .reserved(.askAgain(in: wait), calls: 8, sent: at(.zero), answered: at(.zero)),
+                at: at(.zero))
+            #expect(actions.contains(.end) == isEnd)
+        }
+    }
+
     /// Its first call may have been too late for its place: no connection is open then.
     @Test func aFurtherCallOfTheFirstCheckGoesAheadAlone() {
         var (machine, actions) = filled(20, interval: .milliseconds(100))

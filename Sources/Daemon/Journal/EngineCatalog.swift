@@ -69,6 +69,17 @@ extension CatalogEntry {
         take over.
 
         Check PostgreSQL.
+        == reads_stall c744c4502fa947b8a326ed00e4233743
+        What is due cannot be read
+        The database lets other work be done, and not this: as a rule another session holds a
+        table. No purchase is checked meanwhile, and nothing is lost.
+
+        Look in pg_stat_activity for who holds it: a migration, or a session that was left open.
+        == reads_go_on 3bf9a64cee20432ea0349462fb7457e6
+        What is due can be read again
+        Checks go on with what is due by now.
+
+        No action needed.
         == leases_back c5c36483c90cbddf86b0396751017949
         The database is reachable again
         This worker takes shards and continues.

@@ -12,6 +12,8 @@ package final class Health: Sendable {
         var pulseAt = ContinuousClock.now
         /// Why the database is of no use now.
         var databaseTrouble: String?
+        /// Why what is due cannot be read, and when that was seen.
+        var readTrouble: (reason: String, at: ContinuousClock.Instant)?
         /// Why its schema does not fit, by the latest beat.
         var misfit: String?
     }
@@ -20,6 +22,8 @@ package final class Health: Sendable {
 
     /// Without a sign of life for so long, the program is stuck.
     static let pulseLimit = Duration.seconds(30)
+    /// What could not be read for so long, and was not tried again, is no trouble any more.
+    private static let readLimit = Duration.seconds(60)
 
     package init() {}
 
@@ -29,6 +33,19 @@ package final class Health: Sendable {
     package func pulse() { state.withLock { $0.pulseAt = .now } }
 
     package func databaseAnswers() { state.withLock { $0.databaseTrouble = nil } }
+
+    /// What is due was read, or could not be: other work may be done all the same.
+    package func readsWhatIsDue(
+        failing error: LedgerError? = nil, at now: ContinuousClock.Instant = .now
+    ) {
+        state.withLock { state in
+            switch error {
+            case nil: state.readTrouble = nil
+            case .cancelled, .noLongerValid: break
+            case .some: state.readTrouble = ("the database does not give what is due", now)
+            }
+        }
+    }
 
     /// Only the next beat, which looks at it, says that the schema fits again.
     package func schemaFits() { state.withLock { $0.misfit = nil } }
@@ -61,7 +78,9 @@ package final class Health: Sendable {
             switch state.stage {
             case .starting: "waiting for the database"
             case .stopping: "stopping"
-            case .working: state.misfit ?? state.databaseTrouble
+            case .working:
+                state.misfit ?? state.databaseTrouble
+                    ?? state.readTrouble.flatMap { $0.at + Self.readLimit > now ? $0.reason : nil }
             }
         }
     }

@@ -20,11 +20,13 @@ struct MeasuredLedger: EngineLedger, HintStore, SweepStore, RefundStore {
     func heads(
         of lanes: [Lane], in shards: [Int16], after id: Int64
     ) async throws(LedgerError) -> QueueHeads {
-        try await ledger.heads(of: lanes, in: shards, after: id)
+        try await reading("look") { () throws(LedgerError) in
+            try await ledger.heads(of: lanes, in: shards, after: id)
+        }
     }
 
     func claim(_ request: ClaimRequest) async throws(LedgerError) -> [Claim] {
-        let claims = try await counting("claim") { () throws(LedgerError) in
+        let claims = try await reading("claim") { () throws(LedgerError) in
             try await ledger.claim(request, tell: setAside)
         }
         if let claim = claims.first { telemetry.clock.hears(claim.claimedAt) }
@@ -34,11 +36,15 @@ struct MeasuredLedger: EngineLedger, HintStore, SweepStore, RefundStore {
     func fronts(
         of lane: Lane, in shards: [Int16]
     ) async throws(LedgerError) -> [Int16: Timestamp] {
-        try await ledger.fronts(of: lane, in: shards)
+        try await counting("look") { () throws(LedgerError) in
+            try await ledger.fronts(of: lane, in: shards)
+        }
     }
 
     func suspects(of lanes: [Lane], in shards: [Int16]) async throws(LedgerError) -> [Claim] {
-        try await ledger.suspects(of: lanes, in: shards, tell: setAside)
+        try await counting("look") { () throws(LedgerError) in
+            try await ledger.suspects(of: lanes, in: shards, tell: setAside)
+        }
     }
 
     func mark(
@@ -176,6 +182,20 @@ struct MeasuredLedger: EngineLedger, HintStore, SweepStore, RefundStore {
         guard !Task.isCancelled else { return }
         telemetry.metrics.databaseFailed(operation)
         telemetry.health.databaseFailed(error)
+    }
+
+    /// Of what is due.
+    private func reading<Value>(
+        _ operation: String, _ work: () async throws(LedgerError) -> Value
+    ) async throws(LedgerError) -> Value {
+        do throws(LedgerError) {
+            let value = try await counting(operation, work)
+            telemetry.health.readsWhatIsDue()
+            return value
+        } catch {
+            if !Task.isCancelled { telemetry.health.readsWhatIsDue(failing: error) }
+            throw error
+        }
     }
 
     private func counting<Value>(

@@ -151,6 +151,7 @@ extension SQL {
     static let keptClaims = SQL(PackageResources.kept_claims_sql)
     static let keptPurchases = SQL(PackageResources.kept_purchases_sql)
     static let knownEnds = SQL(PackageResources.known_ends_sql)
+    static let leftDue = SQL(PackageResources.left_due_sql)
     static let lapseRefunds = SQL(PackageResources.lapse_refunds_sql)
     static let lastEvent = SQL(PackageResources.last_event_sql)
     static let leaveWorker = SQL(PackageResources.leave_worker_sql)

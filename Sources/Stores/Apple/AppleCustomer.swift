@@ -14,6 +14,7 @@ struct AppleCustomer: Sendable {
     ///   - id: its original id.
     ///   - token: its account token; a family's copy has none.
     ///   - own: the account token of the purchase asked about.
+    /// - Returns: false also where nobody can tell.
     /// - Throws: where the database does not tell who has handed it in.
     func isAnothers(
         _ id: OrderID?, named token: String?, beside own: String?

@@ -1,0 +1,40 @@
+import Postgres
+package import Renewal
+
+/// Purchases of an app that were due before a pass and are due after it: nobody could ask about
+/// them.
+package struct LeftDue: Hashable, Sendable {
+    package let app: AppKey
+    package let isConfigured: Bool
+    /// A person lets nobody ask.
+    package let isPaused: Bool
+    /// At most 10,000 of each shard are counted.
+    package let purchases: Int64
+
+    package init(app: AppKey, isConfigured: Bool, isPaused: Bool, purchases: Int64) {
+        self.app = app
+        self.isConfigured = isConfigured
+        self.isPaused = isPaused
+        self.purchases = purchases
+    }
+}
+
+extension PostgresLedger {
+    /// - Parameters:
+    ///   - began: when the pass began, by the database's time.
+    ///   - store: the only one that was asked; nil where all were.
+    /// - Returns: one for each app of which something is left, beside what other workers have.
+    /// - Throws: when the database does not answer.
+    package func leftDue(
+        since began: Timestamp, of store: Store?
+    ) async throws(LedgerError) -> [LeftDue] {
+        try await attempt {
+            let words: PostgresValue = store.map { .text($0.rawValue) } ?? .null
+            return try await self.reads.query(SQL.leftDue(.instant(began), words)).rows.map { row in
+                LeftDue(
+                    app: try row.app(), isConfigured: try row.bool("configured"),
+                    isPaused: try row.bool("paused"), purchases: try row.int64("due"))
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+-- What is still due since before a pass began, by app, read from the queue's index: of each shard the first 10,000 rows
+-- are counted. What another worker has leased is its own, and what a crash has left is counted elsewhere. Of apps that
+-- nobody has configured the hundred that came last are looked at.
+-- $1 timestamptz (when the pass began); $2 text (the only store, or null). One row an app of which something is due: store,
+-- app, configured, paused, due.
+WITH looked_at AS MATERIALIZED (
+    (SELECT * FROM renewald.app WHERE app.configured IS NOT false)
+    UNION ALL
+    (SELECT * FROM renewald.app WHERE app.configured IS false ORDER BY app.lane DESC LIMIT 100)
+), free AS MATERIALIZED (
+    SELECT shard.shard FROM renewald.shard WHERE shard.lease_until < now()
+), counted AS MATERIALIZED (
+    SELECT pair.lane, sum(queue.due)::int8 AS due
+    FROM (
+        SELECT place.shard, unnest(ARRAY(
+            SELECT looked_at.lane FROM looked_at WHERE looked_at.store = coalesce($2::text, looked_at.store))) AS lane
+        FROM renewald.every_shard AS place
+        WHERE place.shard = ANY (ARRAY(SELECT free.shard FROM free))
+    ) AS pair
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS due
+        FROM (
+            SELECT 1
+            FROM renewald.schedule
+            WHERE schedule.shard = pair.shard
+              AND schedule.lane = pair.lane
+              AND schedule.due_at <= $1
+              AND schedule.crashes = 0
+            LIMIT 10000
+        ) AS first
+    ) AS queue
+    GROUP BY pair.lane
+)
+SELECT
+    looked_at.store, looked_at.app, looked_at.configured IS NOT false AS configured,
+    bucket.paused_at IS NOT NULL AS paused, counted.due
+FROM counted
+JOIN looked_at USING (lane)
+LEFT JOIN renewald.bucket ON bucket.bucket = looked_at.store || '/' || looked_at.app
+WHERE counted.due > 0
+ORDER BY looked_at.store, looked_at.app
