@@ -234,6 +234,16 @@ import Testing
             try await desk.requests("order_id, state, outcome")
                 == ["order..1 closed refunded", "order..0 open"])
         #expect(try await desk.stage.ledger.refundStatus().map(\.open) == [1])
+        // One that was asked before and is heard only now is told, and not answered any more.
+        let late = try await desk.question("3", order: "order..1", token: "another")
+        let report = try await desk.hear([late, try await desk.question("4", order: "order..7")])
+        #expect(report?.refundNotices.map(\.reason) == [.refundRequested, .refundRequested])
+        #expect(
+            try await desk.requests("order_id, state, outcome")
+                == [
+                    "order..1 closed refunded", "order..0 open", "order..1 closed refunded",
+                    "order..7 open",
+                ])
         #expect(try await desk.stage.broken() == [])
     }
 }

@@ -1,6 +1,7 @@
 -- Stores what a store asks about refunds. A further question about an order updates the request that is open, or
 -- belongs to one that was answered: Apple asks up to three times, and Google's token names the question. What was
--- stored before is no news. The notice of each new request is written with it: this is one of the last statements of
+-- stored before is no news. One about an order that a check has found refunded is told, and closed: no answer is sent to
+-- the store any more. The notice of each new request is written with it: this is one of the last statements of
 -- its transaction, because the counter's row stays locked until that ends.
 -- store and app: text. One row a notice.
 WITH given AS MATERIALIZED (
@@ -32,6 +33,25 @@ WITH given AS MATERIALIZED (
         WHERE earlier.digest = fresh.digest ORDER BY earlier.number LIMIT 1
     ) AS first
     ORDER BY fresh.digest, fresh.number DESC
+), meant AS MATERIALIZED (
+    SELECT
+        asked.digest,
+        coalesce(
+            (
+                SELECT known.id FROM renewald.original_key AS known
+                WHERE known.lane = asked.lane AND known.original_id = asked.original_id
+            ), (
+                SELECT known.id FROM renewald.order_key AS known
+                WHERE known.lane = asked.lane AND known.digest = asked.original_digest
+                ORDER BY known.id LIMIT 1
+            )) AS purchase_id
+    FROM asked
+), refunded AS MATERIALIZED (
+    SELECT asked.digest
+    FROM asked
+    JOIN meant ON meant.digest = asked.digest
+    JOIN renewald.purchase ON purchase.id = meant.purchase_id
+    WHERE purchase.state = 'refunded' AND purchase.order_id = asked.order_id
 ), joined AS (
     -- It has been answered: the answer counts.
     UPDATE renewald.refund_request AS known
@@ -46,21 +66,16 @@ WITH given AS MATERIALIZED (
 ), stored AS (
     INSERT INTO renewald.refund_request AS known (
         lane, digest, original_digest, order_id, original_id, environment, news_ids, purchase_id,
-        account_token, token, reason, asked_at, answer_by)
+        account_token, token, reason, asked_at, answer_by, state, outcome)
     SELECT
         asked.lane, asked.digest, asked.original_digest, asked.order_id, asked.original_id,
-        asked.environment, asked.news_ids,
-        coalesce(
-            (
-                SELECT known.id FROM renewald.original_key AS known
-                WHERE known.lane = asked.lane AND known.original_id = asked.original_id
-            ), (
-                SELECT known.id FROM renewald.order_key AS known
-                WHERE known.lane = asked.lane AND known.digest = asked.original_digest
-                ORDER BY known.id LIMIT 1
-            )),
-        asked.account_token, asked.token, asked.reason, asked.first_asked_at, asked.answer_by
+        asked.environment, asked.news_ids, meant.purchase_id,
+        asked.account_token, asked.token, asked.reason, asked.first_asked_at, asked.answer_by,
+        CASE WHEN refunded.digest IS NULL THEN 'open' ELSE 'closed' END,
+        CASE WHEN refunded.digest IS NOT NULL THEN 'refunded' END
     FROM asked
+    JOIN meant ON meant.digest = asked.digest
+    LEFT JOIN refunded ON refunded.digest = asked.digest
     WHERE NOT EXISTS (SELECT FROM joined WHERE joined.digest = asked.digest)
     ORDER BY asked.number
     ON CONFLICT (lane, digest) WHERE state = 'open' DO UPDATE
