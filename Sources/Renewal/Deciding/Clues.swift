@@ -41,7 +41,7 @@ extension Judgement {
         }
         let isShown = facts.state == .refunded && facts.kind != .autoRenewable
         for (clue, heardAt) in unseenRefunds(settled)
-        where isShown || moment.now - heardAt >= Self.disagreementLimit {
+        where isShown || moment.now - heardAt >= Self.disagreementLimit && !isOfThisPeriod(clue) {
             settled.insert(clue)
         }
         // It has been told with its refund, or never will be.
@@ -53,6 +53,13 @@ extension Judgement {
                 return !unseen.refundedOrders.contains(order)
             })
         return settled
+    }
+
+    /// Whether it names the order of a period that runs on all the same: it is told when that is a
+    /// past one, and is not looked for until then.
+    private func isOfThisPeriod(_ clue: Clue) -> Bool {
+        guard case .refund(let order) = clue else { return false }
+        return facts.kind == .autoRenewable && facts.access == .granted && order == facts.orderID
     }
 
     /// What is known of the refund of an order; nil where nothing is.
@@ -70,7 +77,10 @@ extension Judgement {
 
     /// When the rest is looked for again: after 1, 5 and 15 minutes, then hourly.
     func nextLook(_ settled: Set<Clue>) -> Timestamp? {
-        unseenRefunds(settled).map { nextLook(since: $0.heardAt) }.min()
+        unseenRefunds(settled).filter { clue, heardAt in
+            moment.now - heardAt < Self.disagreementLimit || !isOfThisPeriod(clue)
+        }
+        .map { nextLook(since: $0.heardAt) }.min()
     }
 
     private func nextLook(since heardAt: Timestamp) -> Timestamp {
