@@ -186,9 +186,9 @@ extension ModelState {
     private mutating func yield(
         _ older: Int64?, to outcome: Outcome, _ now: Timestamp, _ step: inout Step
     ) -> OlderLink? {
-        guard let older, let user = rows[older]?.purchase.userID, user != outcome.owner else {
-            return nil
-        }
+        guard let older, let user = rows[older]?.purchase.userID, user != outcome.owner,
+            outcome.rules.policy.shared != .allow
+        else { return nil }
         let before = book(of: user)
         var other = before
         guard var (lost, link) = other.yield(older, to: outcome, at: now) else { return nil }

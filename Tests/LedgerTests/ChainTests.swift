@@ -129,6 +129,20 @@ import Testing
         #expect(try await stage.broken() == [])
     }
 
+    @Test func allowedTheOlderLinkStaysUntilItsStoreEndsIt() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await stage.submit("ann", "first")
+        _ = try await check(stage, lease)
+        try await stage.submit("bob", "later")
+        let claim = try #require(try await stage.due(lease).first)
+        let report = try await stage.ledger.commit(
+            [outcome(claim, answer(claim), .allow)], under: lease, at: claim.claimedAt)
+        #expect(Self.words(report.events) == ["bob grant pro purchased"])
+        #expect(try await states(stage) == ["ann active granted", "bob active granted"])
+        #expect(try await stage.broken() == [])
+    }
+
     /// The one is upgraded while another user hands the older link in, and both are asked about in
     /// one pass.
     @Test func theOlderLinkIsTakenOverBeforeItGoesToAnotherUser() async throws {

@@ -127,7 +127,11 @@ extension PostgresLedger {
         to outcome: Outcome, in books: inout Books, _ breakers: inout RevocationBreakers,
         at now: Timestamp, into batch: inout CommitBatch
     ) throws(LedgerError) -> OlderLink? {
-        guard let known = batch.chains.older[outcome.claim.row] else { return nil }
+        // Where both may have it, the one keeps the older link until its own record says that it is
+        // replaced.
+        guard let known = batch.chains.older[outcome.claim.row],
+            outcome.rules.policy.shared != .allow
+        else { return nil }
         let place = batch.newPlace(of: known.id) ?? known
         guard place.user != outcome.owner else { return nil }
         var other = try books.book(of: place.user)
