@@ -191,9 +191,14 @@ extension AppQueue {
             let start = ContinuousClock.now
             let check = await pass.ask(claim, permit.beginning(at: place))
             let answer = check.call.answer
+            // A check that a stop has cut short has not failed, and its purchase stays due.
+            guard !Task.isCancelled else {
+                context.inFlight.remove(CollectionOfOne(claim))
+                next = await react(to: .notStarted)
+                continue
+            }
             await take(.answered(answer, since: start, jitter: check.moment.jitter))
             await context.shareRetryAfter(answer, of: lane.app)
-            // A check that a stop has cut short has not failed: it stays due.
             if !Task.isCancelled, check.isToBeDecided {
                 await committer.submit(pass.decide(check))
             } else {

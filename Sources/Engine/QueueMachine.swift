@@ -43,7 +43,8 @@ struct QueueMachine {
         case fronts([Int16: Timestamp])
         /// So many slots were taken.
         case slots(Int)
-        /// The claim was not started: another worker may have its shard.
+        /// The claim was not started, as another worker may have its shard, or a stop has cut it
+        /// short.
         case notStarted
         /// A store has answered a check that began then.
         case answered(Answer, since: Instant, jitter: Double)

@@ -35,7 +35,9 @@ package struct NextCheck: Hashable, Sendable {
                 ? "it is set aside: checking it has crashed the process"
                 : "its state, \(facts.state.rawValue), is not expected to change"
         }
+        if facts.runsOut { return "as access is to end then: no store gives it any more" }
         if facts.hasEnded { return why(facts, claim, at: now) }
+        if facts.doubt?.doubt == .replaced { return "to see what has replaced it" }
         if facts.doubt != nil { return "for a second opinion" }
         if claim.attempts > 0 {
             return claim.attempts == 1
@@ -77,6 +79,12 @@ package struct NextCheck: Hashable, Sendable {
 }
 
 extension Facts {
+    /// Whether it is over, and gives access by the configuration alone: `leniency`, or what was
+    /// refunded to the end of its period.
+    fileprivate var runsOut: Bool {
+        access == .granted && (state == .expired || state == .refunded)
+    }
+
     fileprivate var hasEnded: Bool {
         switch state {
         case .refunded, .superseded, .invalid: true

@@ -7,6 +7,9 @@ package struct UnknownApp: Hashable, Sendable {
     /// The configured one that was probably meant; nil where there is none.
     package let nearest: AppKey?
 
+    /// It is in the configuration that was read here, and not in that of the workers.
+    private var isConfiguredHere: Bool { nearest == key }
+
     /// So many are named; who makes them up may make up any number.
     package static let namedLimit = 10
 
@@ -20,6 +23,10 @@ package struct UnknownApp: Hashable, Sendable {
     /// configured app is google com.example.reader`.
     package var sentence: String {
         let count = purchases == 1 ? "1 purchase waits" : "\(purchases) purchases wait"
+        guard !isConfiguredHere else {
+            return "\(key.store.rawValue) \(key.id) is configured here, and no worker has it: "
+                + "\(count); reload or restart the workers"
+        }
         let meant = nearest.map { "; the nearest configured app is \($0.store.rawValue) \($0.id)" }
         return "\(key.store.rawValue) \(key.id) is not configured: \(count)" + (meant ?? "")
     }

@@ -108,7 +108,8 @@ package struct HintPage: Hashable, Sendable {
     package var hasMore: Bool
     /// How many pieces of news could not be read or were about another app.
     package var skipped: Int
-    /// Why a part of the source could not be read, where the rest was. The place of that part stays.
+    /// Why a part of the source could not be read, where the rest was. The place of that part
+    /// stays.
     package var failure: StoreFailure?
 
     package init(

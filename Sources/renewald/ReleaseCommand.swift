@@ -80,7 +80,10 @@ struct ReleaseCommand: AsyncParsableCommand {
             if isInterrupted, report.left > 0 {
                 Console.complain("interrupted: run it again for what stays held")
             }
-            if report.left > 0 { throw ExitReason.temporary }
+            if report.left > 0 {
+                if json { Console.complain("\(report.left) \(left)") }
+                throw ExitReason.temporary
+            }
         }
     }
 

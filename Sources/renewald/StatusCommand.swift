@@ -30,31 +30,56 @@ struct StatusCommand: AsyncParsableCommand {
             var earlier = try await services.ledger.buckets()
             try await Task.sleep(for: Self.sample)
             repeat {
-                let safety = services.rules.policy.breaker
-                let status = try await services.status()
-                let configured = services.configuration.apps.map(\.key)
-                let report = StatusReport(
-                    status, configured: configured, earlier: earlier,
-                    nearest: { Nearest.app($0, among: configured) }, quota: services.rate,
-                    safety: safety)
-                earlier = status.buckets
-                if json {
-                    try Console.say(json: report.line())
-                } else if watch, Console.isTerminal {
-                    try Console.redraw(StatusText(report).lines.map(StatusLine.toned))
-                } else {
-                    for line in StatusText(report).lines.map(StatusLine.toned) {
-                        try Console.say(
-                            painted: line.cut(to: .max, isColoured: Console.isColoured))
+                if let status = try await Self.status(services, isWatched: watch) {
+                    try Self.show(Self.report(status, services, since: earlier), json, watch)
+                    earlier = status.buckets
+                    if watch {
+                        try Console.requireReader()
+                        try await Task.sleep(for: Self.pause)
                     }
-                }
-                if watch {
-                    try Console.requireReader()
-                    try await Task.sleep(for: Self.pause)
                 }
             } while watch && (json || Console.isTerminal)
             try await services.requireReadableKeys()
         }
+    }
+
+    private static func report(
+        _ status: QueueStatus, _ services: Services, since earlier: [QueueStatus.Bucket]
+    ) -> StatusReport {
+        let configured = services.configuration.apps.map(\.key)
+        return StatusReport(
+            status, configured: configured, earlier: earlier,
+            nearest: { Nearest.app($0, among: configured) }, quota: services.rate,
+            safety: services.rules.policy.breaker)
+    }
+
+    private static func show(_ report: StatusReport, _ json: Bool, _ watch: Bool) throws {
+        if json {
+            try Console.say(json: report.line())
+        } else if watch, Console.isTerminal {
+            try Console.redraw(StatusText(report).lines.map(StatusLine.toned))
+        } else {
+            for line in StatusText(report).lines.map(StatusLine.toned) {
+                try Console.say(painted: line.cut(to: .max, isColoured: Console.isColoured))
+            }
+        }
+    }
+
+    /// Who watches a fail-over sees its end as well.
+    ///
+    /// - Returns: nil where it is to be looked again later.
+    /// - Throws: what one look ends with.
+    private static func status(
+        _ services: Services, isWatched: Bool
+    ) async throws -> QueueStatus? {
+        do throws(LedgerError) {
+            return try await services.status()
+        } catch {
+            guard isWatched, case .unavailable = error else { throw error }
+            Console.complain("\(error.sentence); looking again")
+        }
+        try await Task.sleep(for: pause)
+        return nil
     }
 }
 

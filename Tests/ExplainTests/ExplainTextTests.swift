@@ -101,6 +101,19 @@ struct ExplainTextTests {
         }
     }
 
+    /// What gives access by the configuration alone does not come back then: it ends.
+    @Test(arguments: [
+        (PurchaseState.expired, Access.granted, "as access is to end then"),
+        (.refunded, .granted, "as access is to end then"),
+        (.expired, .none, "in case it comes back"), (.refunded, .none, "in case it comes back"),
+    ])
+    func saysWhyWhatIsOverIsAskedAbout(_ state: PurchaseState, _ access: Access, why: String) {
+        let over = Sample.purchase(
+            state: state, access: access, until: Sample.day(30), due: Sample.day(62),
+            now: Sample.day(61), checks: [])
+        #expect(NextCheck(of: over.claim, at: Sample.day(61)).why.hasPrefix(why))
+    }
+
     @Test func knowsNobodyByThatName() {
         #expect(printed([], question: "eve") == "eve: no purchases")
         #expect(

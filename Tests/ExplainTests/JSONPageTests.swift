@@ -112,7 +112,9 @@ struct JSONPageTests {
             return plan
         }
         report.unknownApps = [false, true].map {
-            UnknownApp(Sample.app, purchases: 1, nearest: $0 ? Sample.app : nil)
+            UnknownApp(
+                Sample.app, purchases: 1,
+                nearest: $0 ? AppKey(store: .google, id: "near") : nil)
         }
         return report
     }

@@ -126,6 +126,9 @@ import Testing
         func silent() async throws -> [SourceID] {
             try await stage.ledger.status().sources.filter(\.isSilent).map(\.name)
         }
+        #expect(try await silent() == [], "it has been looked at for a moment only")
+        try await stage.beside.script(
+            "UPDATE renewald.app SET counted_since = now() - interval '8 days'")
         #expect(try await silent() == ["google com.example.reader notifications"])
         _ = try await stage.beside.query(
             PostgresStatement(

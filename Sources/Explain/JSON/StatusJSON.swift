@@ -105,7 +105,9 @@ extension UnknownApp: JSONObject {
         row.store = key.store
         row.app = key.id
         row.purchases = purchases
-        row.nearest = nearest.map { "\($0.store.rawValue) \($0.id)" }
+        row.nearest = nearest.flatMap { $0 == key ? nil : $0 }.map {
+            "\($0.store.rawValue) \($0.id)"
+        }
     }
 }
 
