@@ -99,7 +99,7 @@ struct AmazonScene: StoreScene {
             keys: [
                 "cancelled", "reason", "grace", "trial", "bought", "product", "term", "deferred",
                 "promotion", "receipt", "quantity", "unknown", "without", "nought", "base",
-                "change", "fulfilled", "country",
+                "change", "fulfilled", "country", "type",
             ])
         for (key, name) in [
             ("cancelled", "cancelDate"), ("grace", "gracePeriodEndDate"),
@@ -113,6 +113,7 @@ struct AmazonScene: StoreScene {
 
     private static func put(_ words: Words, into json: inout JSONText) throws {
         if let product = words["product"] { json["productId"] = product }
+        if let type = words["type"] { json["productType"] = type }
         if let term = words["term"] { json["termSku"] = term == "-" ? NSNull() : term }
         if let reason = words["reason"] { json["cancelReason"] = Int(reason) ?? reason }
         if let name = words["nought"] { json[name] = 0 }

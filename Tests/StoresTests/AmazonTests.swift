@@ -267,8 +267,12 @@ struct AmazonObservationTests {
         wire: {"receiptId":null}
         hear: malformed receiptId
 
-        case: a kind of another age
+        case: a kind of another age, with terms
         wire: {"productType":"RENTAL"}
+        hear: active, production, plus.monthly/plus 26-02-01T11, paid 26-02-01T11, until 26-02-01T11, renews yes, regular
+
+        case: a kind of another age
+        wire: {"productType":"RENTAL","renewalDate":null,"termSku":null}
         hear: malformed productType
 
         case: no product

@@ -235,8 +235,18 @@ extension AmazonReceipt {
         case "SUBSCRIPTION": .autoRenewable
         case "ENTITLED": .nonConsumable
         case "CONSUMABLE": .consumable
-        default: nil
+        default: hasTerms ? .autoRenewable : nil
         }
+    }
+
+    /// Whether it is of a type that is known. What has terms is a subscription whatever it is called;
+    /// but bad news in words that nobody knows is none.
+    var isOfKnownType: Bool {
+        ["SUBSCRIPTION", "ENTITLED", "CONSUMABLE"].contains(productType)
+    }
+
+    private var hasTerms: Bool {
+        renewalDate != nil || termSku != nil || freeTrialEndDate != nil
     }
 
     var isTest: Bool { testTransaction == true || betaProduct == true }

@@ -100,6 +100,10 @@ package struct AmazonStore: Sendable {
                 if let failure = bases.failure, purchase.facts.hasEnded { throw failure }
                 observation.end(with: bases)
             }
+            guard receipt.isOfKnownType else {
+                guard observation.givesAccess else { throw .malformed(field: "productType") }
+                return observation.asSubstitute()
+            }
             return .verdict(observation)
         case .gone: return .doubt(.noLongerValid)
         case .unknownReceipt:
