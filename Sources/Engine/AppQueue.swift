@@ -7,6 +7,8 @@ import Renewal
 /// check under way has a task, which goes on with the next claim; between them there is none.
 actor AppQueue {
     nonisolated let lane: Lane
+    /// For longer than a store may take to answer nobody waits.
+    private static let longestWaitForNewcomers = Duration.seconds(5)
     private nonisolated let context: RunContext
     private nonisolated let committer: Committer
     private nonisolated let work: QueueWork
@@ -200,7 +202,12 @@ extension AppQueue {
             await take(.answered(answer, since: start, jitter: check.moment.jitter))
             await context.shareRetryAfter(answer, of: lane.app)
             if !Task.isCancelled, check.isToBeDecided {
-                await committer.submit(pass.decide(check))
+                let outcome = pass.decide(check)
+                if outcome.takes {
+                    await context.inFlight.newcomers.wait(
+                        for: claim.purchase.userID, upTo: Self.longestWaitForNewcomers)
+                }
+                await committer.submit(outcome)
             } else {
                 context.inFlight.remove(CollectionOfOne(claim))
             }

@@ -10,6 +10,7 @@ final class InFlight: Sendable {
     }
 
     private let state = Mutex(State())
+    let newcomers = Newcomers()
 
     /// A lane begins to read claims. What is settled from now on may still be among them.
     func beginReading(_ lane: Int32) {
@@ -27,7 +28,9 @@ final class InFlight: Sendable {
             claims.filter { claim in
                 let id = claim.purchaseID
                 if state.settled[claim.lane]?.contains(id) == true { return false }
-                return state.ids[claim.shard, default: []].insert(id).inserted
+                guard state.ids[claim.shard, default: []].insert(id).inserted else { return false }
+                newcomers.add(claim)
+                return true
             }
         }
     }
@@ -38,6 +41,7 @@ final class InFlight: Sendable {
                 state.settled[claim.lane]?.insert(claim.purchaseID)
                 state.ids[claim.shard]?.remove(claim.purchaseID)
                 if state.ids[claim.shard]?.isEmpty == true { state.ids[claim.shard] = nil }
+                newcomers.remove(claim)
             }
         }
     }

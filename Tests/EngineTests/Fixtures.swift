@@ -26,6 +26,15 @@ func inForce(_ claim: Claim) -> Answer {
             paidThrough: end, expiresAt: end, willRenew: true))
 }
 
+func over(_ claim: Claim) -> Answer {
+    let end = claim.purchase.facts.expiresAt ?? claim.claimedAt
+    return .verdict(
+        Observation(
+            environment: .production, status: .ended(.userCancelled, at: end),
+            items: [Item(names: [claim.purchase.facts.product], expiresAt: end)], period: "1",
+            expiresAt: end, willRenew: false))
+}
+
 let outage = Answer.failure(.unreachable(reason: "time-out"))
 
 /// Runs the engine for as long as `body` needs, then stops it in order.

@@ -22,6 +22,31 @@ import Testing
         #expect(world.state.asked.count == 300)
     }
 
+    /// What a user has bought since is settled before what is over, whichever store answers first.
+    @Test(arguments: [1, 2])
+    func whatIsOverWaitsForTheFirstCheckOfWhatWasBoughtSince(lane: Int32) async throws {
+        let world = World(lanes: 2)
+        let (old, new) = (
+            world.makeClaim(of: "ann", state: .active), world.makeClaim(lane: lane, of: "ann")
+        )
+        let other = world.makeClaim(of: "bob", state: .active)
+        world.change { state in
+            for claim in [old, other, new] { state.due[claim.lane, default: []].append(claim) }
+        }
+        let gate = Gate()
+        try await running(world, quickSettings()) { claim in
+            if claim.purchaseID == new.purchaseID { await gate.pass() }
+            return claim.purchaseID == new.purchaseID ? inForce(claim) : over(claim)
+        } _: {
+            await world.wait { $0.committed.contains { $0.claim.purchaseID == other.purchaseID } }
+            #expect(world.state.committed.count == 1)
+            gate.open()
+            await world.wait { $0.committed.count == 3 }
+        }
+        let order = world.state.committed.map(\.claim.purchaseID)
+        #expect(order.last == old.purchaseID)
+    }
+
     @Test func claimsNoMoreWhileTheStoreHangs() async throws {
         let world = World()
         world.add(3000)

@@ -117,18 +117,33 @@ final class World: Sendable {
     private static let lastID = Atomic<Int64>(0)
 
     func makeClaim(
-        lane: Int32 = 1, shard: Int16? = nil, dueIn: Duration = .zero, crashes: Int = 0
+        lane: Int32 = 1, shard: Int16? = nil, dueIn: Duration = .zero, crashes: Int = 0,
+        of user: UserID? = nil, state: PurchaseState? = nil
     ) -> Claim {
         let id = Self.lastID.add(1, ordering: .relaxed).newValue
         let shard = shard ?? Int16(id % 32)
         return Claim(
             purchase: Purchase(
-                id: id, userID: "user \(id)",
+                id: id, userID: user ?? "user \(id)",
                 app: AppKey(store: .google, id: "com.example.\(lane)"), token: "token \(id)",
-                createdAt: now - .days(1), facts: Facts(product: "pro")),
+                createdAt: now - .days(1), facts: facts(state)),
             shard: shard, lane: lane, dueAt: now - .hours(1) + dueIn + .microseconds(id),
             version: 0,
             attempts: 0, crashes: crashes, checkedAt: nil, claimedAt: now)
+    }
+
+    /// Of what is not new something is held.
+    private func facts(_ state: PurchaseState?) -> Facts {
+        guard let state else { return Facts(product: "pro") }
+        var facts = Facts(
+            storedProduct: "pro", state: state, access: .granted,
+            holdings: [
+                Holding(entitlement: "pro", product: "pro", expiresAt: now - .hours(1))
+            ])
+        facts.kind = .autoRenewable
+        facts.paidThrough = now - .hours(1)
+        facts.expiresAt = now - .hours(1)
+        return facts
     }
 
     @discardableResult
