@@ -52,6 +52,8 @@ import Testing
             "c20f07f58a3db610a6f76ddc1e31e6f76bcf70bd20eea0b76f094ddd0b8cfe39",
         "v0022_let_news_wait.sql":
             "ad7e7716939c95616cadfeb6d38a0861bb22f19414c18ae5273c66a37a39d4f7",
+        "v0023_read_views_only.sql":
+            "42dbe12eb6a5df48def100954a09315fecdf2f72f9c22b4a5f4bc71968e1be9c",
     ]
 
     private static let folder = URL(filePath: #filePath)

@@ -168,6 +168,9 @@ import Testing
                 "UPDATE renewald.evidence SET at = now()", "DELETE FROM renewald.evidence",
                 "DELETE FROM renewald.purchase", "DELETE FROM renewald.credential",
                 "DELETE FROM renewald.entitlement", "DELETE FROM renewald.schedule",
+                "UPDATE renewald.events SET user_id = 'eve'", "DELETE FROM renewald.events",
+                "UPDATE renewald.entitlements SET active = true",
+                "DELETE FROM renewald.entitlements", "DELETE FROM renewald.offers",
                 "INSERT INTO renewald.migration (version) VALUES (99)",
                 "DELETE FROM renewald.migration", "TRUNCATE renewald.event",
                 "DROP TABLE renewald.event", "ALTER TABLE renewald.event ADD mine int",
@@ -178,6 +181,16 @@ import Testing
                 "SELECT pg_read_file('/etc/passwd')",
             ], session)
         await session.close()
+        // Of all views, also of those to come.
+        #expect(
+            try await stage.list(
+                """
+                SELECT relname || ' ' || privilege
+                FROM pg_class, unnest(ARRAY['INSERT', 'UPDATE', 'DELETE']) AS privilege
+                WHERE relnamespace = 'renewald'::regnamespace AND relkind = 'v'
+                    AND (has_table_privilege('renewald_worker', pg_class.oid, privilege)
+                        OR has_table_privilege('renewald_app', pg_class.oid, privilege))
+                """) == [])
     }
 
     /// Not by SET ROLE, which the session of a superuser may take back.
