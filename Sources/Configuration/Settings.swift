@@ -72,6 +72,12 @@ package enum App: Hashable, Sendable {
 }
 
 extension App {
+    /// Whether its store's notifications are read.
+    package var readsNotifications: Bool {
+        if case .apple(let app) = self { return app.apiKey != nil }
+        return newsSource != nil
+    }
+
     /// Where its store's news is pulled from by whoever asks first: the key that says so, and what
     /// tells it from others.
     var newsSource: (key: String, name: String)? {

@@ -1,9 +1,9 @@
-import Configuration
 import Ledger
 import Renewal
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import Daemon
 
 /// What is well and what is wrong, from what was read.
@@ -67,9 +67,10 @@ import Testing
         let now = Timestamp(microsecondsSinceEpoch: 1_800_000_000_000_000)
         let failures = try #require(Int(row[1]))
         let source = QueueStatus.Source(
-            name: "apple/a", readAt: Int(row[0]).map { now - .seconds($0) }, failures: failures,
+            name: "google a voided", readAt: Int(row[0]).map { now - .seconds($0) },
+            failures: failures,
             problem: failures > 0 ? "unreachable" : nil)
-        let findings = NewsCheck.findings([source], at: now)
+        let findings = NewsCheck.findings([source], of: try apps(), at: now)
         #expect((findings.first?.level.rawValue ?? "-") == row[2])
         #expect(findings.first?.sentence.contains(row[3]) ?? (row[3] == "-"))
     }
@@ -84,9 +85,38 @@ import Testing
                 .init(
                     name: "google b notifications", readAt: now, failures: 0, problem: nil,
                     isSilent: true),
-            ], at: now)
+            ], of: try apps(), at: now)
         #expect(findings.map(\.level) == [.note])
         #expect(findings[0].sentence.contains("nothing has come from google b notifications"))
+    }
+
+    /// What was tried once and given up is no fault for ever.
+    @Test func saysNothingOfSourcesThatAreNotConfigured() throws {
+        let now = Timestamp(microsecondsSinceEpoch: 1_800_000_000_000_000)
+        let names: [SourceID] = [
+            "google c notifications", "google gone notifications", "google gone voided",
+        ]
+        let sources = names.map {
+            QueueStatus.Source(name: $0, readAt: nil, failures: 9, problem: "refused")
+        }
+        #expect(NewsCheck.findings(sources, of: try apps(), at: now).isEmpty)
+        let voided = QueueStatus.Source(
+            name: "google c voided", readAt: nil, failures: 9, problem: "refused")
+        #expect(
+            NewsCheck.findings(sources + [voided], of: try apps(), at: now).map(\.level) == [.wrong]
+        )
+    }
+
+    /// Of `a` and `b` notifications are read.
+    private func apps() throws -> [App] {
+        let text = ["a", "b", "c"].map { id in
+            "[[app]]\nstore = \"google\"\nid = \"\(id)\"\nservice_account = \"env:G\"\n"
+                + (id == "c" ? "" : "pubsub_subscription = \"\(id)\"\n")
+        }
+        return try Settings.parse(
+            text: "[database]\nurl = \"postgresql:///a\"\n" + text.joined(), file: "f.toml",
+            environment: [:]
+        ).apps
     }
 
     @Test func namesNewsThatNobodyHandles() throws {

@@ -115,10 +115,12 @@ package struct Doctor: Sendable {
         }
     }
 
-    private func lookAtNews(_ ledger: PostgresLedger, _ tell: (Finding) -> Void) async {
+    private func lookAtNews(
+        of apps: [App], _ ledger: PostgresLedger, _ tell: (Finding) -> Void
+    ) async {
         do throws(LedgerError) {
             let (sources, unhandled, now) = try await ledger.newsSources()
-            NewsCheck.findings(sources, at: now).forEach(tell)
+            NewsCheck.findings(sources, of: apps, at: now).forEach(tell)
             NewsCheck.findings(unhandled).forEach(tell)
         } catch {
             tell(DatabaseFindings.failed("news", error))
@@ -169,7 +171,7 @@ package struct Doctor: Sendable {
             await lookForProblems(ledger, tell)
             await lookForDurations(ledger, tell)
             await lookForClashes(ledger, tell)
-            await lookAtNews(ledger, tell)
+            await lookAtNews(of: configuration.apps, ledger, tell)
             await lookAtRefunds(ledger, configuration.refunds.rule, tell)
         }
         if let address = configuration.metrics.listen {

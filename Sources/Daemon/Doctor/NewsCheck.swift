@@ -1,3 +1,4 @@
+package import Configuration
 package import Ledger
 package import Renewal
 
@@ -8,9 +9,21 @@ package enum NewsCheck {
     /// Failures in a row that do not pass by themselves at once.
     static let failureLimit = 3
 
+    /// - Parameters:
+    ///   - sources: all that were ever read.
+    ///   - apps: those that are configured: of others, and of what they do not read any more,
+    ///     nothing is said.
+    ///   - now: the database's time.
     /// - Returns: one for each source that is not well, or that all are; none before the first was
     ///   read.
-    package static func findings(_ sources: [QueueStatus.Source], at now: Timestamp) -> [Finding] {
+    package static func findings(
+        _ sources: [QueueStatus.Source], of apps: [App], at now: Timestamp
+    ) -> [Finding] {
+        let dropped = Set(apps.filter { !$0.readsNotifications }.map(\.notifications))
+        let known = apps.map { "\($0.key.store.rawValue) \($0.key.id) " }
+        let sources = sources.filter { source in
+            !dropped.contains(source.name.text) && known.contains(where: source.name.text.hasPrefix)
+        }
         var findings: [Finding] = []
         for source in sources {
             if source.failures >= failureLimit, let problem = source.problem {
@@ -23,8 +36,7 @@ package enum NewsCheck {
                 findings.append(
                     .note(
                         "news", "\(source.name) was last read \((now - readAt).roughly) ago",
-                        do: "check that a daemon runs, or `renewald once` by a timer; ignore a "
-                            + "source that is not configured any more"))
+                        do: "check that a daemon runs, or `renewald once` by a timer"))
             } else if source.isSilent {
                 findings.append(
                     .note(
@@ -56,4 +68,9 @@ package enum NewsCheck {
     }
 
     private static let namedLimit = 10
+}
+
+extension App {
+    /// The name of the source of its store's notifications.
+    fileprivate var notifications: String { "\(key.store.rawValue) \(key.id) notifications" }
 }
