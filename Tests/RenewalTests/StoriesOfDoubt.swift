@@ -282,6 +282,9 @@ extension DecisionTable {
         # The same in grace, and where grace revokes | active 30 sandbox \
         | policy sandbox=ignore grace=revoke
         30+1m  grace 33 sandbox   grace    none     -manual                -       6h15s
+        # The same by leniency, and to the end of what was refunded | active 30 sandbox off \
+        | policy sandbox=ignore leniency=3d refund=period_end
+        30+1m  cancelled 30 sandbox  expired  none  -manual                -       1d
         # And takes it in again | active 30 sandbox lapse=manual
         2      active 30 sandbox  active   granted  +manual                pro 30  7d
         # It has ended meanwhile, and was bought anew | expired 30 sandbox lapse=manual

@@ -182,6 +182,8 @@ extension DecisionTable {
         12     active 30          active   granted  +restored              pro 30  7d
         # Not verified for too long, then verified | active 30 lapse=unverifiable
         70     active 90          active   granted  +restored              pro 90  7d
+        # Not verified for too long, then over, and bought anew | expired 30 lapse=unverifiable
+        70     active 90          active   granted  +resubscribed          pro 90  7d
         # Never granted and called invalid, then found | invalid never
         12     active 30          active   granted  +purchased             pro 30  7d
         """)

@@ -36,6 +36,12 @@ struct Judgement {
         var verdict = verdict()
         facts.state = verdict.state
         if verdict.givesAccess, isStale { verdict = staleVerdict }
+        // Whatever it runs on by: leniency, the end of a refunded period, a successor to come.
+        if verdict.givesAccess, isIgnoredSandbox {
+            (verdict.givesAccess, verdict.loss) = (false, .manual)
+            (verdict.at, verdict.askAgainAt) = (nil, nil)
+            verdict.rule = "sandbox purchases are ignored"
+        }
         facts.doubt = verdict.doubt
         if let end = endOfRunningOut {
             facts.expiresAt = end
@@ -147,7 +153,11 @@ struct Judgement {
         if known.lossReason == .paymentPending, known.state == .grace, facts.state == .grace {
             return .manual
         }
-        if known.lossReason == .unverifiable || known.lossReason == .invalid { return .restored }
+        // Not what its store has called over since, and was bought anew.
+        let isOver = [.expired, .refunded, .revoked].contains(known.state) && !isSamePeriod
+        if !isOver, known.lossReason == .unverifiable || known.lossReason == .invalid {
+            return .restored
+        }
         // Apple's replaced transaction, whose successor is shown at last; a product that gave
         // nothing for a while.
         if known.lossReason == .productChanged,

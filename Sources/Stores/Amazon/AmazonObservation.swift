@@ -239,8 +239,8 @@ extension AmazonReceipt {
         }
     }
 
-    /// Whether it is of a type that is known. What has terms is a subscription whatever it is called;
-    /// but bad news in words that nobody knows is none.
+    /// Whether it is of a type that is known. What has terms is a subscription whatever it is
+    /// called; but bad news in words that nobody knows is none.
     var isOfKnownType: Bool {
         ["SUBSCRIPTION", "ENTITLED", "CONSUMABLE"].contains(productType)
     }
