@@ -32,6 +32,10 @@ struct DoctorNewsTests {
             _ = try await stage.value(
                 "SELECT renewald.submit('uma', 'google', '\(Stage.app)', 'pro', 'not sold')")
             #expect(try await stage.renewald("once").exit == .code(75))
+            let young = try await stage.renewald("doctor")
+            young.expect("ok", "news", "every source was read within the last")
+            try await stage.script(
+                "UPDATE renewald.app SET counted_since = now() - interval '8 days'")
             let silent = try await stage.renewald("doctor")
             silent.expect("note", "news", "nothing has come from google")
             #expect(silent.standardOutput.contains("send a test notification"))

@@ -128,7 +128,10 @@ struct Age {
             [.expired, .refunded, .revoked].contains(facts.state),
             let known = facts.expiresAt ?? facts.paidThrough
         else { return false }
-        let end = observation.expiresAt ?? observation.paidThrough ?? known
+        // Of what is given back and names no end, what was paid may still run.
+        let end =
+            observation.expiresAt ?? observation.paidThrough
+            ?? max(known, facts.paidThrough ?? known)
         return end <= moment.now && end <= known
     }
 
