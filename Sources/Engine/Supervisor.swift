@@ -61,9 +61,12 @@ final class Supervisor: Sendable {
             state.watch.follow(state.lanes.keys)
             let gone = state.runners.filter { state.lanes[$0.key] == nil }
             for number in gone.keys { state.runners[number] = nil }
-            return gone.values.map { $0 }
+            return gone
         }
-        for runner in gone { await runner.stop() }
+        for (number, runner) in gone {
+            await runner.stop()
+            faults.forget(.queue(number))
+        }
         if mode == .forever {
             if state.withLock({ $0.watch.hasUnknown }) { lookEvent.signal() }
         } else {

@@ -29,6 +29,18 @@ import Testing
         #expect(log.lines.count == 2)
     }
 
+    /// What is not read any more, as an app was taken out, keeps no other trouble from being told.
+    @Test func isOverWithTheQueueThatWasTakenOut() {
+        let log = RecordedLog()
+        let faults = StandingFaults(mode: .forever, log: log.logger)
+        for second in [0, 60] {
+            faults.reads.failed(Self.lock, by: .queue(3), at: Self.start + .seconds(second))
+        }
+        #expect(log.lines.count == 1)
+        faults.forget(.queue(3))
+        #expect(log.lines.last == "what is due can be read again")
+    }
+
     /// Then it is the leases that cannot be kept, which has been told.
     @Test func isNotToldWhereTheDatabaseIsNotThere() {
         let log = RecordedLog()

@@ -89,18 +89,13 @@ extension Judgement {
         facts.environment == .sandbox && policy.sandbox == .ignore
     }
 
-    /// No store has taken away what the configuration leaves out.
-    private var lossInForce: RevokeReason? { isIgnoredSandbox ? .manual : nil }
-
     func activeVerdict() -> Verdict {
         if facts.kind != .autoRenewable, let end = ownEnd, end <= moment.proven {
             return Verdict(
                 state: .expired, givesAccess: false, loss: .expired, at: end,
                 rule: "the configured duration is over")
         }
-        return Verdict(
-            state: .active, givesAccess: !isIgnoredSandbox, loss: lossInForce ?? .expired,
-            rule: isIgnoredSandbox ? "sandbox purchases are ignored" : "in force and paid")
+        return Verdict(state: .active, givesAccess: true, rule: "in force and paid")
     }
 
     /// Rule 4: whether what was in trouble runs on and still is unpaid, as when renewal is turned
@@ -137,8 +132,7 @@ extension Judgement {
     private var unpaidVerdict: Verdict {
         Verdict(
             state: .grace,
-            givesAccess: known.access == .granted && policy.grace == .keep && !isIgnoredSandbox,
-            loss: lossInForce ?? .paymentPending,
+            givesAccess: known.access == .granted && policy.grace == .keep, loss: .paymentPending,
             rule: "it runs on, and what failed to be paid still is unpaid")
     }
 
@@ -156,8 +150,7 @@ extension Judgement {
         let revokes =
             policy.grace == .revoke || (expiryMovedUnpaid && policy.paymentPending == .revoke)
         return Verdict(
-            state: .grace, givesAccess: !revokes && !isIgnoredSandbox,
-            loss: lossInForce ?? .paymentPending,
+            state: .grace, givesAccess: !revokes, loss: .paymentPending,
             rule: revokes
                 ? "payment failed; the policy ends access at once"
                 : "payment failed, the store lets access go on")

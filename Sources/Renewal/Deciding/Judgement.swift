@@ -36,8 +36,9 @@ struct Judgement {
         var verdict = verdict()
         facts.state = verdict.state
         if verdict.givesAccess, isStale { verdict = staleVerdict }
-        // Whatever it runs on by: leniency, the end of a refunded period, a successor to come.
-        if verdict.givesAccess, isIgnoredSandbox {
+        // Whatever it runs on by: leniency, the end of a refunded period, a successor to come. No
+        // store has taken away what the configuration leaves out.
+        if isIgnoredSandbox, verdict.givesAccess || [.active, .grace].contains(verdict.state) {
             (verdict.givesAccess, verdict.loss) = (false, .manual)
             (verdict.at, verdict.askAgainAt) = (nil, nil)
             verdict.rule = "sandbox purchases are ignored"

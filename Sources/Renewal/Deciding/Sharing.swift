@@ -78,7 +78,8 @@ extension Judgement {
 }
 
 extension Facts {
-    /// Whether its store has said that it is over, and no longer collects.
+    /// Whether its store has said that it is over, no longer collects, and nothing of what was paid
+    /// is left to its owner.
     fileprivate var givesNothing: Bool {
         switch state {
         case .expired: true
