@@ -265,15 +265,24 @@ struct GoogleObservationTests {
             regular
 
         case: unknown state
+        was: active
+        access: yes
         wire: {"subscriptionState":"SUBSCRIPTION_STATE_DREAMING"}
         hear: malformed subscriptionState
 
         case: unspecified state
+        was: hold
         wire: {"subscriptionState":"SUBSCRIPTION_STATE_UNSPECIFIED"}
         hear: malformed subscriptionState
 
-        case: no state
-        wire: {"subscriptionState":null}
+        case: unknown state at first sight
+        wire: {"subscriptionState":"SUBSCRIPTION_STATE_DREAMING"}
+        hear: active, production, plus 26-03-15T10, paid 26-03-15T10, until 26-03-15T10,
+            renews yes, regular
+
+        case: no state at first sight, and over
+        wire: {"subscriptionState":null,
+            "lineItems":[{"productId":"plus","expiryTime":"2026-02-18T10:20:28Z"}]}
         hear: malformed subscriptionState
 
         case: no items

@@ -20,7 +20,7 @@ extension GoogleObservation {
             main.product == facts.product, GoogleOrderID(paid).isBefore(GoogleOrderID(known))
         else { return .current }
         switch snapshot.state {
-        case .pending, .pendingPurchaseCanceled: return .current
+        case .pending, .pendingPurchaseCanceled, .unknown: return .current
         case .active, .inGracePeriod, .onHold, .paused:
             return facts.access == .granted || endsEarlier ? .behind : .current
         case .canceled: return facts.access == .granted && endsEarlier ? .behind : .current

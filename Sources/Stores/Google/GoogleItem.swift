@@ -32,7 +32,7 @@ struct GoogleItem: Hashable, Sendable {
     ) -> [GoogleItem] {
         let unexpired = items.filter { $0.isOwned(at: now) }
         switch state {
-        case .canceled: return unexpired
+        case .canceled, .unknown: return unexpired
         case .pending, .pendingPurchaseCanceled, .paused, .onHold, .expired: return []
         case .active, .inGracePeriod:
             let kept = items.filter {

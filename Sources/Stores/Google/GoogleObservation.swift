@@ -36,6 +36,10 @@ struct GoogleObservation: Sendable {
         let items = snapshot.items
         inForce = GoogleItem.inForce(items, state: snapshot.state, at: proven)
         main = GoogleItem.main(inForce.isEmpty ? items : inForce, preferring: facts.product)
+        // Bad news in a word that nobody knows is none, and what is known stays.
+        guard snapshot.state != .unknown || facts.state == .new && !inForce.isEmpty else {
+            throw .malformed(field: "subscriptionState")
+        }
         try requireExpiry()
         guard !isFromBeforePayment else { throw .mismatch(what: "time, before it was paid") }
         age = ageOfAnswer
@@ -84,6 +88,7 @@ struct GoogleObservation: Sendable {
         case .canceled where inForce.isEmpty: ended
         case .canceled: isUnpaid ? .grace(expiryMovedUnpaid: true) : .active
         case .expired: ended
+        case .unknown: .active
         }
     }
 

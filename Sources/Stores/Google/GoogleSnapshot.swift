@@ -39,11 +39,13 @@ enum GoogleState: String, Hashable, Sendable, CaseIterable {
     case canceled = "CANCELED"
     case expired = "EXPIRED"
     case pendingPurchaseCanceled = "PENDING_PURCHASE_CANCELED"
+    /// Left out, or a word that Google has added since.
+    case unknown = "a state that is not known"
 
-    init?(_ text: String?) {
+    init(_ text: String?) {
         let prefix = "SUBSCRIPTION_STATE_"
-        guard let text, text.hasPrefix(prefix) else { return nil }
-        self.init(rawValue: String(text.dropFirst(prefix.count)))
+        let word = text.flatMap { $0.hasPrefix(prefix) ? $0.dropFirst(prefix.count) : nil }
+        self = word.flatMap { GoogleState(rawValue: String($0)) } ?? .unknown
     }
 
     /// Whether nothing of it has ever been owned.

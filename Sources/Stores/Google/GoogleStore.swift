@@ -66,6 +66,8 @@ package struct GoogleStore: Sendable {
             await noteRefunds(of: purchase, with: reading.orders, in: &observation, at: now)
             await notePause(of: purchase, asking: question, in: &observation, at: now)
             switch whose {
+            case .itsOwn where reading.isOfUnknownState:
+                return observation.asSubstitute()
             case .itsOwn:
                 return reading.isContested ? observation.asContested() : .verdict(observation)
             case .perhapsIts: return observation.asContested()
@@ -123,6 +125,8 @@ package struct GoogleStore: Sendable {
         var observation: Observation
         var proof: GoogleProof
         var isContested = false
+        /// A period that runs gives access, whatever the state may mean.
+        var isOfUnknownState = false
         var orders = GoogleItemOrders()
     }
 
@@ -174,7 +178,7 @@ package struct GoogleStore: Sendable {
                 snapshot, facts: facts, clues: purchase.clues, at: moment)
             return Reading(
                 observation: read.observation, proof: read.proof, isContested: read.isContested,
-                orders: read.itemOrders)
+                isOfUnknownState: snapshot.state == .unknown, orders: read.itemOrders)
         case .product, .legacyProduct:
             let sale =
                 question == .product

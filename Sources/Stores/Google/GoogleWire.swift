@@ -13,9 +13,7 @@ struct GoogleSubscription: Sendable {
         let window = DateWindow(now: now)
         let json = try JSONObject(body)
         try GoogleKind.subscription.require(try? json.text("kind"))
-        guard let state = GoogleState(try json.text("subscriptionState")) else {
-            throw .malformed(field: "subscriptionState")
-        }
+        let state = GoogleState(try json.text("subscriptionState"))
         var items: [GoogleItem] = []
         for item in try json.objects("lineItems") ?? [] {
             items.append(try GoogleItem(item, window))
