@@ -21,8 +21,8 @@ struct OnceCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var common: CommonOptions
-    @Option(help: "Only this store: apple, google or amazon.")
-    var store: Store?
+    @Option(help: "Only this store: apple, google or amazon. May be given again.")
+    var store: [Store] = []
     @Option(help: "The most checks of this pass.")
     var limit: Int?
     @Flag(help: "Print JSON.")
@@ -37,7 +37,7 @@ struct OnceCommand: AsyncParsableCommand {
         try await common.withServices(asksStores: true) { services in
             services.configuration.warn(in: services.log)
             await EvidenceRotation(services).rotate()
-            let engine = services.engine(stores: store.map { [$0] } ?? [])
+            let engine = services.engine(stores: Set(store))
             let began = try await services.ledger.now()
             let pass = try await Self.run(engine, limit: limit)
             var report = pass.value

@@ -50,8 +50,8 @@ struct DifferenceText {
         if difference.unknown > 0 {
             let skipped = count(difference.unknown, "purchase")
             notes.append(
-                "\(skipped) skipped: the last answer was not recorded. The next check of each "
-                    + "applies the rules")
+                "\(skipped) skipped: no answer is kept for how they stand now. The next check of "
+                    + "each applies the rules")
         }
         if difference.sharing > 0 {
             let users = count(difference.sharing, "user")

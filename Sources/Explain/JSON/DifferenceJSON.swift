@@ -10,6 +10,8 @@ package struct DifferenceJSON: JSONObject {
 
     package func write(to row: inout JSONRow) {
         row.purchases = difference.purchases
+        row.skipped = difference.unknown
+        row.toAsk = difference.sharing
         row.gain = Self.named(difference.gain)
         row.lose = Self.named(difference.lose)
         row.reasons = Dictionary(

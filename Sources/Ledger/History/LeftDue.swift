@@ -22,15 +22,16 @@ package struct LeftDue: Hashable, Sendable {
 extension PostgresLedger {
     /// - Parameters:
     ///   - began: when the pass began, by the database's time.
-    ///   - store: the only one that was asked; nil where all were.
+    ///   - stores: the only ones that were asked; none where all were.
     /// - Returns: one for each app of which something is left, beside what other workers have.
     /// - Throws: when the database does not answer.
     package func leftDue(
-        since began: Timestamp, of store: Store?
+        since began: Timestamp, of stores: [Store]
     ) async throws(LedgerError) -> [LeftDue] {
         try await attempt {
-            let words: PostgresValue = store.map { .text($0.rawValue) } ?? .null
-            return try await self.reads.query(SQL.leftDue(.instant(began), words)).rows.map { row in
+            let words = (stores.isEmpty ? Store.allCases : stores).map(\.rawValue)
+            let rows = try await self.reads.query(SQL.leftDue(.instant(began), .texts(words))).rows
+            return try rows.map { row in
                 LeftDue(
                     app: try row.app(), isConfigured: try row.bool("configured"),
                     isPaused: try row.bool("paused"), purchases: try row.int64("due"))

@@ -1,7 +1,7 @@
 -- What is still due since before a pass began, by app, read from the queue's index: of each shard the first 10,000 rows
 -- are counted. What another worker has leased is its own, and what a crash has left is counted elsewhere. Of apps that
 -- nobody has configured the hundred that came last are looked at.
--- $1 timestamptz (when the pass began); $2 text (the only store, or null). One row an app of which something is due: store,
+-- $1 timestamptz (when the pass began); $2 text[] (the stores that were asked). One row an app of which something is due: store,
 -- app, configured, paused, due.
 WITH looked_at AS MATERIALIZED (
     (SELECT * FROM renewald.app WHERE app.configured IS NOT false)
@@ -13,7 +13,7 @@ WITH looked_at AS MATERIALIZED (
     SELECT pair.lane, sum(queue.due)::int8 AS due
     FROM (
         SELECT place.shard, unnest(ARRAY(
-            SELECT looked_at.lane FROM looked_at WHERE looked_at.store = coalesce($2::text, looked_at.store))) AS lane
+            SELECT looked_at.lane FROM looked_at WHERE looked_at.store = ANY ($2::text[]))) AS lane
         FROM renewald.every_shard AS place
         WHERE place.shard = ANY (ARRAY(SELECT free.shard FROM free))
     ) AS pair

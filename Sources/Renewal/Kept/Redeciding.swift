@@ -147,7 +147,8 @@ package struct Difference: Hashable, Sendable {
     package var purchases = 0
     /// Whose facts change, whatever that means for their users.
     package var changed = 0
-    /// Of which it is not known what was heard last: checked before it was kept.
+    /// Of which it is not known by what they stand as they do: checked before that was kept, or
+    /// changed since otherwise than by a check.
     package var unknown = 0
     /// Users who get what another has as a purchase of their own, which its store is asked about:
     /// what they gain by that is not counted.
