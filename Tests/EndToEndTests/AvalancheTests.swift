@@ -56,6 +56,9 @@ struct AvalancheTests {
             let status = try await stage.renewald("status").standardOutput
             #expect(status.contains("breaker       tripped at "))
             #expect(status.contains("held          \(Self.held) revocations: see renewald release"))
+            let doctor = try await stage.renewald("doctor").standardOutput
+            #expect(doctor.contains(": the breaker tripped at "))
+            #expect(doctor.contains(": \(Self.held) revocations are held"))
             let user = try await stage.value("SELECT min(user_id) FROM renewald.held")
             let explained = try await stage.renewald("explain", user).standardOutput
             #expect(explained.contains("access: decided to revoke, held since "))

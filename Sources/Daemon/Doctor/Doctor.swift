@@ -97,6 +97,17 @@ package struct Doctor: Sendable {
         }
     }
 
+    private func lookAtBreakers(
+        _ ledger: PostgresLedger, _ policy: BreakerPolicy, _ tell: (Finding) -> Void
+    ) async {
+        do throws(LedgerError) {
+            let breakers = try await ledger.breakers(window: policy.window)
+            BreakerCheck.findings(breakers, under: policy).forEach(tell)
+        } catch {
+            tell(DatabaseFindings.failed(BreakerCheck.subject, error))
+        }
+    }
+
     private func lookAtKeys(
         _ configuration: Settings, _ ledger: PostgresLedger, _ tell: (Finding) -> Void
     ) async {
@@ -171,6 +182,7 @@ package struct Doctor: Sendable {
             await lookForProblems(ledger, tell)
             await lookForDurations(ledger, tell)
             await lookForClashes(ledger, tell)
+            await lookAtBreakers(ledger, configuration.policy.breaker, tell)
             await lookAtNews(of: configuration.apps, ledger, tell)
             await lookAtRefunds(ledger, configuration.refunds.rule, tell)
         }
