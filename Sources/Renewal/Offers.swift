@@ -46,27 +46,16 @@ package struct Offer: Hashable, Sendable {
     }
 }
 
-extension Facts {
-    /// Whether it has lapsed after it was in force at its store, which may have been before anybody
-    /// handed it in.
-    fileprivate var wasPaid: Bool {
-        switch state {
-        case .hold, .paused, .expired, .refunded, .revoked: paidThrough != nil
-        case .new, .pending, .active, .grace, .superseded, .invalid: false
-        }
-    }
-}
-
 extension UserPurchases {
     /// Works out anew what the user may be offered (design section 4, the last paragraph).
     ///
     /// - Returns: the rows that have changed; none while everything is as it was.
     mutating func reviseOffers(keeping: Bool, at now: Timestamp) -> [OfferID: Offer?] {
         var changes: [OfferID: Offer?] = [:]
-        let groups = keeping ? subscriptions() : [:]
+        let groups = keeping ? tallies.subscriptions : [:]
         for id in Set(groups.keys).union(offers.keys) {
             let known = offers[id]
-            let offer = keeping ? Self.offer(groups[id] ?? [], known, at: now) : nil
+            let offer = keeping ? Self.offer(groups[id]?.part, known, at: now) : nil
             guard offer != known else { continue }
             offers[id] = offer
             changes.updateValue(offer, forKey: id)
@@ -74,36 +63,15 @@ extension UserPurchases {
         return changes
     }
 
-    /// The user's subscriptions by group, as far as a store has spoken of them. Those of the
-    /// sandbox count only where there are no others.
-    private func subscriptions() -> [OfferID: [Facts]] {
-        var groups: [OfferID: [Facts]] = [:]
-        for entry in purchases.values {
-            let facts = entry.purchase.facts
-            guard facts.kind == .autoRenewable, facts.environment != nil,
-                facts.state != .superseded || facts.wasGranted
-            else { continue }
-            let id = OfferID(app: entry.purchase.app, group: facts.group ?? facts.product.group)
-            groups[id, default: []].append(facts)
-        }
-        return groups.mapValues { subscriptions in
-            let paid = subscriptions.filter { $0.environment == .production }
-            return paid.isEmpty ? subscriptions : paid
-        }
-    }
-
     /// A group without a subscription is one that all have left: for another product, or for
     /// another user. What was used there stays used.
     private static func offer(
-        _ subscriptions: [Facts], _ known: Offer?, at now: Timestamp
+        _ subscriptions: SubscriptionTally.Part?, _ known: Offer?, at now: Timestamp
     ) -> Offer? {
-        let isUsed =
-            known?.reason == .introductoryUsed
-            || subscriptions.contains { $0.usedIntroductory == true }
-        let isSubscribed = subscriptions.contains { $0.state == .active || $0.state == .grace }
+        let isUsed = known?.reason == .introductoryUsed || subscriptions?.isUsed == true
+        let isSubscribed = subscriptions?.isSubscribed == true
         let hasSubscribed =
-            isSubscribed || known?.promotionalEligible == true
-            || subscriptions.contains { $0.wasGranted || $0.wasPaid }
+            known?.promotionalEligible == true || subscriptions?.hasSubscribed == true
         let reason: Offer.Reason
         switch (isUsed, isSubscribed, hasSubscribed) {
         case (true, _, _): reason = .introductoryUsed

@@ -7,10 +7,12 @@ package struct UserPurchases: Hashable, Sendable {
     package private(set) var purchases: [Int64: Entry]
     package private(set) var entitlements: [EntitlementID: Entitlement]
     package internal(set) var offers: [OfferID: Offer]
+    private(set) var tallies = UserTallies()
 
     /// One purchase in the book.
     package struct Entry: Hashable, Sendable {
-        package let purchase: Purchase
+        // A book may have thousands, and is copied at each step.
+        @Boxed package private(set) var purchase: Purchase
         package let version: Int64
 
         package init(purchase: Purchase, version: Int64) {
@@ -30,6 +32,7 @@ package struct UserPurchases: Hashable, Sendable {
         self.entitlements = Dictionary(
             entitlements.map { ($0.entitlement, $0) }, uniquingKeysWith: { first, _ in first })
         self.offers = offers
+        for entry in self.purchases.values { tallies.move(from: nil, to: entry.purchase) }
     }
 }
 
@@ -54,7 +57,8 @@ extension UserPurchases {
             var reasons = change.reasons
             book.takeOver(step, &reasons, &settlement)
             if let older { reasons.inherit(older) }
-            if reasons.gain == .purchased, book.hasLapsedTwin(of: purchase) {
+            let known = book.purchases[purchase.id]?.purchase
+            if reasons.gain == .purchased, book.tallies.hasLapsedTwin(of: purchase, known: known) {
                 reasons.gain = .resubscribed
             }
             purchase.facts.noteGain(reasons, since: outcome.claim.purchase.facts)
@@ -85,7 +89,7 @@ extension UserPurchases {
             var reasons = Reasons(gain: change.reasons.gain, loss: change.reasons.loss)
             if change.facts.access == .granted { reasons.loss = .transferred }
             book.takeOver(mine, &reasons, &settlement)
-            book.purchases[known.id] = nil
+            book.remove(known.id)
             return reasons
         }
         var arriving = known.handed(to: other.userID, with: change.facts)
@@ -136,19 +140,18 @@ extension UserPurchases {
         _ step: Step, _ body: (inout UserPurchases, inout Settlement) -> Reasons
     ) -> Settlement {
         var settlement = Settlement()
-        let before = holders()
+        let (before, known) = (holders, purchases[step.purchase.id]?.purchase)
         let reasons = body(&self, &settlement)
         for notice in step.change.notices {
             settlement.events.append(
                 event(.notice(notice.reason), by: step, with: notice.detail))
         }
-        let after = holders()
+        let after = holders
         for name in Set(before.keys).union(after.keys).sorted() {
             move(
-                name, from: before[name] ?? [], to: after[name] ?? [], because: reasons, by: step,
-                &settlement)
+                name, from: before[name], to: after[name], because: reasons, by: step, &settlement)
         }
-        if !settlement.revokes, step.isUntoldRefund(of: before.values.joined().map(\.purchase)) {
+        if !settlement.revokes, let known, step.isUntoldRefund(of: known) {
             settlement.events.append(event(.notice(.refunded), by: step, with: step.change.detail))
         }
         if step.isFirstSight { settlement.keepQuietAboutTheFirstSight() }
@@ -171,9 +174,14 @@ extension UserPurchases {
     }
 
     private mutating func enter(_ purchase: Purchase, _ settlement: inout Settlement) {
-        purchases[purchase.id] = Entry(
-            purchase: purchase, version: purchases[purchase.id]?.version ?? 0)
+        let known = purchases[purchase.id]
+        purchases[purchase.id] = Entry(purchase: purchase, version: known?.version ?? 0)
+        tallies.move(from: known?.purchase, to: purchase)
         settlement.purchases.append(purchase)
+    }
+
+    private mutating func remove(_ id: Int64) {
+        tallies.move(from: purchases.removeValue(forKey: id)?.purchase, to: nil)
     }
 
     /// Rule 8: in one step the newer link of a chain takes over, the older one gives nothing more.
@@ -214,48 +222,27 @@ extension UserPurchases {
             .first { $0.token == token && $0.app == app }?.facts.lossReason
     }
 
-    /// Whether the same product of the same app was held before by another token and has lapsed.
-    private func hasLapsedTwin(of purchase: Purchase) -> Bool {
-        purchases.values.contains { entry in
-            let other = entry.purchase
-            return other.id != purchase.id && other.app == purchase.app
-                && other.facts.product == purchase.facts.product && other.facts.access == .none
-                && other.facts.lossReason != nil && other.facts.state != .superseded
-        }
-    }
-
     private typealias Holder = (purchase: Purchase, holding: Holding)
 
-    /// Which purchases give each entitlement, the longest lasting first.
-    private func holders() -> [EntitlementID: [Holder]] {
-        var holders: [EntitlementID: [Holder]] = [:]
-        for entry in purchases.values where entry.purchase.facts.access != .none {
-            for holding in entry.purchase.facts.holdings {
-                holders[holding.entitlement, default: []].append((entry.purchase, holding))
-            }
-        }
-        return holders.mapValues { holders in
-            holders.sorted { left, right in
-                let (leftEnd, rightEnd) = (
-                    left.holding.expiresAt ?? .never, right.holding.expiresAt ?? .never
-                )
-                guard leftEnd == rightEnd else { return leftEnd > rightEnd }
-                // Of two that last as long the one that says the best of the user.
-                return left.purchase.standsBefore(right.purchase)
+    /// Which purchase gives each entitlement for the longest time.
+    private var holders: [EntitlementID: Holder] {
+        tallies.best.compactMapValues { giver in
+            purchases[giver.purchaseID].map { entry in
+                (entry.purchase, entry.purchase.facts.holdings[giver.place])
             }
         }
     }
 
     /// One entitlement's way from what held it before to what holds it now.
     private mutating func move(
-        _ name: EntitlementID, from before: [Holder], to after: [Holder],
+        _ name: EntitlementID, from before: Holder?, to after: Holder?,
         because reasons: Reasons, by step: Step, _ settlement: inout Settlement
     ) {
         let known = entitlements[name]
         let row: Entitlement
-        if let best = after.first {
+        if let best = after {
             let gain = reasons.gain(of: name)
-            if before.isEmpty {
+            if before == nil {
                 settlement.events.append(
                     event(.grant(gain), of: name, best.holding, by: step, with: step.change.detail))
             }
@@ -263,10 +250,10 @@ extension UserPurchases {
                 entitlement: name, active: true, expiresAt: best.holding.expiresAt,
                 willRenew: best.purchase.facts.willRenew,
                 inGrace: best.purchase.facts.state == .grace,
-                reason: before.isEmpty ? gain.rawValue : known?.reason ?? gain.rawValue,
+                reason: before == nil ? gain.rawValue : known?.reason ?? gain.rawValue,
                 store: best.purchase.app.store, product: best.holding.product,
                 purchaseID: best.purchase.id, environment: best.purchase.facts.environment)
-        } else if let lost = before.first {
+        } else if let lost = before {
             let (loss, purchase) = (reasons.loss(of: name), step.purchase)
             settlement.events.append(
                 event(.revoke(loss), of: name, lost.holding, by: step, with: step.change.detail))
@@ -309,20 +296,6 @@ extension Facts {
         let before = Set((known?.holdings ?? []).map(\.entitlement))
         guard let new = holdings.first(where: { !before.contains($0.entitlement) }) else { return }
         gainReason = reasons.gain(of: new.entitlement)
-    }
-}
-
-extension Purchase {
-    /// The order of those that last equally long: production before sandbox, paid before unpaid,
-    /// what renews before what does not.
-    fileprivate func standsBefore(_ other: Purchase) -> Bool {
-        let (left, right) = (rank, other.rank)
-        return left == right ? id < other.id : left > right
-    }
-
-    private var rank: Int {
-        (facts.environment == .sandbox ? 0 : 4) + (facts.state == .grace ? 0 : 2)
-            + (facts.willRenew == true ? 1 : 0)
     }
 }
 

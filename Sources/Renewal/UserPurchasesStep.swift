@@ -17,8 +17,8 @@ extension UserPurchases {
             purchase.app.store.traits.sellsAddOns && purchase.facts.kind == .autoRenewable
         return Set(
             purchases.values.map(\.purchase).filter { other in
-                guard other.id != purchase.id, other.app == purchase.app,
-                    other.facts.access == .granted
+                guard other.facts.access == .granted, other.id != purchase.id,
+                    other.app == purchase.app
                 else { return false }
                 return other.facts.orderID.map(orders.contains) ?? false
                     || mayBeBase && other.facts.kind == .autoRenewable
@@ -44,13 +44,11 @@ extension UserPurchases {
 
         /// Whether what gave something is refunded now, and no notice says so. What runs out was
         /// told before.
-        func isUntoldRefund(of holders: [Purchase]) -> Bool {
+        func isUntoldRefund(of known: Purchase) -> Bool {
             purchase.facts.access == .none && change.facts.lossReason == .refunded
                 && !change.notices.contains { $0.reason == .refunded }
-                && holders.contains { known in
-                    known.id == purchase.id
-                        && (known.facts.state != .refunded || known.facts.access == .held)
-                }
+                && known.facts.access != .none && !known.facts.holdings.isEmpty
+                && (known.facts.state != .refunded || known.facts.access == .held)
         }
 
         /// The end of what is lost: its own, where the purchase goes on, or ends, as something else

@@ -122,6 +122,18 @@ import Testing
         }
     }
 
+    @Test func aBookIsAsIfItWereReadAnew() async throws {
+        try await play { _, turn in
+            for book in [turn.after, turn.handed?.after].compactMap(\.self) {
+                let readAnew = UserPurchases(
+                    userID: book.userID, version: book.version,
+                    purchases: Array(book.purchases.values),
+                    entitlements: Array(book.entitlements.values), offers: book.offers)
+                try demand(book == readAnew, "what is kept beside the purchases is of them", turn)
+            }
+        }
+    }
+
     @Test func eachRowNamesAPurchaseThatHoldsIt() async throws {
         try await play { _, turn in
             for row in turn.after.entitlements.values where row.active {
