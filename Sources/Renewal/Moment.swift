@@ -44,6 +44,9 @@ extension Moment {
         witness.map { min($0 + Self.restOfSecond, now) } ?? unproven
     }
 
+    /// The earlier of the two clocks; where the store has not told the time, the database's.
+    var earliest: Timestamp { witness == nil ? now : proven }
+
     /// The time that it may be: the later of the two clocks.
     package var latest: Timestamp { max(now, witness ?? now) }
 

@@ -127,10 +127,8 @@ extension [UserTallies.Giver] {
 }
 
 extension Purchase {
-    /// Held before, and not by what a newer link of its chain goes on with.
-    fileprivate var hasLapsed: Bool {
-        facts.access == .none && facts.lossReason != nil && facts.state != .superseded
-    }
+    /// Held before, and not any more.
+    fileprivate var hasLapsed: Bool { facts.access == .none && facts.lossReason != nil }
 
     /// The order of those that last equally long: production before sandbox, paid before unpaid,
     /// what renews before what does not.

@@ -65,6 +65,9 @@ extension DecisionTable {
         10     B: pending after-A  pending  none    -                      pro 30   1d
         # A new link of a lapsed one is a return, not a change of product | expired 30 | B new
         50     B: active 80 after-A  active  granted  +resubscribed        B:pro 80  7d
+        # A new link whose older link nobody has handed in: the same product was held before, and was \
+        replaced | superseded 10 | B new
+        13     B: active 90       active   granted  +resubscribed          B:pro 90  7d
         # Bought again on hold by a linked token | hold 30 | B new
         50     B: active 80 after-A  active  granted  +resubscribed        B:pro 80  7d
         # A new link of one that never was paid is a first purchase | pending never | B new

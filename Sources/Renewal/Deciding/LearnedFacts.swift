@@ -61,8 +61,13 @@ extension Judgement {
         return known.autoRenew == false ? known.expiresAt == nil : paid <= moment.proven
     }
 
-    /// Whether a commitment of which the answer says nothing still runs, as far as is known.
+    /// Whether a commitment of which the answer says nothing still runs, as far as is known. What
+    /// is over owes nothing.
     private var isCommittedStill: Bool {
+        switch observation.status {
+        case .active, .grace, .hold, .paused, .pending: break
+        case .ended, .refunded, .removedFromFamily, .replaced: return false
+        }
         guard let end = known.commitmentEndsAt, facts.product == known.product else { return false }
         return facts.paidThrough.map { $0 <= end } ?? true
     }

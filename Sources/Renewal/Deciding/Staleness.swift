@@ -54,7 +54,7 @@ extension Judgement {
     /// (design rule 3).
     var leavesOpen: Bool {
         guard facts.kind == .autoRenewable, let end = claim.latestEnd(by: facts),
-            end <= moment.now, known.wasGranted
+            end <= moment.earliest, known.wasGranted
         else { return false }
         switch observation.status {
         case .active, .grace: return end <= claim.latestEnd(by: known) ?? end

@@ -19,6 +19,8 @@ extension Outcome {
         facts.doubt = PendingDoubt(doubt: .replaced, since: since)
         var waiting = self
         waiting.decision = Decision(Change(facts: facts, effectiveAt: now), of: known)
+        // Not by this answer does it stand as it does.
+        waiting.kept = nil
         waiting.schedule.nextCheckAt = min(since + longest, now + .hours(1))
         waiting.rule = "replaced; its successor was submitted, and no store has told of it yet"
         return waiting

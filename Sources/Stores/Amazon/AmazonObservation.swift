@@ -153,8 +153,9 @@ struct AmazonObservation: Sendable {
     /// and with auto-renew off neither is.
     private var isInTrial: Bool {
         guard let trialEnd else {
-            return facts.phase == .trial && renewal == nil
-                && cancelled.map { $0 > proven } ?? true
+            let hasMovedOn = renewal.map { $0 > (facts.paidThrough ?? $0 - .days(1)) } ?? false
+            let isUnpaid = isInGrace || !hasMovedOn
+            return facts.phase == .trial && isUnpaid && cancelled.map { $0 > proven } ?? true
         }
         if trialEnd > now { return true }
         return facts.phase == .trial && (isInGrace || renewal.map { $0 <= trialEnd } ?? true)

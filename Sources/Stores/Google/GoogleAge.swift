@@ -87,6 +87,26 @@ extension GoogleObservation {
         return facts.state == .refunded && order == facts.period && main.expires == facts.expiresAt
     }
 
+    /// Whether what ran on unpaid beyond the paid period was taken back: its end moved on from the
+    /// paid one, so that it shows nothing by itself. What Google or the user ends for want of
+    /// payment is over by that, whatever was given back before.
+    var isTakenBackInTrouble: Bool {
+        guard snapshot.state == .expired, facts.access == .granted, let main,
+            main.product == facts.product, let expires = main.expires,
+            let paid = facts.paidThrough, expires > paid + .minutes(1),
+            snapshot.payment != .byOrders || main.paidOrder == facts.period
+        else { return false }
+        if isSaidToBeRevoked { return true }
+        switch snapshot.cancellation {
+        case .user, .system, .replacement: return false
+        case .developer, .other, nil: break
+        }
+        let isCutShort =
+            snapshot.cancellation == .developer && facts.state == .grace
+            && facts.expiresAt.map { expires < $0 - .minutes(1) } ?? false
+        return isCutShort || isKnownOrderVoided
+    }
+
     /// The last order, of what is over. Version 1 names a declined one too, and that cannot be
     /// taken back.
     var endedOrder: OrderID? {

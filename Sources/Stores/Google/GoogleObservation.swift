@@ -100,7 +100,7 @@ struct GoogleObservation: Sendable {
             return .replaced(at: isFuture ? nil : expires)
         }
         if age == .takenBack { return .refunded(at: nil) }
-        if isTakenBackUnseen || snapshot.state == .expired && isCutShort {
+        if isTakenBackUnseen || isTakenBackInTrouble || snapshot.state == .expired && isCutShort {
             return .refunded(at: isFuture ? nil : expires)
         }
         return .ended(endCause, at: expires)
