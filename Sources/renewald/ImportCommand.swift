@@ -83,6 +83,7 @@ struct ImportCommand: AsyncParsableCommand {
 
     private func run(_ services: Services) async throws {
         var options = Import.Options(file, try columns(for: services.configuration.apps.map(\.key)))
+        options.configuredApps = services.configuration.apps.map(\.key)
         options.isBaseline = baseline
         options.goesOn = resume
         options.isDryRun = dryRun

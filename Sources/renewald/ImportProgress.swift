@@ -1,4 +1,5 @@
 import Daemon
+import Renewal
 import Synchronization
 
 /// What a person sees of an import while it runs: on a terminal a line that moves, elsewhere a line
@@ -21,6 +22,12 @@ final class ImportProgress: Sendable {
         case .badLine(let number, let reason):
             end()
             Console.complain("line \(number): \(reason)")
+        case .unknownApp(let app, let nearest):
+            end()
+            let meant = nearest.map { "; the nearest configured app is \($0.store.rawValue) \($0.id)" }
+            Console.complain(
+                "\(app.store.rawValue) \(app.id) is not configured: its purchases wait"
+                    + (meant ?? ""))
         case .advanced(let totals, let byte, let size):
             guard let line = line(totals, byte, size) else { return }
             if isTerminal { Console.progress(line) } else { Console.complain(line) }

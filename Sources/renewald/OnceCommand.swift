@@ -109,7 +109,8 @@ extension LeftDue {
         let name = "\(app.store.rawValue)/\(app.id)"
         let wait = purchases == 1 ? "1 purchase waits" : "\(purchases) purchases wait"
         if !isConfigured { return "\(name) is not configured: \(wait)" }
-        return isPaused ? "\(name) is paused: \(wait); renewald resume \(name) ends it" : nil
+        if isPaused { return "\(name) is paused: \(wait); renewald resume \(name) ends it" }
+        return blockedUntil.map { "\(name) wants no calls until \($0.text): \(wait)" }
     }
 }
 

@@ -83,6 +83,42 @@ struct PauseTests {
         }
     }
 
+    /// What was imported and not asked about yet has no next check: it is left all the same.
+    @Test func onePassNamesWhatWasImportedAndIsLeft() async throws {
+        try await onStage(from: "2026-01-01T00:00:00Z") { stage in
+            var lines = "user_id,store,app,product,token\n"
+            for store in ["google", "apple"] {
+                for made in try await stage.buy(store, count: 12) {
+                    lines += "u\(made.id),\(store),\(Stage.app),\(made.product),\(made.token)\n"
+                }
+            }
+            lines += "eve,google,com.example.typo,monthly,token\n"
+            let file = "\(stage.folder)/fleet.csv"
+            try Data(lines.utf8).write(to: URL(fileURLWithPath: file))
+            let imported = try await stage.renewald("import", file, "--baseline")
+            #expect(imported.exit == .code(0), "\(imported.standardError)")
+            #expect(imported.standardError.contains("google com.example.typo is not configured"))
+            let app = "google/\(Stage.app)"
+            try await pause(app, stage)
+            try await stage.fault(#"{"kind":"throttle","retry_after":600,"store":"apple"}"#)
+            _ = try await stage.renewald("once")
+            let once = try await stage.renewald("once")
+            #expect(once.exit == .code(75))
+            #expect(once.standardError.contains("\(app) is paused: 12 purchases wait; "))
+            #expect(once.standardError.contains("typo is not configured: 1 purchase waits"))
+            #expect(
+                once.standardError.contains(
+                    /apple\/.* wants no calls until 2026-.*: 1\d purchases wait/))
+            try await stage.clearFaults()
+            try await stage.pass("PT15M")
+            #expect(try await stage.renewald("resume", app).exit == .code(0))
+            #expect(try await stage.renewald("once").exit == .code(0))
+            let active = try await stage.value(
+                "SELECT count(*) FROM renewald.entitlements WHERE active")
+            #expect(active == "24")
+        }
+    }
+
     private func pause(_ app: String, _ stage: Stage) async throws {
         let typo = try await stage.renewald("pause", app + "x")
         #expect(typo.exit == .code(64))

@@ -1,4 +1,7 @@
+import Configuration
+import Explain
 package import Ledger
+package import Renewal
 package import Sockets
 
 /// `renewald import`: takes the purchases of a file in, batch by batch, and notes with each how far
@@ -7,6 +10,8 @@ package struct Import: Sendable {
     package struct Options: Sendable {
         package var path: String
         package var columns: ImportColumns
+        /// Purchases of others wait.
+        package var configuredApps: [AppKey] = []
         package var isBaseline = false
         package var goesOn = false
         package var isDryRun = false
@@ -35,6 +40,8 @@ package struct Import: Sendable {
     /// What a person hears while it runs.
     package enum News: Sendable {
         case badLine(number: Int, reason: String)
+        /// The first purchase of an app that is not configured, with the one that was probably meant.
+        case unknownApp(AppKey, nearest: AppKey?)
         /// `byte` of the `size` of the file, which a pipe does not have.
         case advanced(Totals, byte: Int64, size: Int64?)
     }
@@ -97,15 +104,27 @@ package struct Import: Sendable {
         }
         var batch = ImportLines(place, rejects)
         var seen: Set<Int64> = []
+        var apps = Set(options.configuredApps)
         while let line = try file.reader.next() {
             batch.add(line, file.line)
             guard batch.isFull else { continue }
+            name(batch.purchases.apps, besides: &apps)
             try await take(&batch, digest, &seen, input.size)
             try Task.checkCancellation()
         }
+        name(batch.purchases.apps, besides: &apps)
         try await take(&batch, digest, &seen, input.size)
         try rejects?.close()
         return batch.place.totals
+    }
+
+    /// Names each of them once, but no more than a person can read.
+    private func name(_ apps: Set<AppKey>, besides known: inout Set<AppKey>) {
+        for app in apps.subtracting(known).sorted(on: \.name) {
+            guard known.count < options.configuredApps.count + UnknownApp.namedLimit else { return }
+            known.insert(app)
+            tell(.unknownApp(app, nearest: Nearest.app(app, among: options.configuredApps)))
+        }
     }
 
     /// Where to begin.

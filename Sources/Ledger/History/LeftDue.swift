@@ -8,13 +8,19 @@ package struct LeftDue: Hashable, Sendable {
     package let isConfigured: Bool
     /// A person lets nobody ask.
     package let isPaused: Bool
-    /// At most 10,000 of each shard are counted.
+    /// Until when its store wants no calls; nil where it takes some.
+    package let blockedUntil: Timestamp?
+    /// At most 10,000 of each shard are counted, and as many that wait in the back-fill.
     package let purchases: Int64
 
-    package init(app: AppKey, isConfigured: Bool, isPaused: Bool, purchases: Int64) {
+    package init(
+        app: AppKey, isConfigured: Bool, isPaused: Bool, blockedUntil: Timestamp? = nil,
+        purchases: Int64
+    ) {
         self.app = app
         self.isConfigured = isConfigured
         self.isPaused = isPaused
+        self.blockedUntil = blockedUntil
         self.purchases = purchases
     }
 }
@@ -34,7 +40,9 @@ extension PostgresLedger {
             return try rows.map { row in
                 LeftDue(
                     app: try row.app(), isConfigured: try row.bool("configured"),
-                    isPaused: try row.bool("paused"), purchases: try row.int64("due"))
+                    isPaused: try row.bool("paused"),
+                    blockedUntil: try row.optionalInstant("blocked_until"),
+                    purchases: try row.int64("due"))
             }
         }
     }

@@ -5,7 +5,7 @@ package import Renewal
 package struct ImportBatch: Hashable, Sendable {
     package private(set) var userIDs: [String?] = []
     package private(set) var stores: [String?] = []
-    package private(set) var apps: [String?] = []
+    package private(set) var appIDs: [String?] = []
     package private(set) var products: [String?] = []
     package private(set) var tokens: [String?] = []
     package private(set) var storeUserIDs: [String?] = []
@@ -14,20 +14,29 @@ package struct ImportBatch: Hashable, Sendable {
 
     package var count: Int { tokens.count }
 
+    /// Those that are named.
+    package var apps: Set<AppKey> {
+        Set(
+            zip(stores, appIDs).compactMap { store, app in
+                guard let store = store.flatMap(Store.init), let app else { return nil }
+                return AppKey(store: store, id: AppID(app))
+            })
+    }
+
     package mutating func add(
         userID: UserID?, store: String?, app: AppID?, product: ProductID?, token: StoreToken?,
         storeUserID: StoreUserID?
     ) {
         userIDs.append(userID?.text)
         stores.append(store)
-        apps.append(app?.text)
+        appIDs.append(app?.text)
         products.append(product?.text)
         tokens.append(token?.text)
         storeUserIDs.append(storeUserID?.text)
     }
 
     fileprivate var columns: [PostgresValue] {
-        [userIDs, stores, apps, products, tokens, storeUserIDs].map(PostgresValue.optionalTexts)
+        [userIDs, stores, appIDs, products, tokens, storeUserIDs].map(PostgresValue.optionalTexts)
     }
 }
 

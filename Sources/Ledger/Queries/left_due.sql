@@ -1,8 +1,8 @@
 -- What is still due since before a pass began, by app, read from the queue's index: of each shard the first 10,000 rows
--- are counted. What another worker has leased is its own, and what a crash has left is counted elsewhere. Of apps that
+-- are counted, and as many of what was imported by then and not asked about yet. What another worker has leased is its own, and what a crash has left is counted elsewhere. Of apps that
 -- nobody has configured the hundred that came last are looked at.
 -- $1 timestamptz (when the pass began); $2 text[] (the stores that were asked). One row an app of which something is due: store,
--- app, configured, paused, due.
+-- app, configured, paused, blocked_until (where its store wants no calls now), due.
 WITH looked_at AS MATERIALIZED (
     (SELECT * FROM renewald.app WHERE app.configured IS NOT false)
     UNION ALL
@@ -20,20 +20,34 @@ WITH looked_at AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT count(*) AS due
         FROM (
-            SELECT 1
-            FROM renewald.schedule
-            WHERE schedule.shard = pair.shard
-              AND schedule.lane = pair.lane
-              AND schedule.due_at <= $1
-              AND schedule.crashes = 0
-            LIMIT 10000
+            (
+                SELECT 1
+                FROM renewald.schedule
+                WHERE schedule.shard = pair.shard
+                  AND schedule.lane = pair.lane
+                  AND schedule.due_at <= $1
+                  AND schedule.crashes = 0
+                LIMIT 10000
+            )
+            UNION ALL
+            (
+                SELECT 1
+                FROM renewald.schedule
+                WHERE schedule.shard = pair.shard
+                  AND schedule.lane = pair.lane
+                  AND schedule.due_at >= '9000-01-01 00:00+00'
+                  AND schedule.due_at <= $1 + interval '7000 years'
+                  AND schedule.crashes = 0
+                LIMIT 10000
+            )
         ) AS first
     ) AS queue
     GROUP BY pair.lane
 )
 SELECT
     looked_at.store, looked_at.app, looked_at.configured IS NOT false AS configured,
-    bucket.paused_at IS NOT NULL AS paused, counted.due
+    bucket.paused_at IS NOT NULL AS paused,
+    CASE WHEN bucket.blocked_until > now() THEN bucket.blocked_until END AS blocked_until, counted.due
 FROM counted
 JOIN looked_at USING (lane)
 LEFT JOIN renewald.bucket ON bucket.bucket = looked_at.store || '/' || looked_at.app
