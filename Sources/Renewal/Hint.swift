@@ -7,6 +7,9 @@ package struct Hint: Hashable, Sendable {
     package let clue: Clue?
     /// What the app had given the store for its user; nil where the news has none.
     package let accountToken: String?
+    /// When the store says that it happened; nil where it does not matter, or the news does not say
+    /// so. The same that happens once more, long after it was looked into, is news.
+    package let happenedAt: Timestamp?
 
     /// By what the purchase is found.
     package enum Subject: Hashable, Sendable {
@@ -17,12 +20,14 @@ package struct Hint: Hashable, Sendable {
     }
 
     package init(
-        id: NewsID, subject: Subject, clue: Clue? = nil, accountToken: String? = nil
+        id: NewsID, subject: Subject, clue: Clue? = nil, accountToken: String? = nil,
+        happenedAt: Timestamp? = nil
     ) {
         self.id = id
         self.subject = subject
         self.clue = clue
         self.accountToken = accountToken
+        self.happenedAt = happenedAt
     }
 }
 

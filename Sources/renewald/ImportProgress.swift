@@ -24,7 +24,9 @@ final class ImportProgress: Sendable {
             Console.complain("line \(number): \(reason)")
         case .unknownApp(let app, let nearest):
             end()
-            let meant = nearest.map { "; the nearest configured app is \($0.store.rawValue) \($0.id)" }
+            let meant = nearest.map {
+                "; the nearest configured app is \($0.store.rawValue) \($0.id)"
+            }
             Console.complain(
                 "\(app.store.rawValue) \(app.id) is not configured: its purchases wait"
                     + (meant ?? ""))

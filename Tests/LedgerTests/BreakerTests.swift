@@ -53,6 +53,39 @@ import Testing
         try await stage.number("SELECT count(*) FROM renewald.entitlements WHERE active")
     }
 
+    /// Who wanted a refund, and why, is known before it is let go, and told with it.
+    @Test func tellsWhyWhatItHasHeldWasRefunded() async throws {
+        let (stage, lease) = try await fleet(30)
+        try await stage.beside.script(
+            """
+            INSERT INTO renewald.clue (shard, id, clue)
+            SELECT shard, id, words || ' ' || order_id
+            FROM renewald.purchase, unnest(ARRAY['refund', 'void store fraud']) AS words
+            """)
+        func refunded(_ claim: Claim) -> Answer {
+            var observation = inForce(claim)
+            observation.observed = .own(.refunded(at: claim.purchase.createdAt))
+            return .verdict(observation)
+        }
+        let first = try await hear(stage, lease, refunded)
+        #expect(revokes(first) == Self.floor)
+        #expect(try await held(stage) == 10)
+        _ = try await hear(stage, lease, refunded)
+        let released = try await hear(stage, lease, isReleasing: true, refunded)
+        #expect(revokes(released) == 10)
+        #expect(
+            try await stage.list(
+                """
+                SELECT concat_ws(' ', count(*), detail ->> 'refund_source',
+                    detail ->> 'refund_reason')
+                FROM renewald.events WHERE kind = 'revoke'
+                GROUP BY detail ->> 'refund_source', detail ->> 'refund_reason'
+                """) == ["30 store fraud"])
+        #expect(
+            try await stage.number("SELECT count(*) FROM renewald.clue WHERE settled_at IS NULL")
+                == 0)
+    }
+
     @Test func holdsTheFirstThatWouldExceedTheFloor() async throws {
         let (stage, lease) = try await fleet(30)
         let report = try await hear(stage, lease) { .verdict(over($0)) }

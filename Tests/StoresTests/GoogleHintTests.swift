@@ -53,20 +53,24 @@ struct GoogleHintTests {
         }
         let store = try GoogleFixture.store(world)
         let first = try await store.voidedHints(after: "1771585200000", at: Self.now)
+        let voids = [1_771_588_800_000_000, 1_771_588_860_000_000].map(
+            Timestamp.init(microsecondsSinceEpoch:))
         #expect(
             first.hints == [
                 Hint(
                     id: "google voided GPA.1..0 1771588800000 all", subject: .token("a"),
-                    clue: .refund(of: "GPA.1..0")),
+                    clue: .refund(of: "GPA.1..0"), happenedAt: voids[0]),
                 Hint(
                     id: "google voided GPA.1..0 1771588800000 all why", subject: .token("a"),
-                    clue: .void(of: "GPA.1..0", source: "unknown", reason: "remorse")),
+                    clue: .void(of: "GPA.1..0", source: "unknown", reason: "remorse"),
+                    happenedAt: voids[0]),
                 Hint(
                     id: "google voided GPA.2 1771588860000 2", subject: .token("b"),
-                    clue: .revoked(news: "google voided GPA.2 1771588860000 2")),
+                    clue: .revoked(news: "google voided GPA.2 1771588860000 2"),
+                    happenedAt: voids[1]),
                 Hint(
                     id: "google voided GPA.2 1771588860000 2 why", subject: .token("b"),
-                    clue: .void(of: "GPA.2", source: "unknown", reason: "99")),
+                    clue: .void(of: "GPA.2", source: "unknown", reason: "99"), happenedAt: voids[1]),
             ])
         #expect(first.hasMore)
         #expect(first.skipped == 3)

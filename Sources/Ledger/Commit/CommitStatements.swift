@@ -69,7 +69,7 @@ extension CommitBatch {
 
     var clueStatement: PostgresStatement? {
         let rows = outcomes.flatMap { outcome in
-            let clues = isTakenOver(outcome) ? [] : outcome.schedule.settledClues
+            let clues = isTakenOver(outcome) ? [] : outcome.toldClues
             return clues.map(\.text).sorted().map { (outcome.claim, $0) }
         }
         guard !rows.isEmpty else { return nil }
@@ -214,5 +214,19 @@ extension CommitBatch {
             "refunded_order": .optionalTexts(events.map(\.detail.refundedOrder)),
             "detail": .texts(events.map(\.detail.json)),
         ])
+    }
+}
+
+extension Outcome {
+    /// What a check has looked into. Of a refund that the breaker holds nothing has been told yet:
+    /// who wanted it, and why, is told with it once it is let go.
+    fileprivate var toldClues: Set<Clue> {
+        guard facts.access == .held else { return schedule.settledClues }
+        return schedule.settledClues.filter { clue in
+            switch clue {
+            case .refund, .void: false
+            case .pause, .revoked: true
+            }
+        }
     }
 }

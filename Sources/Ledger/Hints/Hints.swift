@@ -105,7 +105,8 @@ extension PostgresLedger {
                     .texts(batch.map(\.id)),
                     .optionalTexts(batch.map(\.token)), .optionalTexts(batch.map(\.originalID)),
                     .optionalTexts(batch.map(\.storedClue)),
-                    .optionalTexts(batch.map(\.storedAccountToken)), .bool(passesBy)))
+                    .optionalTexts(batch.map(\.storedAccountToken)), .bool(passesBy),
+                    .optionalInstants(batch.map(\.happenedAt))))
         }
         let last = statements.count
         let record = page.unhandled.isEmpty ? nil : statements.count

@@ -2,12 +2,14 @@
 -- already or were checked since the pull began, and those that a newer link has taken over (but Apple's,
 -- which may be reopened). One that is
 -- being asked about now is made due anew: its answer may be older than the news; and so is one with a
--- clue that is new, as its last answer may not have shown it.
+-- clue that is new, as its last answer may not have shown it. A clue that was looked into is new again where the same has
+-- happened once more: a day after that at least, as news of one thing comes more than once, and its dates differ.
 -- What nobody has submitted yet is kept with all that was said, up to fifty clues.
 -- $1 text (source); $2 text (store); $3 text (app); $4 timestamptz (when the pull began); $5 text[]
 -- (hints' ids); $6 text[] and $7 text[] (the token or the original id of each); $8 text[] (its clue); $9 text[] (the
--- account token that came with it); $10 bool (whether to pass by what another session holds: it waits by itself). One
--- row: how many were new, made due, and about what nobody has submitted.
+-- account token that came with it); $10 bool (whether to pass by what another session holds: it waits by itself); $11
+-- timestamptz[] (when it happened, by the store). One row: how many were new, made due, and about what nobody has
+-- submitted.
 WITH heard AS (
     INSERT INTO renewald.heard_hint (source, digest)
     SELECT DISTINCT $1, sha256(convert_to(hint.id, 'UTF8')) FROM unnest($5::text[]) AS hint (id)
@@ -15,19 +17,20 @@ WITH heard AS (
     RETURNING digest
 ), hint AS MATERIALIZED (
     SELECT DISTINCT
-        app.lane, given.original_id, given.clue, given.account_token,
+        app.lane, given.original_id, given.clue, given.account_token, given.happened_at,
         sha256(convert_to(
             btrim(coalesce(given.token, given.original_id), E' \t\r\n'), 'UTF8')) AS digest
-    FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[])
-        AS given (id, token, original_id, clue, account_token)
+    FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+            $11::timestamptz[])
+        AS given (id, token, original_id, clue, account_token, happened_at)
     JOIN heard ON heard.digest = sha256(convert_to(given.id, 'UTF8'))
     JOIN renewald.app ON app.store = $2 AND app.app = $3
 ), found AS MATERIALIZED (
-    SELECT hint.lane, hint.digest, hint.clue, known.shard, known.id
+    SELECT hint.lane, hint.digest, hint.clue, hint.happened_at, known.shard, known.id
     FROM hint
     JOIN renewald.token_key AS known ON known.lane = hint.lane AND known.digest = hint.digest
     UNION
-    SELECT hint.lane, hint.digest, hint.clue, known.shard, known.id
+    SELECT hint.lane, hint.digest, hint.clue, hint.happened_at, known.shard, known.id
     FROM hint
     JOIN renewald.original_key AS known
         ON known.lane = hint.lane AND known.original_id = hint.original_id
@@ -36,25 +39,37 @@ WITH heard AS (
     FROM found
     JOIN renewald.purchase ON purchase.shard = found.shard AND purchase.id = found.id
 ), copied AS MATERIALIZED (
-    SELECT found.lane, found.clue, renewald.shard_of(claimant.user_id) AS shard, claimant.copy_id AS id
+    SELECT
+        found.lane, found.clue, found.happened_at, renewald.shard_of(claimant.user_id) AS shard,
+        claimant.copy_id AS id
     FROM found
     JOIN renewald.claimant ON claimant.shard = found.shard AND claimant.id = found.id
     WHERE claimant.copy_id IS NOT NULL
 ), meant AS MATERIALIZED (
     -- Submitted in two forms: the first is asked about. Given to several users: each has his own.
     SELECT
-        bought.lane, bought.clue, coalesce(first.shard, bought.shard) AS shard,
+        bought.lane, bought.clue, bought.happened_at, coalesce(first.shard, bought.shard) AS shard,
         coalesce(first.id, bought.id) AS id
     FROM bought
     LEFT JOIN renewald.original_key AS first
         ON first.lane = bought.lane AND first.original_id = bought.twin_of
     UNION
-    SELECT copied.lane, copied.clue, copied.shard, copied.id FROM copied
+    SELECT copied.lane, copied.clue, copied.happened_at, copied.shard, copied.id FROM copied
+), fresh AS MATERIALIZED (
+    SELECT meant.shard, meant.id, meant.clue
+    FROM meant
+    LEFT JOIN renewald.clue AS known
+        ON known.shard = meant.shard AND known.id = meant.id AND known.clue = meant.clue
+    WHERE meant.clue IS NOT NULL
+      AND (known.clue IS NULL OR known.settled_at + interval '1 day' < least(meant.happened_at, now()))
+    GROUP BY meant.shard, meant.id, meant.clue
 ), noted AS (
-    INSERT INTO renewald.clue (shard, id, clue)
-    SELECT shard, id, clue FROM meant WHERE clue IS NOT NULL
-    ON CONFLICT DO NOTHING
-    RETURNING shard, id
+    INSERT INTO renewald.clue AS known (shard, id, clue)
+    SELECT fresh.shard, fresh.id, fresh.clue FROM fresh
+    ON CONFLICT (shard, id, clue) DO UPDATE
+    SET heard_at = now(), settled_at = NULL
+    WHERE known.settled_at IS NOT NULL
+    RETURNING known.shard, known.id
 ), clued AS MATERIALIZED (
     SELECT DISTINCT shard, id FROM noted
 ), part AS MATERIALIZED (

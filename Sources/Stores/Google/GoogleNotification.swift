@@ -72,7 +72,16 @@ extension GoogleNotification {
         ]
         let candidates = known.map { self[$0] } + unknownNames.map { subjects[$0] }
         guard let token = candidates.lazy.compactMap({ $0?.token }).first else { return nil }
-        return Hint(id: "google notification \(id)", subject: .token(token), clue: clue(id))
+        let clue = clue(id)
+        return Hint(
+            id: "google notification \(id)", subject: .token(token), clue: clue,
+            happenedAt: clue == nil ? nil : happenedAt)
+    }
+
+    private var happenedAt: Timestamp? {
+        eventTimeMillis?.value.flatMap { value in
+            value < 0 ? nil : Timestamp(millisecondsSinceEpoch: value)
+        }
     }
 
     /// Whether it names a purchase by a token that is none.
@@ -115,11 +124,8 @@ extension GoogleNotification {
         guard let review = self[.pendingRefundReviewNotification], let order = review.order,
             let token = review.pendingRefundToken?.readable
         else { return nil }
-        let told = eventTimeMillis?.value.flatMap { value in
-            value < 0 ? nil : Timestamp(millisecondsSinceEpoch: value)
-        }
         // A date of the future would promise time that there is not.
-        let askedAt = min(told ?? sentAt ?? now, now)
+        let askedAt = min(happenedAt ?? sentAt ?? now, now)
         return RefundQuestion(
             id: "google question \(id)", originalID: GoogleOrderID.base(of: order), order: order,
             environment: .production, token: token,

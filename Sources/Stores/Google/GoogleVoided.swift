@@ -126,13 +126,19 @@ struct GoogleVoidedPage: Decodable, Sendable {
             let id = NewsID("google voided \(name)")
             let what = Hint(
                 id: id, subject: .token(purchaseToken),
-                clue: wholeOrder.map(Clue.refund) ?? .revoked(news: id))
+                clue: wholeOrder.map(Clue.refund) ?? .revoked(news: id), happenedAt: voidedAt)
             let words = order.flatMap {
                 GoogleVoidWords.clue(
                     of: $0, source: voidedSource?.value, reason: voidedReason?.value)
             }
             guard let words else { return [what] }
-            return [what, Hint(id: "\(id) why", subject: .token(purchaseToken), clue: words)]
+            let why = Hint(
+                id: "\(id) why", subject: .token(purchaseToken), clue: words, happenedAt: voidedAt)
+            return [what, why]
+        }
+
+        private var voidedAt: Timestamp? {
+            voidedTimeMillis.flatMap { Timestamp(millisecondsSinceEpoch: $0.value) }
         }
 
         /// What is asked about the refund of the order is settled.
