@@ -16,6 +16,13 @@ extension Logger.Message {
 
     static func shardsLost(_ count: Int) -> Self { "lost \(count) shards to another worker" }
 
+    static func appWaits(_ app: AppKey) -> Self {
+        """
+        \(app.name) is not served yet: another session submits its first purchase in a transaction \
+        that is still open
+        """
+    }
+
     static func leasesUncertain(_ error: LedgerError) -> Self {
         "cannot renew leases: \(error.sentence)"
     }

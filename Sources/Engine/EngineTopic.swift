@@ -19,6 +19,7 @@ package enum EngineTopic: String, Hashable, Sendable, CaseIterable {
     case leasesUncertain = "leases_uncertain"
     case leasesBack = "leases_back"
     case shardsLost = "shards_lost"
+    case appWaits = "app_waits"
     case crashLeftChecks = "crash_left_checks"
     case suspectsWait = "suspects_wait"
     case stopping

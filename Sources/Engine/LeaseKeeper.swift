@@ -14,6 +14,8 @@ actor LeaseKeeper {
     private(set) var trouble: LedgerError?
     /// Closed because they were to be given back, and still in hand.
     private var leaving: Set<Int16> = []
+    /// Apps that cannot be served yet, which has been told.
+    private var waiting: Set<AppKey> = []
 
     /// All shards, always: the hash of a user id gives one byte.
     static let shardCount = 256
@@ -114,6 +116,10 @@ actor LeaseKeeper {
     private func tellApps() async throws(LedgerError) {
         let lanes = try await ledger.configure(context.services.stores.apps, by: worker)
         paused(lanes.paused)
+        for app in lanes.waiting where !waiting.contains(app) {
+            log.warning(.appWaits(app), metadata: LogField.topic(.appWaits, of: app))
+        }
+        waiting = Set(lanes.waiting)
         await supervisor.follow(lanes)
     }
 

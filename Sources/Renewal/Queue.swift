@@ -5,6 +5,8 @@ package struct ConfiguredLanes: Hashable, Sendable {
     package let paused: Set<AppKey>
     /// The highest number that any app has, configured or not: what is above it is new.
     package let highest: Int32
+    /// Those of the worker's that could not be given a lane: another session is about to do so.
+    package var waiting: [AppKey] = []
 
     package init(lanes: [Lane], paused: Set<AppKey> = [], highest: Int32) {
         self.lanes = lanes

@@ -58,7 +58,7 @@ struct UpgradeTests {
                 ALTER TABLE renewald.unclaimed_hint DROP COLUMN known_as;
                 DROP INDEX renewald.shadow_difference_id, renewald.schedule_suspects;
                 DROP FUNCTION renewald.move_purchase, renewald.lock_places, renewald.lock_holders,
-                    renewald.lock_free, renewald.held_news
+                    renewald.lock_free, renewald.held_news, renewald.stays_heard
                 """)
             let sentence = "is version 19, this program needs 22 or newer: run `renewald migrate`"
             for command in ["run", "doctor"] {
@@ -70,7 +70,7 @@ struct UpgradeTests {
 
             let migrated = try await stage.renewald("migrate")
             #expect(migrated.exit == .code(0), "\(migrated.standardError)")
-            #expect(migrated.standardOutput.contains("is now version 23"))
+            #expect(migrated.standardOutput.contains("is now version 24"))
             let daemon = try stage.daemon()
             try await stage.grant(a: "google", to: "ann")
             daemon.send(SIGTERM)

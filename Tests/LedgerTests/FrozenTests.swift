@@ -54,6 +54,8 @@ import Testing
             "ad7e7716939c95616cadfeb6d38a0861bb22f19414c18ae5273c66a37a39d4f7",
         "v0023_read_views_only.sql":
             "42dbe12eb6a5df48def100954a09315fecdf2f72f9c22b4a5f4bc71968e1be9c",
+        "v0024_keep_what_was_heard.sql":
+            "529c05c577a0377962f804a1c627e931223912c83691316dd050f43de610cafc",
     ]
 
     private static let folder = URL(filePath: #filePath)

@@ -117,6 +117,56 @@ import Testing
         #expect(try await stage.broken() == [])
     }
 
+    /// Google's first version refuses a token that is asked about as another product than it is.
+    @Test func whoNamesAnotherGoogleProductHasWhatWasNeverFound() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await stage.submit("ann", "token", product: "typo")
+        try await rejectedTwice(stage, lease)
+        // The same product again is nothing new.
+        try await stage.submit("bob", "token", product: "typo")
+        #expect(try await stage.list("SELECT user_id FROM renewald.purchases") == ["ann"])
+        try await stage.submit("bob", "token", product: "pro")
+        let claim = try #require(try await stage.due(lease).first)
+        #expect(claim.purchase.userID == "bob" && claim.purchase.facts.product == "pro")
+        _ = try await stage.ledger.commit(
+            [outcome(claim, inForce(claim))], under: lease, at: claim.claimedAt)
+        #expect(try await stage.list("SELECT user_id FROM renewald.purchases") == ["bob"])
+        // It was found: whoever else hands it in is one who claims it, as ever.
+        try await stage.submit("ann", "token", product: "typo")
+        #expect(
+            try await stage.list("SELECT user_id || ' ' || product FROM renewald.purchases")
+                == ["bob pro"])
+        #expect(try await stage.broken() == [])
+    }
+
+    /// What is kept of the last answer counts on: nothing of it has changed.
+    @Test func whatWasHeardStaysSo() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await stage.submit("ann", "token")
+        func hear() async throws {
+            try await stage.makeAllDue()
+            let claim = try #require(try await stage.due(lease).first)
+            _ = try await stage.ledger.commit(
+                [outcome(claim, inForce(claim))], under: lease, at: claim.claimedAt)
+        }
+        func isHeard() async throws -> Bool {
+            let users = try await stage.ledger.users(after: nil, limit: 9).filter {
+                $0.userID == "ann"
+            }
+            return try await stage.ledger.kept(of: users).purchases.first?.heard != nil
+        }
+        try await hear()
+        #expect(try await isHeard())
+        try await stage.submit("bob", "token")
+        #expect(try await isHeard())
+        try await hear()
+        try await stage.submit("ann", "token")
+        #expect(try await isHeard())
+        #expect(try await stage.broken() == [])
+    }
+
     /// What was asked about when it was handed over is not answered for its new user.
     @Test func anAnswerFromBeforeItWasHandedOverIsDropped() async throws {
         let stage = try await Stage()

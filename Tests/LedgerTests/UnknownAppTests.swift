@@ -23,6 +23,23 @@ import Testing
         return worker
     }
 
+    /// A backend submits the first purchase of an app in a transaction that it leaves open.
+    @Test func whatABackendIsAboutToSubmitForKeepsNoOtherAppWaiting() async throws {
+        let stage = try await Stage()
+        let worker = try await worker(stage)
+        let backend = stage.session("backend")
+        try await backend.script(
+            "BEGIN; SELECT renewald.submit('ann', 'google', 'com.example.raeder', 'pro', 'own')")
+        let configured = try await stage.ledger.configure([Self.typo, Self.reader], by: worker)
+        #expect(configured.lanes.map(\.app) == [Self.reader])
+        #expect(configured.waiting == [Self.typo])
+        try await backend.script("COMMIT")
+        let later = try await stage.ledger.configure([Self.typo, Self.reader], by: worker)
+        #expect(Set(later.lanes.map(\.app)) == [Self.reader, Self.typo])
+        #expect(later.waiting == [])
+        await backend.close()
+    }
+
     @Test func itsPurchasesSaySoAndAreDueAsSoonAsItIsConfigured() async throws {
         let stage = try await Stage()
         try await stage.submit("ann", "1")

@@ -92,6 +92,13 @@ extension CatalogEntry {
 
         If it happens often, the machine is overloaded or was suspended: look at its load, or
         raise the lease.
+        == app_waits a23384a62fd64a6bac693ff872816c8d
+        An app is not served yet
+        A backend has submitted the first purchase of this app in a transaction that it has not
+        ended. The other apps are served, and this one follows within seconds of its end.
+
+        If it stays, look for a session that is idle in a transaction: SELECT pid, xact_start, query
+        FROM pg_stat_activity WHERE state = 'idle in transaction' ORDER BY xact_start.
         == crash_left_checks 9adf546b3b10463876db84cc38a49ca6
         A worker crashed with checks in flight
         It ended without releasing its shards. Those checks are made first, in small groups, so

@@ -39,6 +39,7 @@ package struct Migrator: Sendable {
         Step(script: PackageResources.v0021_find_suspects_sql, serves: 1),
         Step(script: PackageResources.v0022_let_news_wait_sql, serves: 1),
         Step(script: PackageResources.v0023_read_views_only_sql, serves: 1),
+        Step(script: PackageResources.v0024_keep_what_was_heard_sql, serves: 1),
     ]
 
     /// For each version from 1 on, whom it serves.

@@ -58,15 +58,29 @@ package final class PostgresLedger: Sendable {
     package func configure(
         _ apps: [AppKey], by worker: WorkerID
     ) async throws(LedgerError) -> ConfiguredLanes {
+        var configured = try await configured(apps, by: worker)
+        let known = Set(configured.lanes.map(\.app))
+        let new = apps.filter { !known.contains($0) }
+        if !new.isEmpty {
+            let waiting = try await register(new)
+            configured = try await self.configured(apps, by: worker)
+            configured.waiting = waiting
+        }
+        remember(configured.lanes)
+        return configured
+    }
+
+    private func configured(
+        _ apps: [AppKey], by worker: WorkerID
+    ) async throws(LedgerError) -> ConfiguredLanes {
         let stores = PostgresValue.texts(apps.map(\.store.rawValue))
         let ids = PostgresValue.texts(apps.map(\.id))
-        let configured = try await attempt {
+        return try await attempt {
             let rows = try await self.retrying { () throws(PostgresError) in
                 try await self.writes.pipeline([
-                    SQL.registerApps(stores, ids), SQL.tellLanes(.uuid(worker.uuid), stores, ids),
-                    SQL.configureLanes(stores, ids),
+                    SQL.tellLanes(.uuid(worker.uuid), stores, ids), SQL.configureLanes(stores, ids),
                 ])
-            }[2].rows
+            }[1].rows
             var lanes: [Lane] = []
             var paused: Set<AppKey> = []
             var highest: Int32 = 0
@@ -77,8 +91,27 @@ package final class PostgresLedger: Sendable {
             }
             return ConfiguredLanes(lanes: lanes, paused: paused, highest: highest)
         }
-        remember(configured.lanes)
-        return configured
+    }
+
+    /// Gives apps their lanes. One may be in an open transaction of a backend that submits for it
+    /// for the first time, and the others do not wait for that.
+    ///
+    /// - Returns: those that have none yet.
+    private func register(_ apps: [AppKey]) async throws(LedgerError) -> [AppKey] {
+        do {
+            _ = try await writes.pipeline([
+                SQL.waitBriefly(),
+                SQL.registerApps(.texts(apps.map(\.store.rawValue)), .texts(apps.map(\.id))),
+            ])
+            return []
+        } catch .conflict {
+            guard apps.count > 1 else { return apps }
+            var waiting: [AppKey] = []
+            for app in apps { waiting += try await register([app]) }
+            return waiting
+        } catch {
+            throw LedgerError(error)
+        }
     }
 
     /// The lanes of all apps that were ever configured or submitted for.

@@ -184,6 +184,7 @@ extension SQL {
     static let recordUnhandled = SQL(PackageResources.record_unhandled_sql)
     static let refundOutlook = SQL(PackageResources.refund_outlook_sql)
     static let registerApps = SQL(PackageResources.register_apps_sql)
+    static let waitBriefly = SQL(PackageResources.wait_briefly_sql)
     static let rekeyCredentialPage = SQL(PackageResources.rekey_credential_page_sql)
     static let rekeyCredentials = SQL(PackageResources.rekey_credentials_sql)
     static let rekeyEvidence = SQL(PackageResources.rekey_evidence_sql)
