@@ -31,7 +31,7 @@ extension DecisionTable {
         2       active bought=2         active   granted  +purchased            pro 32  7d
         40      active bought=2 undated  active  granted  -                     pro 32  6h
         # A period that runs by the store's clock is not left open, however far the database is ahead \
-        | active 30 amazon vain=31 asked=34+23h | policy max_staleness=3d
+        | active 30 amazon vain=1 asked=34+23h
         35     active 30 ahead=8d      active   granted  !clock                pro 30  1d20h
         36     active 30 ahead=8d      active   granted  !clock                pro 30  1d20h
         # What the store says is over is over, whatever the clocks say | active 30
