@@ -40,7 +40,7 @@ package struct Import: Sendable {
     /// What a person hears while it runs.
     package enum News: Sendable {
         case badLine(number: Int, reason: String)
-        /// The first purchase of an app that is not configured, with the one that was probably meant.
+        /// The first purchase of an app that is not configured, with the one that may be meant.
         case unknownApp(AppKey, nearest: AppKey?)
         /// `byte` of the `size` of the file, which a pipe does not have.
         case advanced(Totals, byte: Int64, size: Int64?)
