@@ -71,6 +71,10 @@ import Testing
         #expect(revokes(first) == Self.floor)
         #expect(try await held(stage) == 10)
         _ = try await hear(stage, lease, refunded)
+        #expect(
+            try await stage.number(
+                "SELECT count(*) FROM renewald.clue WHERE settled_at IS NULL AND clue ~ '^refund'")
+                == 0)
         let released = try await hear(stage, lease, isReleasing: true, refunded)
         #expect(revokes(released) == 10)
         #expect(

@@ -224,8 +224,9 @@ extension Outcome {
         guard facts.access == .held else { return schedule.settledClues }
         return schedule.settledClues.filter { clue in
             switch clue {
-            case .refund, .void: false
-            case .pause, .revoked: true
+            case .void: false
+            // The answer has shown it: left open, it would be looked for after a reversal.
+            case .refund, .pause, .revoked: true
             }
         }
     }
