@@ -57,6 +57,9 @@ struct HeardWords {
         observation.orderID = words["order"].map(OrderID.init)
         observation.lossOfPart = words["part"].flatMap(RevokeReason.init(rawValue:))
         observation.isRefundedInPart = words.has("in_part")
+        if words.has("order_paid"), let order = observation.orderID {
+            observation.settledClues = [.refund(of: order)]
+        }
         observation.nextToken = words["next"].map(StoreToken.init)
         observation.isMigrated = words.has("migrated")
         observation.commitment = try commitment()

@@ -151,6 +151,13 @@ extension DecisionTable {
         13     active order=1     refunded  none    -refunded              -       1d
         14     active order=1     refunded  none    -                      -       1d
         70     active order=1     refunded  none    -                      -       7d
+        # The same, and its order reads as paid too | active product=lifetime order=1 void=1 heard=10
+        13     active order=1 order_paid  active  granted  -               pro ever  7d
+        # The same, and the order tells later, as when the refund was reversed \
+        | active product=lifetime order=1 void=1 heard=10
+        13     active order=1     refunded  none    -refunded              -       1d
+        14     active order=1 order_paid  active  granted  +refund_reversed  pro ever  6h
+        15     active order=1     active   granted  -                      pro ever  7d
         # A void of another order says nothing of this one | active product=lifetime order=2 void=1 \
         heard=10
         13     active order=2     active   granted  -                      pro ever  7d

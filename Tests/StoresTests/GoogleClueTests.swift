@@ -137,6 +137,42 @@ struct GoogleClueTests {
         #expect(heard.refundedParts.isEmpty && heard.status == .active)
     }
 
+    /// The list of voids stands alone against a product and an order that both read as paid: the
+    /// decision is about to believe it, or has.
+    @Test(arguments: [
+        ("PROCESSED", token, Duration.days(1), false), ("PROCESSED", token, .days(3), true),
+        ("PROCESSED", token, nil, true), ("PROCESSED", "another", .days(3), false),
+        ("PENDING_REFUND", token, .days(3), false), ("REFUNDED", token, .days(3), false),
+        ("REFUNDED", token, nil, false),
+    ])
+    func weighsTheListOfVoidsAgainstTheOrder(
+        _ state: String, _ owner: String, _ heardBefore: Duration?, _ isSettled: Bool
+    ) async throws {
+        let order: OrderID = "GPA.3344-7000"
+        let clue = Clue.refund(of: order)
+        let now = GoogleFixture.now
+        var bought = purchase(
+            .google, token: Self.token, state: heardBefore == nil ? .refunded : .active,
+            access: heardBefore == nil ? .none : .granted
+        ) { facts in
+            (facts.kind, facts.orderID, facts.originalID) = (.nonConsumable, order, order)
+            guard heardBefore == nil else { return }
+            facts.doubt = PendingDoubt(doubt: .voided, since: now - .days(9))
+        }
+        if let heardBefore {
+            bought.clues = [clue]
+            bought.cluesHeardAt = [clue: now - heardBefore]
+        }
+        let world = Self.world([order.text: state], of: owner, base: GoogleProductTests.base)
+        let store = try GoogleFixture.store(world, kinds: ["plus": .nonConsumable])
+        guard case .verdict(let heard) = await store.ask(bought, at: now) else {
+            Issue.record("no verdict")
+            return
+        }
+        #expect(heard.status == .active && heard.settledClues == (isSettled ? [clue] : []))
+        #expect(world.calls.count == 2)
+    }
+
     /// How much of an order went back, whatever the shape in which it is told.
     @Test(arguments: [
         (

@@ -81,6 +81,44 @@ struct GoogleLegacyTests {
         hear: grace, moved unpaid, production, plus 26-02-17T10, paid -, until 26-02-17T10,
             renews yes, -
 
+        case: in grace, and the end that was moved on is over: it is about to be moved on again
+        known: 2026-02-15T10:20:28.912Z
+        period: GPA.3301-7742-9918-40211
+        was: grace
+        now: 2026-02-16T11:00:00Z
+        wire: {"expiryTimeMillis":"1771237228912","paymentState":0,
+            "orderId":"GPA.3301-7742-9918-40211..0"}
+        hear: grace, moved unpaid, production, plus 26-02-16T10, paid -, until 26-02-16T10,
+            renews yes, -
+
+        case: the same, and it was not moved on
+        known: 2026-02-15T10:20:28.912Z
+        period: GPA.3301-7742-9918-40211
+        was: grace
+        now: 2026-02-16T11:30:00Z
+        wire: {"expiryTimeMillis":"1771237228912","paymentState":0,
+            "orderId":"GPA.3301-7742-9918-40211..0"}
+        hear: hold, production, plus 26-02-16T10, paid -, until 26-02-16T10, renews yes, -
+
+        case: in grace, and it was moved on beyond that end before
+        known: 2026-02-15T10:20:28.912Z
+        until: 2026-02-17T10:20:28.912Z
+        period: GPA.3301-7742-9918-40211
+        was: grace
+        now: 2026-02-17T08:00:00Z
+        wire: {"expiryTimeMillis":"1771237228912","paymentState":0,
+            "orderId":"GPA.3301-7742-9918-40211..0"}
+        hear: mismatch period, an older one
+
+        case: in grace before, and now on hold
+        known: 2026-02-15T10:20:28.912Z
+        until: 2026-02-17T10:20:28.912Z
+        period: GPA.3301-7742-9918-40211
+        was: grace
+        now: 2026-02-17T08:00:00Z
+        wire: {"paymentState":0,"orderId":"GPA.3301-7742-9918-40211..0"}
+        hear: hold, production, plus 26-02-15T10, paid -, until 26-02-15T10, renews yes, -
+
         case: false renewal at first sight: a declined renewal has had a sign-up
         wire: {"paymentState":0,"orderId":"GPA.3301-7742-9918-40211..0"}
         hear: grace, moved unpaid, production, plus 26-02-15T10, paid -, until 26-02-15T10,

@@ -5,7 +5,7 @@ import Testing
 
 /// What an answer of Google was read as, with what a row says was known before:
 ///
-/// - `known` the end of the paid time, `period` the latest paid order, `original` the base order,
+/// - `known` the end of the paid time, `until` that of access, `period` the latest paid order, `original` the base order,
 ///   `product`, `was` the state, `signals` what was told; `access: yes` when it was given;
 /// - `now` the time, `usual` if there is none: noon of 20 February 2026.
 struct GoogleRead {
@@ -37,6 +37,7 @@ struct GoogleRead {
             state: try row["was"].map { try #require(PurchaseState(rawValue: $0)) } ?? .new,
             access: row["access"] == "yes" ? .granted : .none)
         facts.paidThrough = try row["known"].map(time)
+        facts.expiresAt = try row["until"].map(time)
         facts.period = row["period"].map(OrderID.init)
         facts.orderID = row["period"].map(OrderID.init)
         facts.originalID = row["original"].map(OrderID.init)

@@ -16,13 +16,17 @@ extension Judgement {
     }
 
     /// When a product that is sold once was taken back, by the word of the list of voided purchases
-    /// alone: it was named there three days ago, and the product reads as bought to this day.
+    /// alone: it was named there three days ago, and the product reads as bought to this day. Nil
+    /// where its order reads as paid too.
     var voidedAt: Timestamp? {
         guard facts.kind != .autoRenewable, observation.status == .active,
             !observation.isSubstitute
         else { return nil }
-        if let doubt = known.doubt, doubt.doubt == .voided, known.orderID == facts.orderID {
-            return doubt.since
+        if let doubt = known.doubt, doubt.doubt == .voided, let order = known.orderID,
+            order == facts.orderID
+        {
+            // Its order tells otherwise, since the refund was reversed.
+            return observation.settledClues.contains(.refund(of: order)) ? nil : doubt.since
         }
         guard claim.purchase.app.store.traits.listsVoids else { return nil }
         return unseenRefunds(observation.settledClues).filter { clue, heardAt in

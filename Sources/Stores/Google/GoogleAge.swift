@@ -15,7 +15,7 @@ extension GoogleObservation {
     /// While access is given, an earlier order is not believed at all; a word that ends it only
     /// with a later end, as what has been going on for longer is no news of today.
     var ageOfAnswer: Age {
-        if isBeforeChange || isFromBeforeItWasPaid { return .behind }
+        if isBeforeChange || isFromBeforeItWasPaid || isFromBeforeItMovedOn { return .behind }
         guard let known = facts.period, let main, let paid = main.paidOrder, known != paid,
             main.product == facts.product, GoogleOrderID(paid).isBefore(GoogleOrderID(known))
         else { return .current }
@@ -46,6 +46,15 @@ extension GoogleObservation {
             let known = facts.period, let latest = snapshot.latestOrder
         else { return false }
         return latest == known || GoogleOrderID(latest).isBefore(GoogleOrderID(known))
+    }
+
+    /// Version 1, in grace: the end that was moved on has been moved on further since. Hold sets it
+    /// back to that of the paid period.
+    private var isFromBeforeItMovedOn: Bool {
+        guard snapshot.payment == .unpaid, facts.state == .grace, let paid = facts.paidThrough,
+            let known = facts.expiresAt, let expires = main?.expires
+        else { return false }
+        return expires > paid + .minutes(1) && expires < known - .minutes(1)
     }
 
     /// Whether an earlier order is what is left of a period that was taken back: that period stays

@@ -132,10 +132,22 @@ extension GoogleLegacySubscription {
         }
         // Grace and hold look the same but for the expiry. Before the paid period is over, what
         // waits for its payment is an order of the next one.
-        if isPending, isOver { return .onHold }
+        if isPending, isOver {
+            return isToMoveOn(from: expires, facts, at: proven) ? .inGracePeriod : .onHold
+        }
         if isPending, expires > facts.paidThrough ?? now { return .inGracePeriod }
         if isOver, let resumes, resumes > proven { return .paused }
         return .active
+    }
+
+    /// Whether the end of grace is moved on to the next day about now: hold sets it back to that of
+    /// the paid period, and a copy of Google's data may be some minutes behind.
+    private func isToMoveOn(
+        from expires: Timestamp, _ facts: Facts, at proven: Timestamp
+    ) -> Bool {
+        guard facts.access == .granted || facts.state == .grace, let paid = facts.paidThrough
+        else { return false }
+        return expires > paid + .minutes(1) && proven - expires < .hours(1)
     }
 
     /// A declined order is named, too: in grace and on hold, and after these have run out.

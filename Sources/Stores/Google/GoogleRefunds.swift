@@ -16,14 +16,23 @@ extension GoogleStore {
         // Of what is sold once there is one order, and its own answer says that all of it is gone.
         guard renews || observation.isInForce else { return }
         let told = observation.settledClues.refundedOrders
-        let sought = purchase.clues.refundedOrders.subtracting(told)
+        let doubted = renews ? nil : purchase.facts.voidedOrder
+        let sought = purchase.clues.refundedOrders.union(doubted.map { [$0] } ?? [])
+            .subtracting(told)
         guard !sought.isEmpty else { return }
         let current = observation.isInForce ? observation.orderID ?? purchase.facts.orderID : nil
         let running = itemOrders.running.union(current.map { [$0] } ?? [])
         await client.transport.beforeExtraCall()
-        for order in await orders(sought.sorted(), at: now)
-        where sought.contains(order.id) && order.isRefunded {
+        for order in await orders(sought.sorted(), at: now) where sought.contains(order.id) {
             let clue = Clue.refund(of: order.id)
+            guard order.isRefunded else {
+                // The list of voids stands alone against the product and its order.
+                let isVoided = order.id == doubted || purchase.hasHeard(of: clue, longBefore: now)
+                if !renews, isVoided, order.isPaid, order.token == purchase.token {
+                    observation.settledClues.insert(clue)
+                }
+                continue
+            }
             if order.part != nil, order.isPart(before: purchase.cluesHeardAt[clue]) { continue }
             let isOwn = order.token == purchase.token
             let isPast = renews && !running.contains(order.id)
@@ -90,7 +99,24 @@ extension Observation {
     }
 }
 
+extension Purchase {
+    /// Whether the decision is about to believe the list of voids.
+    fileprivate func hasHeard(of clue: Clue, longBefore now: Timestamp) -> Bool {
+        guard let heardAt = cluesHeardAt[clue] else { return false }
+        return now - heardAt >= .days(3) - .hours(3)
+    }
+}
+
+extension Facts {
+    /// The order of a product that was taken back by the list of voids alone.
+    fileprivate var voidedOrder: OrderID? {
+        state == .refunded && doubt?.doubt == .voided ? orderID : nil
+    }
+}
+
 extension GoogleOrder {
+    fileprivate var isPaid: Bool { state == "PROCESSED" }
+
     fileprivate var isRefunded: Bool {
         part != nil || ["REFUNDED", "CANCELED"].contains(state)
             || (state == "PARTIALLY_REFUNDED" && refundedAt != nil)
