@@ -145,6 +145,60 @@ import Testing
         #expect(try await stage.list(nothing) == ["false"])
     }
 
+    /// The first one has named it wrongly, and the store has not said so yet: who has named it
+    /// otherwise is asked about then, the latest first, until it is found.
+    @Test func whoHasNamedItOtherwiseIsAskedAboutOnceItIsTurnedDown() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        func submit(_ user: String, _ storeUser: String) async throws {
+            try await stage.submit(user, "receipt", store: "amazon", storeUser: storeUser)
+        }
+        func hear(_ failure: StoreFailure) async throws {
+            try await stage.makeAllDue()
+            let claims = try await stage.due(lease)
+            _ = try await stage.ledger.commit(
+                claims.map { outcome($0, .failure(failure)) }, under: lease, at: claims.latest)
+        }
+        let asked = """
+            SELECT user_id || ' ' || store_user_id FROM renewald.purchase
+            JOIN renewald.credential USING (shard, id)
+            """
+        try await submit("ann", "wrong")
+        try await submit("bob", "typo")
+        try await submit("bob", "right")
+        try await submit("cid", "wrong too")
+        try await submit("dora", "wrong")
+        try await hear(.unreachable(reason: "time-out"))
+        #expect(try await stage.list(asked) == ["ann wrong"])
+        try await hear(.rejected(reason: "status 497"))
+        #expect(try await stage.list(asked) == ["cid wrong too"])
+        try await hear(.rejected(reason: "status 497"))
+        #expect(try await stage.list(asked) == ["bob right"])
+        #expect(try await check(stage, lease, .keep) == ["bob grant purchased"])
+        try await stage.makeAllDue()
+        #expect(try await check(stage, lease, .keep).isEmpty)
+        try await hear(.rejected(reason: "status 497"))
+        #expect(try await stage.list(asked) == ["bob right"])
+        #expect(try await stage.broken() == [])
+    }
+
+    /// Version 1 of Google's turns a token down that is asked about as another product.
+    @Test func whoHasNamedTheProductRightlyHasItOnceItIsTurnedDown() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await stage.submit("ann", "token", product: "typo")
+        try await stage.submit("bob", "token", product: "pro")
+        let claim = try #require(try await stage.due(lease).first)
+        _ = try await stage.ledger.commit(
+            [outcome(claim, .failure(.rejected(reason: "status 400")))], under: lease,
+            at: claim.claimedAt)
+        #expect(try await check(stage, lease) == ["bob grant purchased"])
+        #expect(
+            try await stage.list("SELECT user_id || ' ' || product FROM renewald.purchases")
+                == ["bob pro"])
+        #expect(try await stage.broken() == [])
+    }
+
     @Test func theEntitlementsSayWhichEnvironmentHoldsThem() async throws {
         let stage = try await Stage()
         let lease = try await stage.takeAll()

@@ -17,21 +17,11 @@ import Testing
         return try await stage.ledger.hintRound(round, by: worker)
     }
 
-    /// One purchase of each user, in force and not due.
-    private func settled(_ stage: Stage, _ users: [String]) async throws -> Lease {
-        let lease = try await stage.takeAll()
-        let claims = try await stage.claims(of: users, lease)
-        _ = try await stage.ledger.commit(
-            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
-        #expect(try await stage.due(lease).isEmpty)
-        return lease
-    }
-
     /// News of one refund comes more than once, and late; but an order may be refunded again after
     /// the refund was taken back.
     @Test func whatHappensOnceMoreIsNews() async throws {
         let stage = try await Stage()
-        let lease = try await settled(stage, ["ann"])
+        let lease = try await stage.settled(["ann"])
         let now = try await begin(stage).now
         _ = try await hear(stage, clue: "x", as: "1", at: now, happenedAt: now)
         let claim = try #require(try await stage.due(lease).first)
@@ -45,6 +35,13 @@ import Testing
                 happenedAt: later.map { now + $0 })
             let known = try await stage.ledger.claims(ofUser: "ann").map(\.purchase.clues)
             #expect(known == [[]], "\(id)")
+        }
+        // A date of no calendar keeps no news from being stored.
+        for (id, date) in [("7", Int64.max), ("8", .min), ("9", -1)] {
+            let report = try await hear(
+                stage, clue: "x", as: NewsID(id), at: now,
+                happenedAt: Timestamp(microsecondsSinceEpoch: date))
+            #expect(report?.fresh == 1)
         }
         // No store tells of what is to come.
         _ = try await hear(
@@ -75,7 +72,7 @@ import Testing
     /// the same is no news, whoever brings it. A check since the pull began may not have seen it.
     @Test func keepsAClueUntilItWasLookedInto() async throws {
         let stage = try await Stage()
-        let lease = try await settled(stage, ["ann"])
+        let lease = try await stage.settled(["ann"])
         let began = try await begin(stage).now
         let early = began - .days(1)
         #expect(try await hear(stage, clue: "x", as: "1", at: early)?.woken == 1)
@@ -111,7 +108,7 @@ import Testing
     /// What a refund is and why it came are two pieces of news about one purchase.
     @Test func keepsWhyAnOrderWasRefunded() async throws {
         let stage = try await Stage()
-        let lease = try await settled(stage, ["ann"])
+        let lease = try await stage.settled(["ann"])
         let began = try await begin(stage).now
         let clues: [Clue] = [.refund(of: "x"), .void(of: "x", source: "user", reason: "remorse")]
         let hints = clues.enumerated().map { number, clue in
@@ -142,7 +139,7 @@ import Testing
     /// A clue is watched for three days, so its age must be right, also when it is heard again.
     @Test func saysSinceWhenEachClueWaits() async throws {
         let stage = try await Stage()
-        let lease = try await settled(stage, ["ann"])
+        let lease = try await stage.settled(["ann"])
         let began = try await begin(stage).now
         _ = try await hear(stage, clue: "y", as: "1", at: began)
         _ = try await hear(stage, clue: "x", as: "2", at: began)

@@ -56,6 +56,8 @@ import Testing
             "42dbe12eb6a5df48def100954a09315fecdf2f72f9c22b4a5f4bc71968e1be9c",
         "v0024_keep_what_was_heard.sql":
             "529c05c577a0377962f804a1c627e931223912c83691316dd050f43de610cafc",
+        "v0025_keep_what_is_claimed.sql":
+            "fd4bba1b8e3526aeabe0235762aba3e01acb3a271af28a39ce5ac1d5ed9ee739",
     ]
 
     private static let folder = URL(filePath: #filePath)

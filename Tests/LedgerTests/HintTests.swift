@@ -47,20 +47,10 @@ import Testing
                 began: try #require(start)))
     }
 
-    /// One purchase of each user, in force and not due.
-    private func settled(_ stage: Stage, _ users: [String]) async throws -> Lease {
-        let lease = try await stage.takeAll()
-        let claims = try await stage.claims(of: users, lease)
-        _ = try await stage.ledger.commit(
-            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
-        #expect(try await stage.due(lease).isEmpty)
-        return lease
-    }
-
     /// After the database's clock was set back, checks seem to be of the future.
     @Test func makesDueWhatSeemsToHaveBeenCheckedLater() async throws {
         let stage = try await Stage()
-        let lease = try await settled(stage, ["ann"])
+        let lease = try await stage.settled(["ann"])
         try await stage.beside.script(
             "UPDATE renewald.schedule SET checked_at = now() + interval '1 hour'")
         _ = try await begin(stage)
@@ -71,7 +61,7 @@ import Testing
     /// One message that no store would send stops a source no more than any other.
     @Test func storesThePageAroundNewsThatCannotBeStored() async throws {
         let stage = try await Stage()
-        let lease = try await settled(stage, ["ann"])
+        let lease = try await stage.settled(["ann"])
         _ = try await begin(stage)
         let report = try await hear(
             stage, [("1\0", "token of ann"), ("2", "a\0b"), ("3", "token of ann")])
@@ -81,7 +71,7 @@ import Testing
 
     @Test func makesDueWhatItIsAboutAndNothingElse() async throws {
         let stage = try await Stage()
-        let lease = try await settled(stage, ["ann", "bob"])
+        let lease = try await stage.settled(["ann", "bob"])
         _ = try await begin(stage)
         let report = try await hear(
             stage, [("1", "token of ann"), ("2", "forged")], position: "here")
@@ -114,7 +104,7 @@ import Testing
     /// well be empty for a month.
     @Test func saysOfWhichNotificationsNothingCame() async throws {
         let stage = try await Stage()
-        _ = try await settled(stage, ["ann"])
+        _ = try await stage.settled(["ann"])
         _ = try await stage.beside.query(
             PostgresStatement(
                 """
@@ -141,7 +131,7 @@ import Testing
 
     @Test func repeatedLateAndUnorderedOnesCostOneQuestionAtMost() async throws {
         let stage = try await Stage()
-        let lease = try await settled(stage, ["ann"])
+        let lease = try await stage.settled(["ann"])
         let began = try await begin(stage).now
         for _ in 0..<3 {
             _ = try await hear(
@@ -158,7 +148,7 @@ import Testing
 
     @Test func leavesWhatIsDueAlreadyButNotWhatIsBeingAsked() async throws {
         let stage = try await Stage()
-        let lease = try await settled(stage, ["ann", "bob"])
+        let lease = try await stage.settled(["ann", "bob"])
         try await stage.makeAllDue()
         let claims = try await stage.due(lease)
         _ = try await stage.ledger.mark([claims[0].shard: [claims[0].purchase.id]], under: lease)
@@ -174,7 +164,7 @@ import Testing
 
     @Test func wakesNeitherWhatIsSetAsideNorWhatIsTakenOver() async throws {
         let stage = try await Stage()
-        let lease = try await settled(stage, ["ann", "bob"])
+        let lease = try await stage.settled(["ann", "bob"])
         try await stage.beside.script(
             """
             UPDATE renewald.schedule SET problem = 'set_aside: it ended the process'
@@ -216,7 +206,7 @@ import Testing
 
     @Test func keepsTheUnknownForALaterSubmission() async throws {
         let stage = try await Stage()
-        let lease = try await settled(stage, ["ann"])
+        let lease = try await stage.settled(["ann"])
         _ = try await begin(stage)
         #expect(try await hear(stage, [("1", "later"), ("2", "never")])?.unclaimed == 2)
         #expect(

@@ -3,6 +3,7 @@ import Postgres
 import Renewal
 import Synchronization
 import TestSupport
+import Testing
 
 /// A fresh database with the schema, a ledger on it, and a session beside it.
 struct Stage: Sendable {
@@ -123,6 +124,16 @@ extension Stage {
                     .text(user), .text(store), .text(app), .text(product), .text(token),
                     storeUser.map(PostgresValue.text) ?? .null,
                 ], isReadOnly: false))[0].int64(0)
+    }
+
+    /// Leases all shards, with one purchase of each user, in force and not due.
+    func settled(_ users: [String]) async throws -> Lease {
+        let lease = try await takeAll()
+        let claims = try await claims(of: users, lease)
+        _ = try await ledger.commit(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        #expect(try await due(lease).isEmpty)
+        return lease
     }
 
     /// Leases all shards for a new worker.

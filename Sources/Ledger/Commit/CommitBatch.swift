@@ -200,7 +200,7 @@ struct CommitBatch {
             dropHeldStatement, heldStatement, entitlementStatement, offerStatement,
             dropStatement, moveStatement, copyStatement, duplicateStatement, earlyHintStatement,
             observationStatement, evidence, orderKeyStatement, refundPurchaseStatement,
-            refundOutcomeStatement,
+            refundOutcomeStatement, claimedStatement,
             eventStatement,
         ].compactMap { $0 }
         // Before the list of what is held, which names their trip.

@@ -162,6 +162,16 @@ extension CommitBatch {
         ])
     }
 
+    /// After all that is written where the purchases are: they may be elsewhere then.
+    var claimedStatement: PostgresStatement? {
+        let claims = outcomes.filter(\.isTurnedDown).map(\.claim)
+        guard !claims.isEmpty else { return nil }
+        return SQL.commitClaimed([
+            "shard": .int16s(claims.map(\.shard)), "lane": .int32s(claims.map(\.lane)),
+            "id": .int64s(claims.map(\.purchaseID)),
+        ])
+    }
+
     var copyStatement: PostgresStatement? {
         let shared = outcomes.filter { $0.isShared && !isOther($0) }.map(\.claim)
         guard !shared.isEmpty else { return nil }
@@ -218,6 +228,12 @@ extension CommitBatch {
 }
 
 extension Outcome {
+    /// Whether another user claims what its store does not know as its owner has named it.
+    fileprivate var isTurnedDown: Bool {
+        !claim.purchase.claimants.isEmpty && facts.environment == nil && facts.access == .none
+            && (facts.state == .invalid || schedule.problem?.code == .rejected)
+    }
+
     /// What a check has looked into. Of a refund that the breaker holds nothing has been told yet:
     /// who wanted it, and why, is told with it once it is let go.
     fileprivate var toldClues: Set<Clue> {

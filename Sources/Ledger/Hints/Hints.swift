@@ -106,7 +106,7 @@ extension PostgresLedger {
                     .optionalTexts(batch.map(\.token)), .optionalTexts(batch.map(\.originalID)),
                     .optionalTexts(batch.map(\.storedClue)),
                     .optionalTexts(batch.map(\.storedAccountToken)), .bool(passesBy),
-                    .optionalInstants(batch.map(\.happenedAt))))
+                    .optionalInstants(batch.map(\.storedTime))))
         }
         let last = statements.count
         let record = page.unhandled.isEmpty ? nil : statements.count
@@ -213,6 +213,11 @@ extension Hint {
     fileprivate var token: StoreToken? {
         guard case .token(let token) = subject else { return nil }
         return token
+    }
+
+    /// Nil also for one before there were stores, or that the database has no date for.
+    fileprivate var storedTime: Timestamp? {
+        happenedAt.flatMap { $0.microsecondsSinceEpoch > 0 && $0 < .never ? $0 : nil }
     }
 
     /// Nil also for one that no store would give and no index would take.

@@ -92,6 +92,7 @@ extension SQL {
     static let commitEvidence = SQL(PackageResources.commit_evidence_sql)
     static let commitFence = SQL(PackageResources.commit_fence_sql)
     static let commitHeld = SQL(PackageResources.commit_held_sql)
+    static let commitClaimed = SQL(PackageResources.commit_claimed_sql)
     static let commitMoves = SQL(PackageResources.commit_moves_sql)
     static let commitNewcomers = SQL(PackageResources.commit_newcomers_sql)
     static let commitNotify = SQL(PackageResources.commit_notify_sql)
