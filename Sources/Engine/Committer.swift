@@ -189,6 +189,8 @@ final class Committer: Sendable {
                 state.hasGivenUp = false
             }
         }
+        context.inFlight.restNoMore(report.committed.lazy.map(\.claim))
+        context.inFlight.rest(report.held, isLast: mode != .forever)
         let waiting = Set(left.map(\.claim))
         context.inFlight.remove(batch.map(\.claim).filter { !waiting.contains($0) })
         batch = left
@@ -236,6 +238,11 @@ final class Committer: Sendable {
             var fields = LogField.topic(.outcomeRefused, of: claim.purchase.app)
             fields[LogField.purchase] = "\(claim.purchaseID)"
             log.error(.outcomeRefused(claim.purchaseID, outcome.schedule.problem), metadata: fields)
+        }
+        if !report.held.isEmpty {
+            log.warning(
+                .rowsHeld(report.held.count, tryingAgain: mode == .forever),
+                metadata: LogField.topic(.rowsHeld))
         }
         context.services.observer.committed(report)
         told(report)
@@ -348,6 +355,7 @@ final class RunCounters: Sendable {
         report.withLock { report in
             report.checked += commit.committed.count
             report.events += commit.events.count
+            report.held += commit.held.count
             for outcome in commit.committed {
                 if outcome.isVerdict {
                     report.verdicts += 1

@@ -113,6 +113,14 @@ extension Logger.Message {
         "dropped \(count) answers; their purchases will be checked again"
     }
 
+    static func rowsHeld(_ count: Int, tryingAgain: Bool) -> Self {
+        """
+        another session of the database holds the rows of \(count) \
+        \(count == 1 ? "purchase" : "purchases"): not checked\
+        \(tryingAgain ? ", tried again soon" : "")
+        """
+    }
+
     // What the database refuses.
 
     static func outcomeRefused(_ purchase: Int64, _ problem: Problem?) -> Self {

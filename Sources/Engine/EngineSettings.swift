@@ -67,6 +67,8 @@ package struct RunReport: Hashable, Sendable {
     package var events = 0
     /// Purchases that were due and could not be judged.
     package var unjudged = 0
+    /// Purchases that are due and whose rows another session of the database held.
+    package var held = 0
     /// Shards that another worker held.
     package var shardsLeftToOthers = 0
 

@@ -15,6 +15,7 @@ package enum EngineTopic: String, Hashable, Sendable, CaseIterable {
     case commitWaits = "commit_waits"
     case commitGoesOn = "commit_goes_on"
     case answersDropped = "answers_dropped"
+    case rowsHeld = "rows_held"
     case outcomeRefused = "outcome_refused"
     case leasesUncertain = "leases_uncertain"
     case leasesBack = "leases_back"

@@ -7,6 +7,8 @@ final class InFlight: Sendable {
         var ids: [Int16: Set<Int64>] = [:]
         /// What was settled since each lane last began to read.
         var settled: [Int32: Set<Int64>] = [:]
+        /// Those whose rows another session held, until they are tried again.
+        var held: [Int64: (until: ContinuousClock.Instant, rest: Duration)] = [:]
     }
 
     private let state = Mutex(State())
@@ -52,6 +54,47 @@ final class InFlight: Sendable {
                 uniqueKeysWithValues: shards.map { ($0, (state.ids[$0] ?? []).sorted()) })
         }
     }
+
+    /// Another session holds the rows of these, and nothing of them can be stored: each question
+    /// would be in vain. They rest for ever longer.
+    ///
+    /// - Parameters:
+    ///   - claims: that could not be stored.
+    ///   - isLast: whether nobody tries again before this run ends.
+    ///   - now: when they begin to rest.
+    func rest(_ claims: [Claim], isLast: Bool, at now: ContinuousClock.Instant = .now) {
+        guard !claims.isEmpty else { return }
+        state.withLock { state in
+            // Those that nobody has found due for as long are no concern of this worker any more.
+            state.held = state.held.filter { $0.value.until + Self.longestRest * 2 > now }
+            for id in claims.lazy.map(\.purchaseID) {
+                let rest = state.held[id].map { min($0.rest * 2, Self.longestRest) }
+                state.held[id] = (
+                    isLast ? now + .days(1) : now + (rest ?? Self.firstRest), rest ?? Self.firstRest
+                )
+            }
+        }
+    }
+
+    /// They can be stored again.
+    func restNoMore(_ claims: some Sequence<Claim>) {
+        state.withLock { state in
+            guard !state.held.isEmpty else { return }
+            for claim in claims { state.held[claim.purchaseID] = nil }
+        }
+    }
+
+    /// Those that rest now.
+    func resting(_ claims: [Claim], at now: ContinuousClock.Instant = .now) -> Set<Int64> {
+        state.withLock { state in
+            guard !state.held.isEmpty else { return [] }
+            let resting = state.held.filter { $0.value.until > now }
+            return Set(claims.lazy.map(\.purchaseID).filter { resting[$0] != nil })
+        }
+    }
+
+    private static let firstRest = Duration.seconds(10)
+    private static let longestRest = Duration.minutes(5)
 
     /// How many claims of a shard are in hand.
     func count(ofShard shard: Int16) -> Int {

@@ -32,8 +32,9 @@ struct QueueMachine {
         case tick
         case limits(Limits)
         case commits(Commits)
-        /// Claims that were read; from no more shards than are ours.
-        case read([Claim])
+        /// Claims that were read, from no more shards than are ours, with the ids of those among
+        /// them that rest: another session holds their rows.
+        case read([Claim], resting: Set<Int64> = [])
         /// There is nothing to read from: no shard is ours, or one pass may make no more checks.
         case nothingToRead
         /// Of the claims that were read so many were not in hand; these are noted as in hand now.
@@ -111,6 +112,8 @@ struct QueueMachine {
     var backfillPlaces: [Int16: Place] = [:]
     /// Whether anything for this run was found since the places were last at the start.
     var hasFound = false
+    /// Whether something that rests was found since then.
+    var hasPassed = false
     /// When the oldest of each shard is due, where more is due than was read.
     var fronts: [Int16: Timestamp] = [:]
     var isLookingAtFronts = false

@@ -62,7 +62,7 @@ extension QueueMachine {
 
     mutating func takeReading(_ event: Event, at now: Instant) -> [Action] {
         switch event {
-        case .read(let claims): return taken(claims, at: now)
+        case .read(let claims, let resting): return taken(claims, except: resting, at: now)
         case .nothingToRead:
             found(.nothing, at: now)
         case .kept(let claims, let fresh): kept(claims, fresh, at: now)
@@ -83,15 +83,19 @@ extension QueueMachine {
 
     private enum Found { case more, nothingNew, nothing }
 
-    private mutating func taken(_ claims: [Claim], at now: Instant) -> [Action] {
+    private mutating func taken(
+        _ claims: [Claim], except resting: Set<Int64>, at now: Instant
+    ) -> [Action] {
         failingSince = nil
         guard !claims.isEmpty else {
             let found: Found = hasFound ? .nothingNew : .nothing
             // What became due behind the places read so far is found from the start, at once.
             let isFromTheStart = places.isEmpty && backfillPlaces.isEmpty
+            // From the start there would be nothing but what rests.
+            let isWorthIt = mode == .forever && !isFromTheStart && (hasFound || !hasPassed)
             beginAgain()
-            hasFound = false
-            self.found(mode == .forever && !isFromTheStart ? .more : found, at: now)
+            (hasFound, hasPassed) = (false, false)
+            self.found(isWorthIt ? .more : found, at: now)
             return []
         }
         if let time = claims.first?.claimedAt { told = (time, now) }
@@ -103,8 +107,12 @@ extension QueueMachine {
         }
         let read = claims.count
         var claims = claims
+        if !resting.isEmpty {
+            claims = claims.filter { !resting.contains($0.purchaseID) }
+            hasPassed = true
+        }
         if mode != .forever {
-            let end = cutoff ?? claims[0].claimedAt
+            let end = cutoff ?? told?.time ?? .never
             cutoff = end
             claims = claims.filter { $0.dueAt <= end || $0.isBackfill }
         }

@@ -24,7 +24,7 @@ struct QueueWork: Sendable {
             let claims = try await context.ledger.claim(request)
             context.faults.ended(.queue(lane.number))
             context.log.trace(.claimed(lane, claims.count, fromShards: places.count))
-            return .read(claims)
+            return .read(claims, resting: context.inFlight.resting(claims))
         } catch {
             return failed(error)
         }

@@ -46,6 +46,8 @@ struct OnceCommand: AsyncParsableCommand {
                 limit == nil && !pass.isInterrupted
                 ? try await services.ledger.leftDue(since: began, of: store) : []
             report.unjudged += left.filter(\.isConfigured).map { Int($0.purchases) }.reduce(0, +)
+            // A limit has not left these.
+            if limit != nil { report.unjudged += report.held }
             if json {
                 try Console.say(
                     json:

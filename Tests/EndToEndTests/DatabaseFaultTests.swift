@@ -135,9 +135,7 @@ struct DatabaseFaultTests {
                 try await submit(300, "other", stage)
                 let daemon = try stage.daemon()
                 try await stage.wait { try await stage.events() == 301 }
-                if table != "schedule" {
-                    _ = try await daemon.line { $0.contains("another session") }
-                }
+                _ = try await daemon.line { $0.contains("another session") }
                 #expect(try await stage.value("SELECT renewald.has('held', 'monthly')") == "true")
                 return daemon
             }
@@ -147,6 +145,41 @@ struct DatabaseFaultTests {
             try await stage.expect(story, of: "held")
             daemon.send(SIGTERM)
             #expect(try await daemon.exit() == .code(0))
+        }
+    }
+
+    /// A backend that leaves the transaction open in which it has submitted a known purchase.
+    @Test func onePassLeavesWhatABackendHolds() async throws {
+        try await withRole { stage in
+            let held = try await stage.buy("google")[0]
+            try await stage.submit(held, "google", for: "held")
+            #expect(try await stage.renewald("once").exit == .code(0))
+            try await stage.script(
+                """
+                UPDATE renewald.schedule
+                SET due_at = now() - interval '1 minute', checked_at = now() - interval '1 hour'
+                """)
+            try await submit(20, "other", stage)
+            let backend = PostgresConnection(PostgresSettings(conninfo: stage.conninfo))
+            try await backend.transaction { session in
+                try await session.script(
+                    """
+                    SET idle_in_transaction_session_timeout = 0;
+                    SELECT renewald.submit('second', 'google', app.app, 'monthly', credential.token)
+                    FROM renewald.purchase
+                    JOIN renewald.app USING (lane)
+                    JOIN renewald.credential USING (shard, id)
+                    WHERE purchase.user_id = 'held'
+                    """)
+                let pass = try await stage.renewald("once")
+                #expect(pass.exit == .code(75))
+                #expect(pass.standardError.contains("another session"), "\(pass.standardError)")
+                #expect(pass.standardOutput.contains("1 purchase could not be checked"))
+            }
+            await backend.close()
+            #expect(try await stage.renewald("once").exit == .code(0))
+            let story = ["grant monthly purchased", "notice shared_receipt"]
+            try await stage.expect(story, of: "held")
         }
     }
 

@@ -59,7 +59,7 @@ struct UpgradeTests {
                 DROP INDEX renewald.shadow_difference_id, renewald.schedule_suspects;
                 DROP FUNCTION renewald.move_purchase, renewald.lock_places, renewald.lock_holders,
                     renewald.lock_free, renewald.held_news, renewald.stays_heard,
-                    renewald.hand_over_claimed;
+                    renewald.hand_over_claimed, renewald.touch;
                 ALTER TABLE renewald.claimant DROP COLUMN product, DROP COLUMN store_user_id
                 """)
             let sentence = "is version 19, this program needs 25 or newer: run `renewald migrate`"

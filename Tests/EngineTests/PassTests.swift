@@ -30,6 +30,18 @@ import Testing
         #expect(world.state.asked.count == 30)
     }
 
+    /// A backend leaves the transaction open in which it has submitted them.
+    @Test func leavesWhatAnotherSessionHolds() async throws {
+        let world = World()
+        let claims = world.add(60)
+        let held = Set(claims.prefix(20).map(\.purchase.id))
+        world.change { $0.held = held }
+        let report = try await pass(world) { inForce($0) }
+        #expect(report.checked == 40 && report.held == 20)
+        #expect(world.state.asked.count == 60, "each is asked about once")
+        #expect(Set(world.state.due[1]?.map(\.purchase.id) ?? []) == held)
+    }
+
     @Test func endsWithNothingDue() async throws {
         #expect(try await pass(World()) { inForce($0) }.checked == 0)
     }

@@ -258,6 +258,30 @@ import Testing
         #expect(!machine.isInSession)
     }
 
+    /// Another session holds its rows: who waits behind it goes on, and what rests alone keeps
+    /// nobody awake.
+    @Test(arguments: [RunMode.forever, .onePass(limit: nil)])
+    func whatRestsIsPassedBy(_ mode: RunMode) {
+        var machine = machine(mode)
+        _ = machine.on(.tick, at: at(.zero))
+        let (resting, other) = (world.makeClaim(), world.makeClaim())
+        let ids: Set<Int64> = [resting.purchaseID]
+        var actions = machine.on(.read([resting], resting: ids), at: at(.zero))
+        #expect(actions.contains { if case .read = $0 { true } else { false } }, "it reads on")
+        expect(
+            machine.on(.read([other], resting: []), at: at(.zero)).contains(.keep([other])))
+        let started = settle(
+            &machine, machine.on(.kept([other], fresh: 1), at: at(.zero)), at: .zero)
+        #expect(started == [other])
+        _ = machine.on(.answered(verdict, since: at(.zero), jitter: 0), at: at(.zero))
+        _ = machine.on(.settled, at: at(.zero))
+        _ = machine.on(.read([]), at: at(.zero))
+        _ = machine.on(.tick, at: at(.seconds(1)))
+        _ = machine.on(.read([resting], resting: ids), at: at(.seconds(1)))
+        actions = machine.on(.read([]), at: at(.seconds(1)))
+        #expect(actions == [.end])
+    }
+
     // MARK: The end
 
     @Test func aQueueWithNothingDueEnds() {

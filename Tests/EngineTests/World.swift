@@ -20,6 +20,8 @@ final class World: Sendable {
         /// Purchases whose outcomes are refused for good, with all that is committed together with them.
         var refused: Set<Int64> = []
         var refusals = 0
+        /// Purchases whose rows another session holds.
+        var held: Set<Int64> = []
         var calls: [Door: Int] = [:]
         var asked: [Claim] = []
         var inFlight: [Int32: Int] = [:]
@@ -213,8 +215,12 @@ final class World: Sendable {
 
     private func commit(_ outcomes: [Outcome], _ lease: Lease) -> CommitReport {
         var report = CommitReport()
-        report.committed = outcomes.filter { lease.epochs[$0.claim.shard] != nil }
-        report.dropped = outcomes.map(\.claim).filter { lease.epochs[$0.shard] == nil }
+        let held = state.held
+        let taken = outcomes.filter { lease.epochs[$0.claim.shard] != nil }
+        report.held = taken.map(\.claim).filter { held.contains($0.purchase.id) }
+        report.committed = taken.filter { !held.contains($0.claim.purchase.id) }
+        report.dropped =
+            outcomes.map(\.claim).filter { lease.epochs[$0.shard] == nil } + report.held
         let ids = Set(report.committed.map(\.claim.purchase.id))
         change { state in
             state.batches.append(report.committed)

@@ -145,6 +145,31 @@ import Testing
         #expect(try await stage.list(nothing) == ["false"])
     }
 
+    /// A check that has read the purchase before, and commits after the claim, finds nothing new and
+    /// must not move it on for a week.
+    @Test func aClaimThatComesDuringACheckIsNotOverlooked() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.settled(["ann"])
+        try await stage.makeAllDue()
+        let claims = try await stage.due(lease)
+        try await stage.submit("bob", "token of ann")
+        let late = try await stage.ledger.commit(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        #expect(late.dropped == claims && late.committed.isEmpty)
+        #expect(try await check(stage, lease) == ["ann notice shared_receipt"])
+        #expect(try await stage.due(lease).isEmpty)
+        // Put right meanwhile.
+        try await stage.submit("cid", "receipt", store: "amazon", storeUser: "wrong")
+        let wrong = try await stage.due(lease)
+        try await stage.submit("cid", "receipt", store: "amazon", storeUser: "right")
+        let refused = try await stage.ledger.commit(
+            wrong.map { outcome($0, .failure(.unreachable(reason: "time-out"))) }, under: lease,
+            at: wrong.latest)
+        #expect(refused.dropped == wrong)
+        #expect(try await check(stage, lease) == ["cid grant purchased"])
+        #expect(try await stage.broken() == [])
+    }
+
     /// The first one has named it wrongly, and the store has not said so yet: who has named it
     /// otherwise is asked about then, the latest first, until it is found.
     @Test func whoHasNamedItOtherwiseIsAskedAboutOnceItIsTurnedDown() async throws {

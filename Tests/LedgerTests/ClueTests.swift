@@ -105,6 +105,30 @@ import Testing
         #expect(try await stage.broken() == [])
     }
 
+    /// It was read as due before the news came, and nobody has noted yet that it is being asked about.
+    @Test func aClueThatComesDuringACheckIsNotOverlooked() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.settled(["ann"])
+        try await stage.makeAllDue()
+        let began = try await begin(stage).now
+        let claims = try await stage.due(lease)
+        #expect(try await hear(stage, clue: "x", as: "1", at: began)?.woken == 0)
+        let late = try await stage.ledger.commit(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        #expect(late.dropped == claims)
+        let again = try await stage.due(lease)
+        #expect(again.map(\.purchase.clues) == [[.refund(of: "x")]])
+        _ = try await stage.ledger.commit(
+            again.map { outcome($0, inForce($0)) }, under: lease, at: again.latest)
+        // The same again is no news, and moves nothing.
+        try await stage.makeAllDue()
+        let others = try await stage.due(lease)
+        _ = try await hear(stage, clue: "x", as: "2", at: began)
+        let report = try await stage.ledger.commit(
+            others.map { outcome($0, inForce($0)) }, under: lease, at: others.latest)
+        #expect(report.committed.count == 1)
+    }
+
     /// What a refund is and why it came are two pieces of news about one purchase.
     @Test func keepsWhyAnOrderWasRefunded() async throws {
         let stage = try await Stage()

@@ -57,7 +57,7 @@ import Testing
         "v0024_keep_what_was_heard.sql":
             "529c05c577a0377962f804a1c627e931223912c83691316dd050f43de610cafc",
         "v0025_keep_what_is_claimed.sql":
-            "fd4bba1b8e3526aeabe0235762aba3e01acb3a271af28a39ce5ac1d5ed9ee739",
+            "1b664f685a08f718b03397703a6cf49236a34b7d10f7d31aa098750f24c0c763",
     ]
 
     private static let folder = URL(filePath: #filePath)

@@ -77,6 +77,37 @@ import Testing
         await ledger.close()
     }
 
+    /// A backend that has submitted a purchase again, or for another user, and leaves its transaction
+    /// open: not even the next check of that one can be moved.
+    @Test(arguments: ["ann", "bob"])
+    func whatIsHeldAltogetherIsToldAndHoldsUpNobodyElse(_ user: String) async throws {
+        let stage = try await Stage()
+        let lease = try await stage.settled(["ann"])
+        try await stage.beside.script(
+            """
+            UPDATE renewald.schedule
+            SET due_at = now() + interval '1 hour', checked_at = now() - interval '1 hour';
+            UPDATE renewald.purchase SET expires_at = now() - interval '1 hour'
+            """)
+        let other = try await stage.submit("cid", "other")
+        let backend = stage.session("backend")
+        try await backend.script("BEGIN")
+        try await stage.submit(user, "token of ann", on: backend)
+        try await stage.beside.script("SELECT 1")
+        let ledger = hasty(stage)
+        let claims = try await stage.ledger.claims(ofUser: "ann") + stage.due(lease)
+        #expect(claims.map(\.purchase.id).contains(other) && claims.count == 2)
+        let report = try await ledger.commit(
+            claims.map { outcome($0, inForce($0, period: 3)) }, under: lease, at: claims.latest)
+        #expect(report.committed.map(\.claim.purchase.userID) == ["cid"])
+        #expect(report.dropped.map(\.purchase.userID) == ["ann"])
+        #expect(report.held == report.dropped)
+        try await backend.script("ROLLBACK")
+        #expect(try await stage.broken() == [])
+        await backend.close()
+        await ledger.close()
+    }
+
     /// The row of another purchase of the user, which a newer link takes over.
     @Test func aPurchaseThatIsTakenOverAndHeldHoldsUpNobodyElse() async throws {
         let stage = try await Stage()

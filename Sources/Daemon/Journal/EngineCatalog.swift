@@ -57,6 +57,13 @@ extension CatalogEntry {
         The database was away for longer than the leases hold, or another worker has taken over.
 
         Check PostgreSQL. Nothing was lost but calls.
+        == rows_held 57c82b6160a84d9698a30f767f7a08f8
+        Another session holds the rows of purchases
+        Nothing of what their stores say can be stored meanwhile. They are asked about ever less
+        often, up to five minutes apart, and nothing is lost. As a rule a backend has submitted
+        them in a transaction that it leaves open.
+
+        Find the session in pg_stat_activity, and end it.
         == outcome_refused c737f5cfa707cb292aace61849dd39a5
         The database refuses to store the outcome of a purchase
         A constraint of the schema does not let purchase @RENEWALD_PURCHASE@ through. Its access

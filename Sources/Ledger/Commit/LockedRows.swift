@@ -82,7 +82,7 @@ extension PostgresLedger {
             case true?, nil:
                 rest.append(outcome)
             case false?:
-                report.dropped.append(claim)
+                report.leave(claim)
                 isAnotherBatch = true
             }
         }
@@ -101,7 +101,7 @@ extension PostgresLedger {
         into report: inout CommitReport, _ waits: inout LockWaits
     ) async throws(LedgerError) {
         guard !outcome.waitsForRows else {
-            report.dropped.append(outcome.claim)
+            report.leave(outcome.claim)
             return
         }
         let later = outcome.waiting(at: now, Outcome.rowsAreHeld)
@@ -128,6 +128,14 @@ extension PostgresLedger {
             }
             return locked
         }
+    }
+}
+
+extension CommitReport {
+    /// Nothing of it can be stored while another session holds its rows.
+    fileprivate mutating func leave(_ claim: Claim) {
+        dropped.append(claim)
+        held.append(claim)
     }
 }
 

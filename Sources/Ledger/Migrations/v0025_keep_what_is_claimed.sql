@@ -73,6 +73,40 @@ BEGIN
     RETURN true;
 END $$;
 
+-- What is due stays so, and a check under way does not move it on: it has read the purchase as it was before. Needed
+-- where that commits between the statement that changes the purchase and the end of its transaction.
+CREATE FUNCTION renewald.touch(of_shard int2, of_lane int4, of_id int8) RETURNS void
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    UPDATE renewald.schedule AS kept SET due_at = kept.due_at + interval '1 microsecond'
+        WHERE kept.shard = of_shard AND kept.lane = of_lane AND kept.id = of_id AND kept.due_at <= now();
+END $$;
+COMMENT ON FUNCTION renewald.touch(int2, int4, int8) IS
+    'Keeps a check that is under way from moving on what has just been changed.';
+REVOKE ALL ON FUNCTION renewald.touch(int2, int4, int8) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION renewald.touch(int2, int4, int8) TO renewald_worker;
+
+-- As before, and for a check that is under way.
+CREATE OR REPLACE FUNCTION renewald.adopt(
+    of_lane int4, of_shard int2, of_id int8, heard_clues text[], heard_account text) RETURNS void
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    INSERT INTO renewald.clue (shard, id, clue)
+        SELECT of_shard, of_id, heard.clue FROM unnest(heard_clues) AS heard (clue)
+        ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        PERFORM renewald.touch(of_shard, of_lane, of_id);
+        UPDATE renewald.schedule AS kept SET due_at = now(), attempts = 0
+            WHERE kept.shard = of_shard AND kept.lane = of_lane AND kept.id = of_id AND kept.due_at > now()
+                AND coalesce(kept.problem, '') NOT LIKE 'set_aside:%';
+    END IF;
+    UPDATE renewald.purchase AS known SET account_token = heard_account
+        WHERE known.shard = of_shard AND known.id = of_id AND known.account_token IS NULL
+            AND heard_account IS NOT NULL;
+END $$;
+
 -- Gives what its store has turned down to the one who claimed it last and named it otherwise, and has the store asked
 -- with that. False where nobody did, or it was not turned down.
 CREATE FUNCTION renewald.hand_over_claimed(of_lane int4, of_shard int2, of_id int8) RETURNS boolean
@@ -221,6 +255,7 @@ BEGIN
                 DO UPDATE SET claimed_at = excluded.claimed_at, copy_id = NULL,
                     product = coalesce(excluded.product, claimant.product),
                     store_user_id = coalesce(excluded.store_user_id, claimant.store_user_id);
+            PERFORM renewald.touch(of_shard, of_lane, of_id);
             PERFORM renewald.wake(of_shard, of_lane, of_id, '0 s');
             RETURN true;
         END IF;
@@ -242,6 +277,7 @@ BEGIN
             PERFORM renewald.stays_heard(of_shard, of_id);
         END IF;
         IF renewald.correct(of_lane, of_shard, of_id, by_user, new_product, new_store_user_id) THEN
+            PERFORM renewald.touch(of_shard, of_lane, of_id);
             RETURN true;
         END IF;
         -- Another product than the last time: what is in force may have been changed for it.

@@ -2,7 +2,8 @@
 -- already or were checked since the pull began, and those that a newer link has taken over (but Apple's,
 -- which may be reopened). One that is
 -- being asked about now is made due anew: its answer may be older than the news; and so is one with a
--- clue that is new, as its last answer may not have shown it. A clue that was looked into is new again where the same has
+-- clue that is new, as its last answer may not have shown it. Due already, that one keeps its place, and a check that has
+-- begun without the clue does not move it on. A clue that was looked into is new again where the same has
 -- happened once more: a day after that at least, as news of one thing comes more than once, and its dates differ.
 -- What nobody has submitted yet is kept with all that was said, up to fifty clues.
 -- $1 text (source); $2 text (store); $3 text (app); $4 timestamptz (when the pull began); $5 text[]
@@ -89,7 +90,10 @@ WITH heard AS (
     -- Joined, not looked for in a condition: PostgreSQL tries conditions again where another session has changed the
     -- row meanwhile, and fails where they read a part that writes and has not been read to its end.
     UPDATE renewald.schedule
-    SET due_at = now(), attempts = 0
+    SET due_at = CASE
+            WHEN schedule.due_at > now() OR meant.id = ANY (shard.in_hand) THEN now()
+            ELSE schedule.due_at + interval '1 microsecond'
+        END, attempts = 0
     FROM meant
     LEFT JOIN clued ON clued.shard = meant.shard AND clued.id = meant.id
     JOIN renewald.purchase ON purchase.shard = meant.shard AND purchase.id = meant.id
@@ -99,13 +103,13 @@ WITH heard AS (
       AND schedule.lane = meant.lane
       AND schedule.id = meant.id
       AND (purchase.state <> 'superseded' OR $2 = 'apple')
-      AND (schedule.due_at > now() OR meant.id = ANY (shard.in_hand))
+      AND (schedule.due_at > now() OR meant.id = ANY (shard.in_hand) OR clued.id IS NOT NULL)
       -- A check of the future was before the clock was set back.
       AND (schedule.checked_at IS NULL OR schedule.checked_at <= $4
           OR schedule.checked_at > now() OR clued.id IS NOT NULL)
       AND coalesce(schedule.problem, '') NOT LIKE 'set_aside:%'
       AND (free.shard IS NOT NULL OR NOT $10)
-    RETURNING 1
+    RETURNING schedule.due_at = now() AS is_new
 ), early AS MATERIALIZED (
     SELECT DISTINCT hint.lane, hint.digest FROM hint
     WHERE NOT EXISTS (SELECT 1 FROM found WHERE found.digest = hint.digest)
@@ -138,5 +142,5 @@ WITH heard AS (
     RETURNING 1
 )
 SELECT
-    (SELECT count(*) FROM heard) AS fresh, (SELECT count(*) FROM woken) AS woken,
+    (SELECT count(*) FROM heard) AS fresh, (SELECT count(*) FILTER (WHERE woken.is_new) FROM woken) AS woken,
     (SELECT count(*) FROM unclaimed) AS unclaimed

@@ -97,6 +97,8 @@ package struct CommitReport: Hashable, Sendable {
     package var committed: [Outcome] = []
     /// Claims that another has moved meanwhile: their answers are dropped.
     package var dropped: [Claim] = []
+    /// Those of them whose rows another session holds: not even their next check could be moved.
+    package var held: [Claim] = []
     /// Claims whose outcome the database refused to store; instead of it, why.
     package var refused: [Outcome] = []
     package var events: [Event] = []
@@ -120,6 +122,7 @@ package struct CommitReport: Hashable, Sendable {
     package static func += (whole: inout CommitReport, part: CommitReport) {
         whole.committed += part.committed
         whole.dropped += part.dropped
+        whole.held += part.held
         whole.refused += part.refused
         whole.events += part.events
         whole.trips += part.trips
