@@ -386,8 +386,12 @@ extension Stage {
 func outcome(
     _ claim: Claim, _ observation: Observation, _ shared: Policy.Shared
 ) -> Outcome {
+    outcome(claim, .verdict(observation), shared)
+}
+
+func outcome(_ claim: Claim, _ answer: Answer, _ shared: Policy.Shared) -> Outcome {
     var rules = Rules()
     rules.policy.shared = shared
     let moment = Moment(now: claim.claimedAt, jitter: 0.5)
-    return decide(claim, hearing: .verdict(observation), at: moment, under: rules)
+    return decide(claim, hearing: answer, at: moment, under: rules)
 }

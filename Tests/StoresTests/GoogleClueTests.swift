@@ -143,7 +143,7 @@ struct GoogleClueTests {
         ("PROCESSED", token, Duration.days(1), false), ("PROCESSED", token, .days(3), true),
         ("PROCESSED", token, nil, true), ("PROCESSED", "another", .days(3), false),
         ("PENDING_REFUND", token, .days(3), false), ("REFUNDED", token, .days(3), false),
-        ("REFUNDED", token, nil, false),
+        ("REFUNDED", token, nil, false), ("PARTIALLY_REFUNDED", token, nil, false),
     ])
     func weighsTheListOfVoidsAgainstTheOrder(
         _ state: String, _ owner: String, _ heardBefore: Duration?, _ isSettled: Bool

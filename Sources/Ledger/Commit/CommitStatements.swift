@@ -164,11 +164,13 @@ extension CommitBatch {
 
     /// After all that is written where the purchases are: they may be elsewhere then.
     var claimedStatement: PostgresStatement? {
-        let claims = outcomes.filter(\.isTurnedDown).map(\.claim)
+        let tried = outcomes.filter(\.isTurnedDown)
+        let claims = tried.map(\.claim)
         guard !claims.isEmpty else { return nil }
         return SQL.commitClaimed([
             "shard": .int16s(claims.map(\.shard)), "lane": .int32s(claims.map(\.lane)),
             "id": .int64s(claims.map(\.purchaseID)),
+            "to_last": .bools(tried.map { $0.rules.policy.shared == .move }),
         ])
     }
 

@@ -78,9 +78,13 @@ END $$;
 CREATE FUNCTION renewald.touch(of_shard int2, of_lane int4, of_id int8) RETURNS void
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
     AS $$
+DECLARE
+    began timestamptz := now();
 BEGIN
-    UPDATE renewald.schedule AS kept SET due_at = kept.due_at + interval '1 microsecond'
-        WHERE kept.shard = of_shard AND kept.lane = of_lane AND kept.id = of_id AND kept.due_at <= now();
+    -- The sum is the same in UTC, and there it depends on no zone.
+    UPDATE renewald.schedule AS kept
+        SET due_at = (kept.due_at AT TIME ZONE 'UTC' + interval '1 microsecond') AT TIME ZONE 'UTC'
+        WHERE kept.shard = of_shard AND kept.lane = of_lane AND kept.id = of_id AND kept.due_at <= began;
 END $$;
 COMMENT ON FUNCTION renewald.touch(int2, int4, int8) IS
     'Keeps a check that is under way from moving on what has just been changed.';
@@ -107,14 +111,19 @@ BEGIN
             AND heard_account IS NOT NULL;
 END $$;
 
--- Gives what its store has turned down to the one who claimed it last and named it otherwise, and has the store asked
--- with that. False where nobody did, or it was not turned down.
-CREATE FUNCTION renewald.hand_over_claimed(of_lane int4, of_shard int2, of_id int8) RETURNS boolean
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+-- Gives what its store has turned down to one who claims it and named it otherwise, and has the store asked with that:
+-- who claimed it first, or last where the last to claim a purchase is the one who has it. False where nobody did, or it
+-- was not turned down.
+CREATE FUNCTION renewald.hand_over_claimed(of_lane int4, of_shard int2, of_id int8, to_last boolean)
+    RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     claimed record;
+    old_user text;
+    other_user text;
 BEGIN
+    SELECT known.user_id INTO old_user FROM renewald.purchase AS known
+        WHERE known.shard = of_shard AND known.id = of_id;
     -- Who has named it in the same way has named nothing else.
     UPDATE renewald.claimant SET product = NULL, store_user_id = NULL
         FROM renewald.credential AS asked
@@ -130,20 +139,31 @@ BEGIN
         SELECT claimant.user_id, claimant.product, claimant.store_user_id FROM renewald.claimant
             WHERE claimant.shard = of_shard AND claimant.id = of_id AND claimant.copy_id IS NULL
                 AND coalesce(claimant.product, claimant.store_user_id) IS NOT NULL
-            ORDER BY claimant.claimed_at DESC, claimant.user_id
+            ORDER BY
+                CASE WHEN to_last THEN claimant.claimed_at END DESC,
+                CASE WHEN NOT to_last THEN claimant.claimed_at END, claimant.user_id
     LOOP
         IF renewald.hand_over_untried(
             of_lane, of_shard, of_id, claimed.user_id, claimed.product, claimed.store_user_id)
         THEN
+            IF NOT to_last THEN
+                -- The others still claim it, but for the one who had it.
+                SELECT claimant.user_id INTO other_user FROM renewald.claimant
+                    WHERE claimant.shard = renewald.shard_of(claimed.user_id) AND claimant.id = of_id
+                        AND claimant.copy_id IS NULL AND claimant.user_id <> old_user
+                    ORDER BY claimant.claimed_at DESC, claimant.user_id LIMIT 1;
+                UPDATE renewald.purchase AS known SET claimed_by = other_user
+                    WHERE known.shard = renewald.shard_of(claimed.user_id) AND known.id = of_id;
+            END IF;
             RETURN true;
         END IF;
     END LOOP;
     RETURN false;
 END $$;
-COMMENT ON FUNCTION renewald.hand_over_claimed(int4, int2, int8) IS
+COMMENT ON FUNCTION renewald.hand_over_claimed(int4, int2, int8, boolean) IS
     'Gives what its store has turned down to one who claims it and names it otherwise.';
-REVOKE ALL ON FUNCTION renewald.hand_over_claimed(int4, int2, int8) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION renewald.hand_over_claimed(int4, int2, int8) TO renewald_worker;
+REVOKE ALL ON FUNCTION renewald.hand_over_claimed(int4, int2, int8, boolean) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION renewald.hand_over_claimed(int4, int2, int8, boolean) TO renewald_worker;
 
 -- As before, but that only what was heard of the version before counts for the new one.
 CREATE OR REPLACE FUNCTION renewald.tell_from_now_on(of_shard int2, of_id int8, by_user text) RETURNS void

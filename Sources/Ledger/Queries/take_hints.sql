@@ -86,15 +86,18 @@ WITH heard AS (
     LEFT JOIN free ON free.shard = meant.shard AND meant.id = ANY (free.ids)
     WHERE $10 AND free.shard IS NULL
     ON CONFLICT DO NOTHING
+), clock AS MATERIALIZED (
+    SELECT now() AS now
 ), woken AS (
     -- Joined, not looked for in a condition: PostgreSQL tries conditions again where another session has changed the
     -- row meanwhile, and fails where they read a part that writes and has not been read to its end.
     UPDATE renewald.schedule
     SET due_at = CASE
-            WHEN schedule.due_at > now() OR meant.id = ANY (shard.in_hand) THEN now()
-            ELSE schedule.due_at + interval '1 microsecond'
+            WHEN schedule.due_at > clock.now OR meant.id = ANY (shard.in_hand) THEN clock.now
+            ELSE (schedule.due_at AT TIME ZONE 'UTC' + interval '1 microsecond') AT TIME ZONE 'UTC'
         END, attempts = 0
     FROM meant
+    CROSS JOIN clock
     LEFT JOIN clued ON clued.shard = meant.shard AND clued.id = meant.id
     JOIN renewald.purchase ON purchase.shard = meant.shard AND purchase.id = meant.id
     JOIN renewald.shard ON shard.shard = meant.shard
@@ -109,7 +112,7 @@ WITH heard AS (
           OR schedule.checked_at > now() OR clued.id IS NOT NULL)
       AND coalesce(schedule.problem, '') NOT LIKE 'set_aside:%'
       AND (free.shard IS NOT NULL OR NOT $10)
-    RETURNING schedule.due_at = now() AS is_new
+    RETURNING schedule.due_at = clock.now AS is_new
 ), early AS MATERIALIZED (
     SELECT DISTINCT hint.lane, hint.digest FROM hint
     WHERE NOT EXISTS (SELECT 1 FROM found WHERE found.digest = hint.digest)

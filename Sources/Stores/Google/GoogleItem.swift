@@ -47,6 +47,8 @@ struct GoogleItem: Hashable, Sendable {
 
     /// How far beyond the paid period Google moves an expiry at most while nothing is paid yet.
     static let renewalWindow = Duration.hours(48)
+    /// So long after the end of grace an answer may not show yet that it was moved on.
+    static let moveDelay = Duration.hours(1)
     /// An item that Google has left unrenewed for so long beside others is not in force.
     private static let forgottenAfter = Duration.days(30)
 

@@ -147,7 +147,7 @@ extension GoogleLegacySubscription {
     ) -> Bool {
         guard facts.access == .granted || facts.state == .grace, let paid = facts.paidThrough
         else { return false }
-        return expires > paid + .minutes(1) && proven - expires < .hours(1)
+        return expires > paid + .minutes(1) && proven - expires < GoogleItem.moveDelay
     }
 
     /// A declined order is named, too: in grace and on hold, and after these have run out.

@@ -25,7 +25,7 @@ extension GoogleStore {
         await client.transport.beforeExtraCall()
         for order in await orders(sought.sorted(), at: now) where sought.contains(order.id) {
             let clue = Clue.refund(of: order.id)
-            guard order.isRefunded else {
+            guard order.isRefunded, purchase.clues.contains(clue) else {
                 // The list of voids stands alone against the product and its order.
                 let isVoided = order.id == doubted || purchase.hasHeard(of: clue, longBefore: now)
                 if !renews, isVoided, order.isPaid, order.token == purchase.token {
