@@ -52,10 +52,10 @@ extension Logger.Message {
     }
 
     static func readsStall(_ error: LedgerError) -> Self {
-        "cannot read what is due, and checks nothing until it can: \(error.sentence)"
+        "cannot check what is due until the database lets it: \(error.sentence)"
     }
 
-    static let readsGoOn: Self = "what is due can be read again"
+    static let readsGoOn: Self = "what is due can be checked again"
 
     static func cannotLookAtShards(_ lane: Lane, _ error: LedgerError) -> Self {
         "\(lane.title): cannot look at its shards: \(error.sentence)"

@@ -147,6 +147,8 @@ struct QueueMachine {
     /// When the stretch that was reserved last ends, by the database's clock.
     var reservedUntil: Timestamp?
     var isReserving = false
+    /// Since when the database does not let calls be reserved.
+    var unreservedSince: Instant?
     var reserveAt: Instant
     /// When calls may follow the first one of this session: with its answer, or two seconds after
     /// its start; nil before it. It opens a connection, which takes longer than the row is left
@@ -249,6 +251,7 @@ extension QueueMachine {
             return isInSession ? [] : turnAllAway()
         case .reserved(let reservation, let calls, let sent, let answered):
             isReserving = false
+            unreservedSince = nil
             switch reservation {
             case .granted(let wait, let until):
                 permits?.reserve(
@@ -267,7 +270,9 @@ extension QueueMachine {
         case .reservationFailed(let isLasting):
             isReserving = false
             reserveAt = now + limits.poll
-            return isLasting && mode != .forever ? stop() : []
+            unreservedSince = unreservedSince ?? now
+            let isTooLong = unreservedSince.map { now - $0 > limits.patience } ?? false
+            return mode != .forever && (isLasting || isTooLong) ? stop() : []
         case .stop: return stop()
         }
     }

@@ -2,8 +2,9 @@ import Logging
 import Renewal
 import Synchronization
 
-/// Whether what is due can be read. The database may be there and let every other part of the work
-/// be done, as while another session holds a table: nothing is checked then, which is to be told.
+/// Whether what is due can be read, and calls for it be reserved. The database may be there and let
+/// every other part of the work be done, as while another session holds a table: nothing is checked
+/// then, which is to be told.
 final class StalledReads: Sendable {
     private struct State {
         var failing: [StandingFaults.Part: Failing] = [:]

@@ -31,7 +31,7 @@ final class StandingFaults: Sendable {
     @discardableResult
     func met(_ error: LedgerError, by part: Part) -> Bool {
         guard error.isLasting else {
-            if part.isReading { reads.failed(error, by: part) }
+            if part.isForChecks { reads.failed(error, by: part) }
             return false
         }
         let isNew = faults.withLock { faults in
@@ -47,7 +47,7 @@ final class StandingFaults: Sendable {
 
     /// The part of the work can be done.
     func ended(_ part: Part) {
-        if part.isReading { reads.ended(part) }
+        if part.isForChecks { reads.ended(part) }
         let isMended = faults.withLock { faults in
             guard let error = faults.removeValue(forKey: part) else { return false }
             return !faults.values.contains(error)
@@ -60,7 +60,7 @@ final class StandingFaults: Sendable {
     /// It is not tried any more.
     func forget(_ part: Part) {
         faults.withLock { $0[part] = nil }
-        if part.isReading { reads.ended(part) }
+        if part.isForChecks { reads.ended(part) }
     }
 
     /// One of those that last, or in the way of which nothing could be read, for who ends with it.
@@ -68,10 +68,10 @@ final class StandingFaults: Sendable {
 }
 
 extension StandingFaults.Part {
-    /// Whether it reads what is due.
-    fileprivate var isReading: Bool {
+    /// Whether nothing of an app is checked without it.
+    fileprivate var isForChecks: Bool {
         switch self {
-        case .look, .queue: true
+        case .look, .queue, .quota: true
         default: false
         }
     }

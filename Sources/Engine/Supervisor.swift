@@ -66,6 +66,7 @@ final class Supervisor: Sendable {
         for (number, runner) in gone {
             await runner.stop()
             faults.forget(.queue(number))
+            faults.forget(.quota(runner.lane.app))
         }
         if mode == .forever {
             if state.withLock({ $0.watch.hasUnknown }) { lookEvent.signal() }

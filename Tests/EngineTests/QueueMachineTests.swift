@@ -316,6 +316,17 @@ import Testing
         #expect(actions.contains(.end))
     }
 
+    /// Another session holds the row of its calls.
+    @Test func onePassBearsOnlyForAWhileThatNoCallsCanBeReserved() {
+        var (machine, _) = filled(1, .onePass(limit: nil), interval: .milliseconds(100))
+        for second in 0...30 {
+            _ = machine.on(.reservationFailed(isLasting: false), at: at(.seconds(second)))
+            #expect(machine.isInSession)
+        }
+        let actions = machine.on(.reservationFailed(isLasting: false), at: at(.seconds(31)))
+        #expect(actions.contains(.end))
+    }
+
     @Test func onePassLeavesToTheNextWhatBecomesDueMeanwhile() {
         var (machine, _) = filled(1, .onePass(limit: nil))
         let later = world.makeClaim(dueIn: .hours(2))

@@ -25,7 +25,7 @@ import Testing
         reads.ended(.queue(1))
         #expect(log.lines.count == 1)
         reads.ended(.queue(2))
-        #expect(log.lines.last == "what is due can be read again")
+        #expect(log.lines.last == "what is due can be checked again")
         #expect(log.lines.count == 2)
     }
 
@@ -38,7 +38,7 @@ import Testing
         }
         #expect(log.lines.count == 1)
         faults.forget(.queue(3))
-        #expect(log.lines.last == "what is due can be read again")
+        #expect(log.lines.last == "what is due can be checked again")
     }
 
     /// Then it is the leases that cannot be kept, which has been told.

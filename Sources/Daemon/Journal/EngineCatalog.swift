@@ -77,13 +77,13 @@ extension CatalogEntry {
 
         Check PostgreSQL.
         == reads_stall c744c4502fa947b8a326ed00e4233743
-        What is due cannot be read
+        What is due cannot be checked
         The database lets other work be done, and not this: as a rule another session holds a
-        table. No purchase is checked meanwhile, and nothing is lost.
+        table, or the row of an app's calls. Nothing is lost meanwhile.
 
         Look in pg_stat_activity for who holds it: a migration, or a session that was left open.
         == reads_go_on 3bf9a64cee20432ea0349462fb7457e6
-        What is due can be read again
+        What is due can be checked again
         Checks go on with what is due by now.
 
         No action needed.

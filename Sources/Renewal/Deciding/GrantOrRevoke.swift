@@ -163,7 +163,11 @@ extension Judgement {
                 state: .refunded, givesAccess: false, loss: .refunded, at: endOfRefunded(at: at),
                 rule: "refunded, and the paid period has run out")
         }
-        let loss = cause.reason
+        // The answer does not tell, and it was known that nothing would be renewed.
+        let isUserEnded =
+            cause == .periodEnded && observation.willRenew == nil && known.state == .active
+            && known.willRenew == false
+        let loss = isUserEnded ? .cancelled : cause.reason
         let lenient = loss == .expired || loss == .cancelled
         let end = min(at ?? facts.expiresAt ?? moment.now, moment.now)
         if lenient, policy.leniency > .zero, known.access == .granted,

@@ -62,7 +62,7 @@ extension AppleEnquiry {
         let environment = reader.environment
         switch found {
         case .own(let subscription):
-            return try subscription.forgettingRenewal(olderThan: facts.statedAt)
+            return try subscription.forgettingRenewal(olderThan: facts)
                 .reading(in: environment)
         case .seats(let seats, let own):
             var reading = try reader.subscription(1, seats.paid, own.renewal)

@@ -7,6 +7,8 @@ struct AppleSubscription: Sendable {
     @Boxed var renewal: AppleRenewal?
     /// Of the answer, or of the transaction's signature.
     let time: AppleTime
+    /// The end of grace, where the renewal that tells it is too old to be listened to.
+    var knownGrace: Timestamp?
 }
 
 /// What a subscription comes to in our words. Which one of an answer counts is in
@@ -63,13 +65,16 @@ extension AppleSubscription {
     }
 
     /// Without a renewal that is older than what is known already: each of the two signed parts
-    /// has an age of its own (rule 11).
-    func forgettingRenewal(olderThan known: Timestamp?) -> AppleSubscription {
-        guard let known, let told = renewal?.signedDate,
+    /// has an age of its own (rule 11). Of the same period, what is known of grace stays.
+    func forgettingRenewal(olderThan facts: Facts) -> AppleSubscription {
+        guard let known = facts.statedAt, let told = renewal?.signedDate,
             let signed = Timestamp(millisecondsSinceEpoch: told), signed + Self.sameAnswer < known
         else { return self }
         var copy = self
         copy.renewal = nil
+        if facts.state == .grace, facts.period == transaction.period {
+            copy.knownGrace = facts.expiresAt
+        }
         return copy
     }
 
@@ -218,9 +223,11 @@ private struct Dates {
         purchased = try window.date(
             milliseconds: transaction.purchaseDate ?? transaction.originalPurchaseDate,
             field: "\(outer).purchaseDate")
-        grace = try window.date(
-            milliseconds: subscription.renewal?.gracePeriodExpiresDate,
-            field: "signedRenewalInfo.gracePeriodExpiresDate")
+        grace =
+            try window.date(
+                milliseconds: subscription.renewal?.gracePeriodExpiresDate,
+                field: "signedRenewalInfo.gracePeriodExpiresDate")
+            ?? subscription.knownGrace
         // The transaction is what access hangs on: a renewal that is newer makes it no newer.
         let signed = transaction.signedDate ?? subscription.renewal?.signedDate
         stated =
