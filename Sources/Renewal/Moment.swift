@@ -93,6 +93,18 @@ extension Moment {
     }
 }
 
+extension Moment {
+    /// What is wrong with the time where that may change an outcome: the clocks differ, or it is
+    /// over by the database's and the store does not tell the time that would prove it.
+    func problem(of outcome: Outcome) -> Problem? {
+        if let problem { return problem }
+        guard storeNow == nil, outcome.isVerdict, outcome.facts.access == .granted,
+            let end = outcome.claim.latestEnd(by: outcome.facts), end <= now
+        else { return nil }
+        return Problem(.clock, "the store's answers do not tell the time, which proves no end")
+    }
+}
+
 extension Claim {
     /// The moment at which something was heard, so long after the claim was read.
     package func moment(

@@ -18,7 +18,7 @@ extension DecisionTable {
         # An answer that does not say its time ends no refunded period | active 30 \
         | policy refund=period_end
         25      refunded 25            refunded  granted  refunded             pro 30  5d
-        40      refunded 25 undated    refunded  granted  -                    pro 30  15m
+        40      refunded 25 undated    refunded  granted  !clock               pro 30  15m
         # A replaced link waits by the store's clock for what began by it | active 30
         10      replaced 10            active   granted  -                     pro 30  1h
         10+90m  replaced 10 ahead=60m  active   granted  !clock                pro 30  30m
@@ -29,7 +29,7 @@ extension DecisionTable {
         32+61m  active bought=2 ahead=60m  expired  none  -expired !clock       -       1d
         # No duration ends by our clock alone | new product=pass30
         2       active bought=2         active   granted  +purchased            pro 32  7d
-        40      active bought=2 undated  active  granted  -                     pro 32  6h
+        40      active bought=2 undated  active  granted  !clock                pro 32  6h
         # A period that runs by the store's clock is not left open, however far the database is ahead \
         | active 30 amazon vain=1 asked=34+23h
         35     active 30 ahead=8d      active   granted  !clock                pro 30  1d20h

@@ -68,9 +68,11 @@ extension CatalogEntry {
         == problem_clock 3f9d2c61a7e84b05b1c8e6d47a90f2ce
         The database's clock and a store's differ
         The database's time and the time in the answers of @RENEWALD_STORE@ differ by more than a
-        minute. Nobody loses access early: the earlier of the two counts.
+        minute. Nobody loses access early: the earlier of the two counts. Or its answers tell no
+        time at all, and nothing ends by them.
 
-        Let the database server follow a time server, for example with chrony.
+        Let the database server follow a time server, for example with chrony. Look for a proxy
+        that takes the header Date out.
         == problem_set_aside e7e867766bd77384f0afb1e64f64326b
         A purchase was set aside: it cannot be checked
         Either its row in the database cannot be read (the line names the column), or the process

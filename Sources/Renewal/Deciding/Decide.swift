@@ -17,7 +17,7 @@ package func decide(
     }
     outcome.endBaseline()
     // What is graver is told first; the verdict stands.
-    outcome.schedule.problem = outcome.schedule.problem ?? moment.problem
+    outcome.schedule.problem = outcome.schedule.problem ?? moment.problem(of: outcome)
     outcome.schedule.bound(rules.longestWait, at: moment)
     return outcome
 }
