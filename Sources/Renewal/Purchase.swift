@@ -12,7 +12,7 @@ package struct Purchase: Hashable, Sendable {
     /// Another user has handed in the same token.
     package let isClaimedByOthers: Bool
     /// The other user who has handed it in since, where that is not settled yet.
-    package let claimant: UserID?
+    package private(set) var claimant: UserID?
     package internal(set) var facts: Facts
     /// When the claimant has handed it in. Read with a claim only.
     package var claimedAt: Timestamp?
@@ -42,6 +42,16 @@ package struct Purchase: Hashable, Sendable {
         self.isClaimedByOthers = isClaimedByOthers
         self.claimant = claimant
         self.facts = facts
+    }
+
+    /// Leaves out a claimant who is none of those who may claim it.
+    ///
+    /// - Parameters:
+    ///   - claimants: those who may, as many as were read.
+    ///   - limit: so many are read at most.
+    package mutating func forgetClaimant(unlessAmong claimants: [UserID], limit: Int) {
+        guard let claimant, claimants.count < limit, !claimants.contains(claimant) else { return }
+        self.claimant = nil
     }
 
     /// The same purchase in the hands of the user who has claimed it.

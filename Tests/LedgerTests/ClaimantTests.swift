@@ -220,6 +220,35 @@ import Testing
         #expect(try await stage.broken() == [])
     }
 
+    /// A receipt belongs to one Amazon user: who names another one has no part in what was found,
+    /// whatever the policy.
+    @Test(arguments: [Policy.Shared.keep, .move, .allow])
+    func whoNamesAnotherAmazonUserClaimsNothing(_ shared: Policy.Shared) async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        func submit(_ user: String, _ storeUser: String) async throws {
+            try await stage.submit(user, "receipt", store: "amazon", storeUser: storeUser)
+        }
+        try await submit("ann", "hers")
+        #expect(try await check(stage, lease, shared) == ["ann grant purchased"])
+        try await submit("bob", "his")
+        #expect(try await check(stage, lease, shared).isEmpty)
+        try await submit("cid", "hers")
+        let told = try await check(stage, lease, shared)
+        let expected =
+            switch shared {
+            case .keep: ["ann notice shared_receipt"]
+            case .move: ["ann revoke transferred", "cid grant transferred"]
+            case .allow: [String]()
+            }
+        #expect(told == expected)
+        if shared == .allow {
+            #expect(try await check(stage, lease, shared) == ["cid grant purchased"])
+        }
+        #expect(try await stage.list("SELECT renewald.has('bob', 'pro')::text") == ["false"])
+        #expect(try await stage.broken() == [])
+    }
+
     /// Version 1 of Google's turns a token down that is asked about as another product.
     @Test func whoHasNamedTheProductRightlyHasItOnceItIsTurnedDown() async throws {
         let stage = try await Stage()

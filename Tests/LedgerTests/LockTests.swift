@@ -8,14 +8,6 @@ import Testing
 @Suite(.serialized) struct LockTests {
     private static let others = (0..<40).map { "user \($0)" }
 
-    /// A worker's ledger that waits for locks only shortly.
-    private func hasty(_ stage: Stage) -> PostgresLedger {
-        var settings = PostgresSettings(
-            conninfo: stage.conninfo, applicationName: "ledger", statementTimeout: .seconds(60))
-        settings.lockLimit = .milliseconds(200)
-        return PostgresLedger(settings)
-    }
-
     /// Ann's purchase in force, which bob has claimed; and a purchase of each of the others, due.
     private func claimed(_ stage: Stage, _ lease: Lease) async throws {
         try await stage.submit("ann", "token")
@@ -38,7 +30,7 @@ import Testing
         try await claimed(stage, lease)
         let backend = stage.session("backend")
         try await backend.script("BEGIN; \(sql)")
-        let ledger = hasty(stage)
+        let ledger = stage.hastyLedger()
         let claims = try await stage.due(lease)
         #expect(claims.count == Self.others.count + 1)
         let report = try await ledger.commit(
@@ -77,37 +69,6 @@ import Testing
         await ledger.close()
     }
 
-    /// A backend that has submitted a purchase again, or for another user, and leaves its transaction
-    /// open: not even the next check of that one can be moved.
-    @Test(arguments: ["ann", "bob"])
-    func whatIsHeldAltogetherIsToldAndHoldsUpNobodyElse(_ user: String) async throws {
-        let stage = try await Stage()
-        let lease = try await stage.settled(["ann"])
-        try await stage.beside.script(
-            """
-            UPDATE renewald.schedule
-            SET due_at = now() + interval '1 hour', checked_at = now() - interval '1 hour';
-            UPDATE renewald.purchase SET expires_at = now() - interval '1 hour'
-            """)
-        let other = try await stage.submit("cid", "other")
-        let backend = stage.session("backend")
-        try await backend.script("BEGIN")
-        try await stage.submit(user, "token of ann", on: backend)
-        try await stage.beside.script("SELECT 1")
-        let ledger = hasty(stage)
-        let claims = try await stage.ledger.claims(ofUser: "ann") + stage.due(lease)
-        #expect(claims.map(\.purchase.id).contains(other) && claims.count == 2)
-        let report = try await ledger.commit(
-            claims.map { outcome($0, inForce($0, period: 3)) }, under: lease, at: claims.latest)
-        #expect(report.committed.map(\.claim.purchase.userID) == ["cid"])
-        #expect(report.dropped.map(\.purchase.userID) == ["ann"])
-        #expect(report.held == report.dropped)
-        try await backend.script("ROLLBACK")
-        #expect(try await stage.broken() == [])
-        await backend.close()
-        await ledger.close()
-    }
-
     /// The row of another purchase of the user, which a newer link takes over.
     @Test func aPurchaseThatIsTakenOverAndHeldHoldsUpNobodyElse() async throws {
         let stage = try await Stage()
@@ -121,7 +82,7 @@ import Testing
         let backend = stage.session("backend")
         try await backend.script(
             "BEGIN; SELECT FROM renewald.purchase WHERE id = \(old) FOR UPDATE")
-        let ledger = hasty(stage)
+        let ledger = stage.hastyLedger()
         func commit() async throws -> CommitReport {
             let claims = try await stage.due(lease)
             let outcomes = claims.map { claim in
@@ -159,7 +120,7 @@ import Testing
             WHERE id = \(claims[0].purchase.id) FOR UPDATE
             """)
         try await stage.endAllLeases()
-        let ledger = hasty(stage)
+        let ledger = stage.hastyLedger()
         let taken = try await ledger.takeShards(.random(), limit: 256, lease: .seconds(3600))
         #expect(taken.count == 256)
         #expect(Set(taken.flatMap(\.suspects)) == Set(claims.map(\.purchase.id)))
@@ -200,19 +161,16 @@ import Testing
         let claims = try await stage.claims(of: owners, lease)
         _ = try await stage.ledger.commit(
             claims.map { outcome($0, inForce($0), .move) }, under: lease, at: claims.latest)
-        for owner in owners { try await stage.submit("heir of \(owner)", "token of \(owner)") }
+        try await stage.makeAllDue()
         let backend = stage.session("backend")
-        try await backend.script("BEGIN")
-        for owner in owners.filter({ $0.utf8.last.map { $0 % 2 == 0 } ?? false }) {
-            try await backend.script(
-                """
-                INSERT INTO renewald.account (shard, user_id)
-                VALUES (renewald.shard_of('heir of \(owner)'), 'heir of \(owner)')
-                """)
-        }
-        let ledger = hasty(stage)
+        try await backend.script(
+            """
+            BEGIN; SELECT FROM renewald.entitlement
+            WHERE right(user_id, 1) IN ('0', '2', '4', '6', '8') FOR UPDATE
+            """)
+        let ledger = stage.hastyLedger()
         let again = try await stage.due(lease)
-        let outcomes = again.map { outcome($0, inForce($0), .move) }
+        let outcomes = again.map { outcome($0, inForce($0, period: 2), .move) }
         let before = try await stage.number("SELECT count(*) FROM renewald.events")
         let report = try await ledger.commit(outcomes, under: lease, at: again.latest)
         let stored = try await stage.number("SELECT count(*) FROM renewald.events") - before
@@ -246,7 +204,7 @@ import Testing
         let outcomes = claims.map { outcome($0, inForce($0)) }
         let backend = stage.session("backend")
         try await backend.script("BEGIN; LOCK TABLE \(table)")
-        let ledger = hasty(stage)
+        let ledger = stage.hastyLedger()
         let began = ContinuousClock.now
         // Where the schedule can be written, the next checks of those that were tried are moved.
         var fault: LedgerError?
@@ -340,7 +298,7 @@ import Testing
             BEGIN; SELECT FROM renewald.schedule
             WHERE shard = \(claims[0].shard) AND id = \(claims[0].purchase.id) FOR UPDATE
             """)
-        let ledger = hasty(stage)
+        let ledger = stage.hastyLedger()
         let report = try await hear(
             [("1", "token of ann", .refund(of: "GPA.1")), ("2", "token of bob", nil)], ledger)
         #expect(report == HintReport(fresh: 2, woken: 1, unclaimed: 0))
@@ -366,7 +324,7 @@ import Testing
         let claims = try await stage.claims(of: ["bob"], lease)
         _ = try await stage.ledger.commit(
             claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
-        let ledger = hasty(stage)
+        let ledger = stage.hastyLedger()
         _ = try await hear([("1", "early", .refund(of: "GPA.1"))], ledger)
         let backend = stage.session("backend")
         try await backend.script(

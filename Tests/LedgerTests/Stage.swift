@@ -126,6 +126,14 @@ extension Stage {
                 ], isReadOnly: false))[0].int64(0)
     }
 
+    /// A worker's ledger that waits for locks only shortly.
+    func hastyLedger() -> PostgresLedger {
+        var settings = PostgresSettings(
+            conninfo: conninfo, applicationName: "ledger", statementTimeout: .seconds(60))
+        settings.lockLimit = .milliseconds(200)
+        return PostgresLedger(settings)
+    }
+
     /// Leases all shards, with one purchase of each user, in force and not due.
     func settled(_ users: [String]) async throws -> Lease {
         let lease = try await takeAll()

@@ -173,6 +173,30 @@ struct GoogleClueTests {
         #expect(world.calls.count == 2)
     }
 
+    /// What was given back and reads as in force again: an older copy says so, too.
+    @Test(arguments: [
+        ("REFUNDED", token, false), ("PROCESSED", token, true), ("REFUNDED", "another", true),
+        ("PARTIALLY_REFUNDED", token, true),
+    ])
+    func asksTheOrderWhetherARefundWasReversed(
+        _ state: String, _ owner: String, _ isBelieved: Bool
+    ) async throws {
+        let order: OrderID = "GPA.3344-7000"
+        let bought = purchase(.google, token: Self.token, state: .refunded, access: .none) {
+            ($0.kind, $0.orderID, $0.originalID) = (.nonConsumable, order, order)
+        }
+        let world = GoogleFixture.world { request in
+            guard request.url.contains("/orders/") else { return .json(GoogleProductTests.base) }
+            return .json(
+                #"{"orderId":"\#(order)","purchaseToken":"\#(owner)","state":"\#(state)"}"#)
+        }
+        let store = try GoogleFixture.store(world, kinds: ["plus": .nonConsumable])
+        let answer = await store.ask(bought, at: GoogleFixture.now)
+        let isVerdict = if case .verdict = answer { true } else { false }
+        #expect(isVerdict == isBelieved, "\(summary(answer))")
+        #expect(world.calls.count == 2)
+    }
+
     /// How much of an order went back, whatever the shape in which it is told.
     @Test(arguments: [
         (

@@ -32,6 +32,7 @@ extension PostgresRow {
         var purchase = try purchase(of: app, seals)
         purchase.claimedAt = try optionalInstant("handed_in_at")
         purchase.claimants = try texts("claimants")
+        purchase.forgetClaimant(unlessAmong: purchase.claimants, limit: Self.claimantLimit)
         for (text, heardAt) in zip(try texts("clues"), try optionalInt64s("clue_times")) {
             guard let clue = Clue(text: text), let heardAt else { continue }
             purchase.clues.insert(clue)
@@ -51,6 +52,9 @@ extension PostgresRow {
         }
         return claim
     }
+
+    /// How many `claim_columns.sql` reads.
+    private static let claimantLimit = 200
 
     func instant(_ column: String) throws(PostgresError) -> Timestamp {
         Timestamp(microsecondsSinceEpoch: try timestamp(column))

@@ -232,7 +232,7 @@ extension CommitBatch {
 extension Outcome {
     /// Whether another user claims what its store does not know as its owner has named it.
     fileprivate var isTurnedDown: Bool {
-        !claim.purchase.claimants.isEmpty && facts.environment == nil && facts.access == .none
+        claim.purchase.isClaimedByOthers && facts.environment == nil && facts.access == .none
             && (facts.state == .invalid || schedule.problem?.code == .rejected)
     }
 

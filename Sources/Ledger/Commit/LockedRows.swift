@@ -11,6 +11,11 @@ struct LockWaits {
     private var blockedFirst = 0
     private var hasStored = false
 
+    /// Whether it is time to leave those alone that concern other users too.
+    var isLong: Bool { count > Self.searchLimit }
+
+    /// Enough to find one outcome in a batch of some ten.
+    private static let searchLimit = 4
     /// Enough to find one outcome in a batch of some thousand.
     private static let limit = 16
     /// So many outcomes of a batch show whether it is a table that is held.
@@ -43,6 +48,10 @@ struct LockWaits {
         let suspects = outcomes.filter(\.hasWaitedForRows)
         guard suspects.isEmpty || suspects.count == outcomes.count else {
             return [outcomes.filter { !$0.hasWaitedForRows }, suspects]
+        }
+        let own = outcomes.filter { !$0.mayConcernOthers }
+        guard own.isEmpty || own.count == outcomes.count else {
+            return [own, outcomes.filter(\.mayConcernOthers)]
         }
         guard !hasStored, outcomes.count > Self.probeCount else { return halves(of: outcomes) }
         let changes = outcomes.indices.filter { outcomes[$0].isChange }
@@ -85,6 +94,14 @@ extension PostgresLedger {
                 report.leave(claim)
                 isAnotherBatch = true
             }
+        }
+        // A backend that submits for many leaves its transaction open: what its users are to get
+        // waits, and nobody else.
+        if !isAnotherBatch, waits.isLong, outcomes.count > 1,
+            outcomes.allSatisfy({ $0.mayConcernOthers && !$0.waitsForRows })
+        {
+            let later = outcomes.map { $0.waiting(at: now, Outcome.rowsAreHeld) }
+            return try await commit(later, under: lease, at: now, into: &report, &waits)
         }
         let parts = isAnotherBatch ? [rest] : waits.parts(of: outcomes)
         if parts.count == 1, !isAnotherBatch, let outcome = outcomes.first {
@@ -145,6 +162,13 @@ extension Outcome {
 
     /// Only its next check is moved, because of a lock.
     fileprivate var waitsForRows: Bool { schedule.problem == Self.rowsAreHeld }
+
+    /// Whether rows of other users may be written with it, and not only those of its own.
+    fileprivate var mayConcernOthers: Bool {
+        guard !waitsForRows, let change else { return false }
+        return claim.purchase.isClaimedByOthers || change.predecessorToken != nil
+            || change.olderLink != nil
+    }
 
     /// The same was so the last time.
     fileprivate var hasWaitedForRows: Bool {

@@ -10,6 +10,8 @@ due.shard, due.lane, due.due_at, due.id, due.attempts, due.crashes, due.checked_
     CASE WHEN purchase.claimed_by_others THEN ARRAY(
         SELECT claimant.user_id FROM renewald.claimant
         WHERE claimant.shard = due.shard AND claimant.id = due.id AND claimant.copy_id IS NULL
+          -- A receipt of Amazon's belongs to one Amazon user: who names another one claims nothing of it.
+          AND coalesce(claimant.store_user_id = credential.store_user_id, true)
         ORDER BY claimant.claimed_at DESC, claimant.user_id
         LIMIT 200)
     ELSE '{}' END AS claimants,

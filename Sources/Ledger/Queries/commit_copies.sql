@@ -9,7 +9,9 @@ WITH shared AS MATERIALIZED (
         renewald.shard_of(claimant.user_id) AS new_shard
     FROM shared
     JOIN renewald.claimant ON claimant.shard = shared.shard AND claimant.id = shared.id
+    JOIN renewald.credential AS asked ON asked.shard = shared.shard AND asked.id = shared.id
     WHERE claimant.copy_id IS NULL
+      AND coalesce(claimant.store_user_id = asked.store_user_id, true)
 ), copy AS MATERIALIZED (
     SELECT claimed.*, nextval('renewald.purchase_id') AS new_id
     FROM claimed

@@ -6,7 +6,10 @@ package func decide(
     _ claim: Claim, hearing answer: Answer, at moment: Moment, under rules: Rules,
     isReleasing: Bool = false
 ) -> Outcome {
-    var outcome = Deciding(claim: claim.judged, moment: moment, rules: rules).outcome(of: answer)
+    let deciding = Deciding(
+        claim: claim.judged, moment: moment, rules: rules,
+        isHeld: claim.purchase.facts.heldSince != nil)
+    var outcome = deciding.outcome(of: answer)
     if let since = claim.purchase.facts.heldSince {
         let isSecond =
             rules.policy.breaker.release == .confirmed
@@ -27,6 +30,8 @@ private struct Deciding {
     let claim: Claim
     let moment: Moment
     let rules: Rules
+    /// A revocation that was decided before waits.
+    let isHeld: Bool
 
     private var known: Facts { claim.purchase.facts }
 
@@ -67,16 +72,23 @@ private struct Deciding {
         if isForeign, known.environment == .production || !observation.givesAccess {
             return foreignEnvironment()
         }
-        if isContested, !isSecondOpinion(.unproven) {
+        let isDoubtful = isContested || age.isOverBeforeItWasSeen && !isHeld
+        if isDoubtful, !isSecondOpinion(.unproven) {
             return doubted(.unproven, problem: Doubt.unproven.problem)
         }
         return Judgement(of: claim, hearing: observation, at: moment, under: rules).outcome()
     }
 
+    /// So many times an older answer is no more than a copy that lags behind: for some two days.
+    private static let copyLimit = 100
+
     /// Rule 11: an answer older than the one already used changes nothing; ask again soon.
     private func dropped() -> Outcome {
-        unjudged(
-            unchanged, after: retryDelay(attempts: claim.attempts + 1, jitter: moment.jitter),
+        let soon = retryDelay(attempts: claim.attempts + 1, jitter: moment.jitter)
+        // A copy that lags behind is so for hours, not for weeks.
+        let isLate = claim.attempts >= Self.copyLimit
+        return unjudged(
+            unchanged, after: isLate ? .days(1) * (0.9 + 0.2 * moment.jitter) : soon,
             rule: "the answer is older than the one already used")
     }
 

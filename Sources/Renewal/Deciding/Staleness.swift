@@ -113,6 +113,17 @@ struct Age {
         return isReopenedWithoutAPeriod || isFromBeforeItStopped || isAnEarlierPeriod
     }
 
+    /// Whether it was in force a day or longer after the end that is named now. Where the store
+    /// neither dates what it says nor names periods, that is an older copy, or what it learned
+    /// late: not believed by itself.
+    var isOverBeforeItWasSeen: Bool {
+        guard claim.purchase.app.store.traits.namesPeriodsByEnd, facts.access == .granted,
+            [.active, .grace].contains(facts.state), facts.doubt?.doubt != .replaced,
+            let end = observation.status.endedAt, let checkedAt = claim.checkedAt
+        else { return false }
+        return end < checkedAt - .days(1)
+    }
+
     /// What was stored from further in the future than this silences nothing. A database whose
     /// clock is behind, and an answer that tells an old time, make no nonsense of what is known.
     private static let clockLimit = Duration.days(1)

@@ -104,7 +104,8 @@ package struct AmazonStore: Sendable {
                 guard observation.givesAccess else { throw .malformed(field: "productType") }
                 return observation.asSubstitute()
             }
-            return .verdict(observation)
+            return isReasonPending(receipt, observation, of: purchase.facts)
+                ? observation.asContested() : .verdict(observation)
         case .gone: return .doubt(.noLongerValid)
         case .unknownReceipt:
             throw .rejected(
@@ -112,5 +113,15 @@ package struct AmazonStore: Sendable {
                     + "Compatibility SDK are not supported")
         case .failed(let failure): throw failure
         }
+    }
+
+    /// Whether Amazon fills in later why it cut a term short: it may have been replaced.
+    private func isReasonPending(
+        _ receipt: AmazonReceipt, _ observation: Observation, of facts: Facts
+    ) -> Bool {
+        guard observation.kind == .autoRenewable, case .refunded = observation.status else {
+            return false
+        }
+        return receipt.cancelReason == 0 && facts.access == .granted
     }
 }

@@ -48,6 +48,23 @@ extension GoogleStore {
         }
     }
 
+    /// What was given back and reads as in force again may be an older copy: its order tells.
+    ///
+    /// - Throws: `.mismatch` where the order still reads as given back.
+    func requireReversal(
+        in observation: Observation, of purchase: Purchase, at now: Timestamp
+    ) async throws(StoreFailure) {
+        let facts = purchase.facts
+        guard facts.state == .refunded, facts.access == .none, facts.voidedOrder == nil,
+            observation.isInForce, let known = facts.orderID, observation.orderID == known
+        else { return }
+        await client.transport.beforeExtraCall()
+        guard let order = try? await order(known, at: now), order.token == purchase.token,
+            order.state == "REFUNDED"
+        else { return }
+        throw .mismatch(what: "time, before it was refunded")
+    }
+
     /// Those that there was a usable answer about. One unknown id fails the whole call: they are
     /// asked about one by one then.
     private func orders(_ ids: [OrderID], at now: Timestamp) async -> [GoogleOrder] {

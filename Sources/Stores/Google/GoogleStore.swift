@@ -63,6 +63,7 @@ package struct GoogleStore: Sendable {
                 return .verdict(observation)
             }
             let whose = try await whose(reading, of: purchase, at: now)
+            try await requireReversal(in: observation, of: purchase, at: now)
             await noteRefunds(of: purchase, with: reading.orders, in: &observation, at: now)
             await notePause(of: purchase, asking: question, in: &observation, at: now)
             switch whose {
