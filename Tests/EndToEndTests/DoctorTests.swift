@@ -147,6 +147,10 @@ struct DoctorTests {
         try await onStage(database: direct) { stage in
             let follower = direct.replacingOccurrences(
                 of: primary.socketDirectory, with: standby.socketDirectory)
+            // It follows with the schema, a moment later.
+            let written = try await stage.value("SELECT pg_current_wal_lsn()")
+            let hasCome = "SELECT bool_and(replay_lsn >= '\(written)') FROM pg_stat_replication"
+            try await stage.wait { try await stage.value(hasCome) == "true" }
             try stage.useDatabase(follower)
             let ended = try await stage.renewald("doctor")
             #expect(ended.exit == .code(69))

@@ -96,9 +96,10 @@ package struct CheckJSON: JSONObject {
 }
 
 extension Claim {
-    /// Instead of a rule of judgement, where a check has found it moved in each round.
+    /// Instead of a rule of judgement, where a check has found it moved in each round, by a worker
+    /// or a backend, or held by one.
     package var contestedRule: String {
-        "another worker changed it each time; nothing was written: run check again"
+        "another session changed or held it each time; nothing was written: run check again"
     }
 
     /// The same, where the database took only a part of the user's purchases.
