@@ -210,9 +210,8 @@ import Testing
             heard += try await asked()
         }
         #expect(heard == turns)
-        let notice = shared == .keep ? ["bob notice shared_receipt"] : []
-        let told = try await check(stage, lease, shared)
-        #expect(told.sorted() == ["bob grant purchased"] + notice)
+        // All others have named it wrongly: they claim nothing of it.
+        #expect(try await check(stage, lease, shared) == ["bob grant purchased"])
         try await stage.makeAllDue()
         #expect(try await check(stage, lease, shared).isEmpty)
         try await hear(.rejected(reason: "status 497"))
@@ -246,6 +245,26 @@ import Testing
             #expect(try await check(stage, lease, shared) == ["cid grant purchased"])
         }
         #expect(try await stage.list("SELECT renewald.has('bob', 'pro')::text") == ["false"])
+        #expect(try await stage.broken() == [])
+    }
+
+    /// Nor do they take the place of somebody who claims it rightly.
+    @Test(arguments: [true, false])
+    func whoNamesAnotherAmazonUserHidesNoClaim(_ isFound: Bool) async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        func submit(_ user: String, _ storeUser: String) async throws {
+            try await stage.submit(user, "receipt", store: "amazon", storeUser: storeUser)
+        }
+        try await submit("ann", "hers")
+        if isFound { try await check(stage, lease, .move) }
+        try await submit("cid", "hers")
+        for _ in 0..<2 { try await submit("bob", "his") }
+        let told = try await check(stage, lease, .move)
+        #expect(
+            told
+                == (isFound
+                    ? ["ann revoke transferred", "cid grant transferred"] : ["cid grant purchased"]))
         #expect(try await stage.broken() == [])
     }
 

@@ -57,7 +57,7 @@ import Testing
         "v0024_keep_what_was_heard.sql":
             "529c05c577a0377962f804a1c627e931223912c83691316dd050f43de610cafc",
         "v0025_keep_what_is_claimed.sql":
-            "b41801fdb4309b5f3ab23fed3bf68a73f56905d8826b1bffd81575f7af7374aa",
+            "e867da1d4fe0bbb456cc415ab022e4e6978939f7ecdedad3c98c6bcebe7da571",
     ]
 
     private static let folder = URL(filePath: #filePath)

@@ -2,7 +2,8 @@
 -- it wrongly, and the store has not said so yet.
 ALTER TABLE renewald.claimant ADD COLUMN product text, ADD COLUMN store_user_id text;
 COMMENT ON COLUMN renewald.claimant.product IS 'As this user has submitted it; null where they named none.';
-COMMENT ON COLUMN renewald.claimant.store_user_id IS 'As this user has submitted it; null where they named none.';
+COMMENT ON COLUMN renewald.claimant.store_user_id IS
+    'As this user has submitted it; null where they named none, empty where the store has turned it down.';
 
 -- As before, and the claims of others move as they are. Who had it has named nothing else than the store was asked with.
 CREATE OR REPLACE FUNCTION renewald.move_purchase(
@@ -97,11 +98,14 @@ CREATE OR REPLACE FUNCTION renewald.adopt(
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
+    -- Before the clues, as every commit locks.
+    IF cardinality(heard_clues) > 0 THEN
+        PERFORM renewald.touch(of_shard, of_lane, of_id);
+    END IF;
     INSERT INTO renewald.clue (shard, id, clue)
         SELECT of_shard, of_id, heard.clue FROM unnest(heard_clues) AS heard (clue)
         ON CONFLICT DO NOTHING;
     IF FOUND THEN
-        PERFORM renewald.touch(of_shard, of_lane, of_id);
         UPDATE renewald.schedule AS kept SET due_at = now(), attempts = 0
             WHERE kept.shard = of_shard AND kept.lane = of_lane AND kept.id = of_id AND kept.due_at > now()
                 AND coalesce(kept.problem, '') NOT LIKE 'set_aside:%';
@@ -125,7 +129,8 @@ BEGIN
     SELECT known.user_id INTO old_user FROM renewald.purchase AS known
         WHERE known.shard = of_shard AND known.id = of_id;
     -- Who has named it in the same way has named nothing else.
-    UPDATE renewald.claimant SET product = NULL, store_user_id = NULL
+    UPDATE renewald.claimant
+        SET product = NULL, store_user_id = CASE WHEN claimant.store_user_id IS NOT NULL THEN '' END
         FROM renewald.credential AS asked
         JOIN renewald.purchase AS known ON known.shard = asked.shard AND known.id = asked.id
         WHERE claimant.shard = of_shard AND claimant.id = of_id
@@ -139,6 +144,7 @@ BEGIN
         SELECT claimant.user_id, claimant.product, claimant.store_user_id FROM renewald.claimant
             WHERE claimant.shard = of_shard AND claimant.id = of_id AND claimant.copy_id IS NULL
                 AND coalesce(claimant.product, claimant.store_user_id) IS NOT NULL
+                AND claimant.store_user_id IS DISTINCT FROM ''
             ORDER BY
                 CASE WHEN to_last THEN claimant.claimed_at END DESC,
                 CASE WHEN NOT to_last THEN claimant.claimed_at END, claimant.user_id
@@ -146,11 +152,15 @@ BEGIN
         IF renewald.hand_over_untried(
             of_lane, of_shard, of_id, claimed.user_id, claimed.product, claimed.store_user_id)
         THEN
+            UPDATE renewald.claimant SET store_user_id = ''
+                WHERE claimant.shard = renewald.shard_of(claimed.user_id) AND claimant.id = of_id
+                    AND claimant.user_id = old_user AND claimed.store_user_id IS NOT NULL;
             IF NOT to_last THEN
                 -- The others still claim it, but for the one who had it.
                 SELECT claimant.user_id INTO other_user FROM renewald.claimant
                     WHERE claimant.shard = renewald.shard_of(claimed.user_id) AND claimant.id = of_id
                         AND claimant.copy_id IS NULL AND claimant.user_id <> old_user
+                        AND coalesce(claimant.store_user_id = claimed.store_user_id, true)
                     ORDER BY claimant.claimed_at DESC, claimant.user_id LIMIT 1;
                 UPDATE renewald.purchase AS known SET claimed_by = other_user
                     WHERE known.shard = renewald.shard_of(claimed.user_id) AND known.id = of_id;
@@ -209,6 +219,8 @@ DECLARE
     own_id int8;
     first_shard int2;
     first_id int8;
+    is_found boolean;
+    is_other boolean;
 BEGIN
     LOOP
         SELECT known.user_id, known.claimed_by,
@@ -259,6 +271,36 @@ BEGIN
         IF renewald.hand_over_untried(
             of_lane, of_shard, of_id, by_user, new_product, new_store_user_id)
         THEN
+            UPDATE renewald.claimant SET store_user_id = ''
+                WHERE claimant.shard = renewald.shard_of(by_user) AND claimant.id = of_id
+                    AND claimant.user_id = owner AND new_store_user_id IS NOT NULL;
+            RETURN true;
+        END IF;
+        SELECT known.environment IS NOT NULL, new_store_user_id <> asked.store_user_id
+            INTO is_found, is_other
+            FROM renewald.purchase AS known
+            JOIN renewald.credential AS asked ON asked.shard = known.shard AND asked.id = known.id
+            WHERE known.shard = of_shard AND known.id = of_id
+            FOR NO KEY UPDATE OF known;
+        IF is_other THEN
+            -- It belongs to one Amazon user: whoever names another one takes no claim's place.
+            INSERT INTO renewald.claimant (shard, id, user_id, product, store_user_id)
+                VALUES (of_shard, of_id, by_user, new_product, new_store_user_id)
+                ON CONFLICT (shard, id, user_id)
+                DO UPDATE SET product = excluded.product, store_user_id = excluded.store_user_id
+                WHERE claimant.copy_id IS NULL AND claimant.store_user_id <> excluded.store_user_id
+                    AND NOT is_found;
+            IF FOUND AND NOT is_found THEN
+                UPDATE renewald.purchase AS known
+                    SET claimed_by_others = true, version = known.version + 1
+                    WHERE known.shard = of_shard AND known.id = of_id AND known.user_id = owner;
+                IF NOT FOUND THEN
+                    RETURN false;
+                END IF;
+                PERFORM renewald.touch(of_shard, of_lane, of_id);
+                PERFORM renewald.stays_heard(of_shard, of_id);
+                PERFORM renewald.wake(of_shard, of_lane, of_id, '0 s');
+            END IF;
             RETURN true;
         END IF;
         IF latest IS DISTINCT FROM by_user THEN
@@ -268,6 +310,8 @@ BEGIN
             IF NOT FOUND THEN
                 RETURN false;
             END IF;
+            -- In the order in which commits lock: the place, then what was heard.
+            PERFORM renewald.touch(of_shard, of_lane, of_id);
             PERFORM renewald.stays_heard(of_shard, of_id);
             INSERT INTO renewald.claimant (shard, id, user_id, product, store_user_id)
                 VALUES (of_shard, of_id, by_user, new_product, new_store_user_id)
@@ -275,7 +319,6 @@ BEGIN
                 DO UPDATE SET claimed_at = excluded.claimed_at, copy_id = NULL,
                     product = coalesce(excluded.product, claimant.product),
                     store_user_id = coalesce(excluded.store_user_id, claimant.store_user_id);
-            PERFORM renewald.touch(of_shard, of_lane, of_id);
             PERFORM renewald.wake(of_shard, of_lane, of_id, '0 s');
             RETURN true;
         END IF;
@@ -294,6 +337,7 @@ BEGIN
             IF NOT FOUND THEN
                 RETURN false;
             END IF;
+            PERFORM renewald.touch(of_shard, of_lane, of_id);
             PERFORM renewald.stays_heard(of_shard, of_id);
         END IF;
         IF renewald.correct(of_lane, of_shard, of_id, by_user, new_product, new_store_user_id) THEN

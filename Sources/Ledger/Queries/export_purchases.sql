@@ -22,7 +22,7 @@ WITH next AS MATERIALIZED (
     UNION ALL
     SELECT next.id, claimant.user_id, claimant.claimed_at, next.lane,
         coalesce(claimant.product, next.product), next.token, next.sealed_token, next.sealed_for,
-        coalesce(claimant.store_user_id, next.store_user_id)
+        coalesce(nullif(claimant.store_user_id, ''), next.store_user_id)
     FROM next
     JOIN renewald.claimant ON claimant.shard = next.shard AND claimant.id = next.id
     WHERE next.before <= $3 AND claimant.copy_id IS NULL AND next.claimed_by IS NOT NULL

@@ -122,6 +122,6 @@ package struct AmazonStore: Sendable {
         guard observation.kind == .autoRenewable, case .refunded = observation.status else {
             return false
         }
-        return receipt.cancelReason == 0 && facts.access == .granted
+        return receipt.cancelReason == 0 && facts.access == .granted && facts.state != .refunded
     }
 }
