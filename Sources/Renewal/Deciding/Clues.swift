@@ -1,8 +1,10 @@
 // What hints have named and an answer may not show yet.
-extension Judgement {
+extension Clue {
     /// How long a refund that a hint has named is looked for.
-    private static let disagreementLimit = Duration.days(3)
+    package static let disagreementLimit = Duration.days(3)
+}
 
+extension Judgement {
     /// Refunds that a hint has named and this answer does not show, and when each was heard of.
     private func unseenRefunds(_ settled: Set<Clue>) -> [(clue: Clue, heardAt: Timestamp)] {
         claim.purchase.clues.subtracting(settled).compactMap { clue in
@@ -31,7 +33,7 @@ extension Judgement {
         guard claim.purchase.app.store.traits.listsVoids else { return nil }
         return unseenRefunds(observation.settledClues).filter { clue, heardAt in
             guard case .refund(let order) = clue, order == facts.orderID else { return false }
-            return moment.now - heardAt >= Self.disagreementLimit
+            return moment.now - heardAt >= Clue.disagreementLimit
         }
         .map(\.heardAt).min()
     }
@@ -45,7 +47,7 @@ extension Judgement {
         }
         let isShown = facts.state == .refunded && facts.kind != .autoRenewable
         for (clue, heardAt) in unseenRefunds(settled)
-        where isShown || moment.now - heardAt >= Self.disagreementLimit && !isOfThisPeriod(clue) {
+        where isShown || moment.now - heardAt >= Clue.disagreementLimit && !isOfThisPeriod(clue) {
             settled.insert(clue)
         }
         // It has been told with its refund, or never will be.
@@ -82,7 +84,7 @@ extension Judgement {
     /// When the rest is looked for again: after 1, 5 and 15 minutes, then hourly.
     func nextLook(_ settled: Set<Clue>) -> Timestamp? {
         unseenRefunds(settled).filter { clue, heardAt in
-            moment.now - heardAt < Self.disagreementLimit || !isOfThisPeriod(clue)
+            moment.now - heardAt < Clue.disagreementLimit || !isOfThisPeriod(clue)
         }
         .map { nextLook(since: $0.heardAt) }.min()
     }
@@ -92,7 +94,7 @@ extension Judgement {
         if let soon = looks.map({ heardAt + $0 }).first(where: { $0 > moment.now }) {
             return soon + .seconds(5 * moment.jitter)
         }
-        let last = heardAt + Self.disagreementLimit
+        let last = heardAt + Clue.disagreementLimit
         return min(moment.now + .hours(1), max(last, moment.now)) + .seconds(30 * moment.jitter)
     }
 }

@@ -120,7 +120,8 @@ extension Purchase {
     /// Whether the decision is about to believe the list of voids.
     fileprivate func hasHeard(of clue: Clue, longBefore now: Timestamp) -> Bool {
         guard let heardAt = cluesHeardAt[clue] else { return false }
-        return now - heardAt >= .days(3) - .hours(3)
+        // It is looked for hourly: at one of the last looks.
+        return now - heardAt >= Clue.disagreementLimit - .hours(3)
     }
 }
 
