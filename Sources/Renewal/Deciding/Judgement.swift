@@ -120,7 +120,15 @@ struct Judgement {
                         expiresAt: endOfRunningOut ?? item.expiresAt ?? facts.expiresAt))
             }
         }
-        return holdings
+        return holdings + partsRunningOut.filter { !seen.contains($0.entitlement) }
+    }
+
+    /// What was given back by itself, where the policy lets what was paid run out.
+    var partsRunningOut: [Holding] {
+        guard policy.refund == .periodEnd, observation.lossOfPart == .refunded,
+            known.access == .granted
+        else { return [] }
+        return known.holdings.filter { $0.expiresAt.map { $0 > moment.proven } ?? false }
     }
 
     private func extended(_ holding: Holding) -> Holding {

@@ -238,7 +238,8 @@ extension Judgement {
                 createdAt: claim.purchase.createdAt))
         // A long wait of ours still is within the sweep.
         let ours = verdict.askAgainAt.map { min($0, sweep(of: store, at: moment)) }
-        let limit = observation.askAgainBy.map {
+        let ends = partsRunningOut.compactMap(\.expiresAt)
+        let limit = ([observation.askAgainBy].compactMap { $0 } + ends).min().map {
             moment.dueAt($0) + .seconds(5 + 25 * moment.jitter)
         }
         let next = max(min(ours ?? rhythm, limit ?? .never), moment.now + .seconds(1))

@@ -110,7 +110,8 @@ struct Age {
         if let stated = observation.statedAt {
             return newestKnown.map { stated < $0 && $0 <= moment.now + Self.clockLimit } ?? false
         }
-        return isReopenedWithoutAPeriod || isFromBeforeItStopped || isAnEarlierPeriod
+        return isReopenedWithoutAPeriod || isFromBeforeItWasOver || isFromBeforeItStopped
+            || isAnEarlierPeriod
     }
 
     /// Whether it was in force a day or longer after the end that is named now. Where the store
@@ -144,6 +145,18 @@ struct Age {
             observation.expiresAt ?? observation.paidThrough
             ?? max(known, facts.paidThrough ?? known)
         return end <= moment.now && end <= known
+    }
+
+    /// Where the store neither dates what it says nor numbers periods, what it has just called over
+    /// and what comes back with nothing new is an older copy, for a day: later it was given back.
+    private var isFromBeforeItWasOver: Bool {
+        guard claim.purchase.app.store.traits.namesPeriodsByEnd, isInForce,
+            observation.kind == .autoRenewable, facts.wasGranted, facts.access == .none,
+            facts.environment == .production, [.expired, .refunded].contains(facts.state),
+            let over = facts.expiresAt, let checkedAt = claim.checkedAt, over <= checkedAt
+        else { return false }
+        let isNew = facts.paidThrough.map { (observation.paidThrough ?? $0) > $0 } ?? true
+        return !isNew && moment.now - checkedAt < .days(1)
     }
 
     /// A hold begins where grace ends, and a pause where the paid period does: what still calls it

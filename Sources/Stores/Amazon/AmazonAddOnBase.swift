@@ -4,6 +4,8 @@ import Renewal
 struct AmazonBases: Sendable {
     /// Of those that were asked about.
     fileprivate var observations: [Observation] = []
+    /// Those of which Amazon has not said yet why they are over.
+    fileprivate var endedWithoutReason: Set<OrderID> = []
     /// Not every one could be asked about: one of them may run.
     fileprivate var isIncomplete = false
     /// Why one could not be asked about. An add-on that has ended is not given back by that.
@@ -23,7 +25,8 @@ extension AmazonStore {
         bases.isIncomplete = addOn.baseReceipts.count > Self.most
         for token in addOn.baseReceipts.prefix(Self.most) where token != purchase.token {
             do throws(StoreFailure) {
-                let base = try await base(token, for: purchase, in: environment, at: now)
+                let (base, lacksReason) = try await base(
+                    token, for: purchase, in: environment, at: now)
                 // It goes on as another receipt, which nobody has named yet: its own receipt says
                 // what becomes of the add-on.
                 if case .replaced = base.status {
@@ -31,6 +34,7 @@ extension AmazonStore {
                     continue
                 }
                 bases.observations.append(base)
+                if lacksReason, let id = base.originalID { bases.endedWithoutReason.insert(id) }
                 if base.givesAccess, base.willRenew != false {
                     bases.failure = nil
                     return bases
@@ -51,7 +55,7 @@ extension AmazonStore {
     private func base(
         _ token: StoreToken, for purchase: Purchase, in environment: StoreEnvironment,
         at now: Timestamp
-    ) async throws(StoreFailure) -> Observation {
+    ) async throws(StoreFailure) -> (Observation, lacksReason: Bool) {
         var asked = try AmazonIdentifier(purchase)
         asked.receipt = try PathSegment(token.text, what: "base receipt id")
         await transport.beforeExtraCall()
@@ -72,7 +76,7 @@ extension AmazonStore {
         ).observation
         // Where a refund lets what was paid run out, the add-on goes on as long as its base.
         if case .refunded = base.status { base.paidThrough = facts.paidThrough }
-        return base
+        return (base, receipt.lacksReason)
     }
 
     /// Subscriptions of one customer that an add-on may have been bought for.
@@ -144,22 +148,24 @@ private enum TermLength {
 extension Observation {
     /// An add-on ends with its base, for the base's reason: with the last of them, where there are
     /// several.
-    mutating func end(with bases: AmazonBases) {
-        guard !bases.isIncomplete, !bases.observations.isEmpty else { return }
+    ///
+    /// - Returns: whether Amazon has not said yet why that one is over.
+    mutating func end(with bases: AmazonBases) -> Bool {
+        guard !bases.isIncomplete, !bases.observations.isEmpty else { return false }
         let running = bases.observations.filter(\.givesAccess)
         guard running.isEmpty else {
             let ends = running.map { $0.willRenew == false ? $0.expiresAt : nil }
             guard let last = ends.compactMap({ $0 }).max(), ends.allSatisfy({ $0 != nil }) else {
-                return
+                return false
             }
             // The bases are about to end: looked at again then.
             askAgainBy = min(askAgainBy ?? .never, last)
-            return
+            return false
         }
         let last = bases.observations.max {
             $0.status.endedAt ?? .never < $1.status.endedAt ?? .never
         }
-        guard let last else { return }
+        guard let last else { return false }
         observed = .own(last.status)
         if let ended = last.status.endedAt {
             expiresAt = ended
@@ -171,6 +177,7 @@ extension Observation {
         askAgainBy = [askAgainBy, last.askAgainBy].compactMap { $0 }.min()
         signals = []
         words += "; the base has ended: \(last.words)"
+        return last.originalID.map(bases.endedWithoutReason.contains) ?? false
     }
 }
 

@@ -173,7 +173,7 @@ struct AmazonObservation: Sendable {
             return [deferredUntil, fulfilmentAlarm].compactMap { $0 }.filter { $0 > now }.min()
         }
         guard cancelled <= proven else { return kind == .autoRenewable ? nil : cancelled }
-        let isReasonPending = receipt.cancelReason == 0 && now - cancelled < .days(2)
+        let isReasonPending = receipt.lacksReason && now - cancelled < .days(2)
         return isReasonPending ? now + .hours(6) : nil
     }
 

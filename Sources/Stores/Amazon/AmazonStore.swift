@@ -95,16 +95,17 @@ package struct AmazonStore: Sendable {
                 receipt, asked: purchase.token, from: environment, facts: purchase.facts,
                 at: now, provenUpTo: heard.proven
             ).observation
+            var lacksReason = receipt.lacksReason
             if observation.givesAccess, !receipt.baseReceipts.isEmpty {
                 let bases = try await bases(of: receipt, for: purchase, in: environment, at: now)
                 if let failure = bases.failure, purchase.facts.hasEnded { throw failure }
-                observation.end(with: bases)
+                lacksReason = observation.end(with: bases)
             }
             guard receipt.isOfKnownType else {
                 guard observation.givesAccess else { throw .malformed(field: "productType") }
                 return observation.asSubstitute()
             }
-            return isReasonPending(receipt, observation, of: purchase.facts)
+            return lacksReason && observation.cutsShort(purchase.facts)
                 ? observation.asContested() : .verdict(observation)
         case .gone: return .doubt(.noLongerValid)
         case .unknownReceipt:
@@ -114,14 +115,25 @@ package struct AmazonStore: Sendable {
         case .failed(let failure): throw failure
         }
     }
+}
 
-    /// Whether Amazon fills in later why it cut a term short: it may have been replaced.
-    private func isReasonPending(
-        _ receipt: AmazonReceipt, _ observation: Observation, of facts: Facts
-    ) -> Bool {
-        guard observation.kind == .autoRenewable, case .refunded = observation.status else {
+extension AmazonReceipt {
+    /// Amazon fills in some hours later why it has cut a term short: it may have been replaced.
+    var lacksReason: Bool { cancelReason == 0 }
+}
+
+extension Observation {
+    /// Whether what was paid for longer is over. An end at the end of its term is no surprise.
+    fileprivate func cutsShort(_ facts: Facts) -> Bool {
+        guard kind == .autoRenewable, facts.access == .granted, facts.state != .refunded else {
             return false
         }
-        return receipt.cancelReason == 0 && facts.access == .granted && facts.state != .refunded
+        switch status {
+        case .refunded: return true
+        case .ended(_, let end?): return facts.paidThrough.map { end < $0 - .days(1) } ?? false
+        case .ended(_, nil), .pending, .active, .grace, .hold, .paused, .removedFromFamily,
+            .replaced:
+            return false
+        }
     }
 }

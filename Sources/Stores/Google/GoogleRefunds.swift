@@ -48,22 +48,42 @@ extension GoogleStore {
         }
     }
 
-    /// What was given back and reads as in force again may be an older copy: its order tells.
+    /// What was given back and reads as in force again may be an older copy: its order tells. For
+    /// some time it is not believed without that; for ever would lock out who paid, where the
+    /// account may not read orders.
     ///
-    /// - Throws: `.mismatch` where the order still reads as given back.
+    /// - Throws: `.mismatch` where the order still reads as given back, or is not shown.
     func requireReversal(
         in observation: Observation, of purchase: Purchase, at now: Timestamp
     ) async throws(StoreFailure) {
         let facts = purchase.facts
+        // A consumable has no access to give back.
         guard facts.state == .refunded, facts.access == .none, facts.voidedOrder == nil,
-            observation.isInForce, let known = facts.orderID, observation.orderID == known
+            facts.kind != .consumable, observation.isInForce,
+            let known = facts.orderID, observation.orderID == known
         else { return }
         await client.transport.beforeExtraCall()
-        guard let order = try? await order(known, at: now), order.token == purchase.token,
-            order.state == "REFUNDED"
+        do throws(StoreFailure) {
+            if let order = try await order(known, at: now), order.token == purchase.token {
+                guard order.state == "REFUNDED" else { return }
+                throw .mismatch(what: Self.beforeRefund)
+            }
+        } catch {
+            switch error {
+            case .throttled, .mismatch(what: Self.beforeRefund): throw error
+            default: break
+            }
+        }
+        guard let refundedAt = facts.expiresAt, refundedAt <= now,
+            now - refundedAt < Self.copyLimit
         else { return }
-        throw .mismatch(what: "time, before it was refunded")
+        throw .mismatch(what: Self.beforeRefund)
     }
+
+    private static let beforeRefund = "time, before it was refunded"
+
+    /// So long after a refund an answer may come from before it.
+    private static let copyLimit = Duration.days(1)
 
     /// Those that there was a usable answer about. One unknown id fails the whole call: they are
     /// asked about one by one then.
