@@ -245,6 +245,23 @@ struct AppleStatuses: Sendable {
             ?? lost.first { !own.isShared && facts.mayHaveBeenHeld(by: $0) }
     }
 
+    /// Whether a transaction is the latest one of a subscription of the customer.
+    mutating func shows(_ id: OrderID) async -> Bool {
+        await all().contains { $0.transaction.transactionId == id }
+    }
+
+    /// Whether the group of a subscription may have another one.
+    mutating func showsMore(than own: AppleSubscription) async -> Bool {
+        let (id, group) = (
+            own.transaction.originalTransactionId, own.transaction.subscriptionGroupIdentifier
+        )
+        let others = await all().contains { other in
+            other.transaction.subscriptionGroupIdentifier == group
+                && other.transaction.originalTransactionId != id
+        }
+        return others || failure != nil
+    }
+
     /// - Throws: why an entry could not be read, where one could not: it may have been what was
     ///   looked for.
     func refuseUnread() throws(StoreFailure) {

@@ -125,8 +125,9 @@ struct AppleEnquiry: Sendable {
 
     /// What has become of a purchase whose own subscription is in the answer.
     private mutating func found(
-        _ own: AppleSubscription, _ statuses: inout AppleStatuses, _ reader: AppleReader
+        _ shown: AppleSubscription, _ statuses: inout AppleStatuses, _ reader: AppleReader
     ) async throws(StoreFailure) -> AppleFound {
+        let own = try await knownPeriod(after: shown, &statuses, reader) ?? shown
         if own.isRunning {
             // What somebody has paid is more than grace.
             guard own.isInGrace,
@@ -304,7 +305,7 @@ struct AppleEnquiry: Sendable {
             time: AppleTime(now: now, told: date))
     }
 
-    private static let refused = StoreFailure.refused(reason: "status 401")
+    static let refused = StoreFailure.refused(reason: "status 401")
     private static let rejected = StoreFailure.rejected(reason: "not a transaction id")
 }
 
