@@ -56,7 +56,8 @@ struct GoogleScene: StoreScene {
                 return .json(Self.errorBody(404, nil), status: 404)
             }
             return .json(
-                #"{"orderId":"\#(id)","purchaseToken":"token-\#(proof)","state":"PROCESSED"}"#)
+                #"{"orderId":"\#(id)","purchaseToken":"token-\#(proof)","#
+                    + #""state":"\#(orders["orders"] ?? "PROCESSED")"}"#)
         }
     }
 

@@ -123,10 +123,11 @@ struct Judgement {
         return holdings + partsRunningOut.filter { !seen.contains($0.entitlement) }
     }
 
-    /// What was given back by itself, where the policy lets what was paid run out.
+    /// What was given back beside what the answer shows, by itself or with all the rest, where the
+    /// policy lets what was paid run out.
     var partsRunningOut: [Holding] {
-        guard policy.refund == .periodEnd, observation.lossOfPart == .refunded,
-            known.access == .granted
+        guard policy.refund == .periodEnd, known.access == .granted,
+            observation.lossOfPart == .refunded || facts.state == .refunded
         else { return [] }
         return known.holdings.filter { $0.expiresAt.map { $0 > moment.proven } ?? false }
     }

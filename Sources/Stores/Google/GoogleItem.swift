@@ -25,10 +25,11 @@ struct GoogleItem: Hashable, Sendable {
     var notes = SaleNotes()
 
     /// The items that are owned now. In a running state one that goes on is kept beyond its expiry,
-    /// while Google still collects without a word; where nothing else is left, the last one too:
-    /// that it is over is Google's to say, not our clock's.
+    /// while Google still collects without a word, but for one that was given back; where nothing
+    /// else is left, the last one too: that it is over is Google's to say, not our clock's.
     static func inForce(
-        _ items: [GoogleItem], state: GoogleState, at now: Timestamp
+        _ items: [GoogleItem], state: GoogleState, at now: Timestamp,
+        except isGivenBack: (GoogleItem) -> Bool = { _ in false }
     ) -> [GoogleItem] {
         let unexpired = items.filter { $0.isOwned(at: now) }
         switch state {
@@ -37,7 +38,8 @@ struct GoogleItem: Hashable, Sendable {
         case .active, .inGracePeriod:
             let kept = items.filter {
                 $0.isOwned(at: now)
-                    || ($0.goesOn(beside: unexpired) && $0.isOwned(at: now - forgottenAfter))
+                    || $0.goesOn(beside: unexpired) && $0.isOwned(at: now - forgottenAfter)
+                        && !isGivenBack($0)
             }
             guard kept.isEmpty else { return kept }
             let last = items.compactMap(\.expires).max()
@@ -57,6 +59,18 @@ struct GoogleItem: Hashable, Sendable {
     private func goesOn(beside owned: [GoogleItem]) -> Bool {
         if renews || billing?.isEnding == true { return true }
         return isToBeReplaced && !owned.contains { $0.product == replacement }
+    }
+
+    /// Whether it was known to last longer. In grace its end may only have been moved while it was
+    /// not paid: there Google has to name its order.
+    func isGivenBack(knowing facts: Facts, _ clues: Set<Clue>) -> Bool {
+        let held = facts.holdings.first { $0.product == product }?.expiresAt
+        guard facts.access == .granted, let expires,
+            let known = product == facts.product ? facts.paidThrough : held,
+            expires < known - .minutes(1)
+        else { return false }
+        guard facts.state == .grace else { return true }
+        return paidOrder.map(clues.refundedOrders.contains) ?? false
     }
 
     func isOwned(at instant: Timestamp) -> Bool {

@@ -34,7 +34,9 @@ struct GoogleObservation: Sendable {
         proven = moment.proven
         latest = moment.latest
         let items = snapshot.items
-        inForce = GoogleItem.inForce(items, state: snapshot.state, at: proven)
+        inForce = GoogleItem.inForce(items, state: snapshot.state, at: proven) {
+            $0.isGivenBack(knowing: facts, clues)
+        }
         main = GoogleItem.main(inForce.isEmpty ? items : inForce, preferring: facts.product)
         // Bad news in a word that nobody knows is none, and what is known stays.
         guard snapshot.state != .unknown || facts.state == .new && !inForce.isEmpty else {

@@ -58,7 +58,7 @@ extension GoogleStore {
     ) async throws(StoreFailure) {
         let facts = purchase.facts
         // A consumable has no access to give back.
-        guard facts.state == .refunded, facts.access == .none, facts.voidedOrder == nil,
+        guard facts.state == .refunded, facts.voidedOrder == nil,
             facts.kind != .consumable, observation.isInForce,
             let known = facts.orderID, observation.orderID == known
         else { return }
