@@ -98,10 +98,16 @@ extension AppleEnquiry {
     ) throws(StoreFailure) -> Observation {
         var observation = try transaction.oneTimeObservation(by: reader)
         settle(&observation, transaction)
-        // Of several consumables some more were refunded: its period names how many.
-        observation.isRefundedInPart =
-            transaction.type == "Consumable" && transaction.revocationDate != nil
-            && facts.state == .refunded && facts.period != observation.period
+        // Of several consumables some were refunded, or some more: its period names how many.
+        guard transaction.type == "Consumable", transaction.revocationDate != nil,
+            facts.period != observation.period
+        else { return observation }
+        observation.isRefundedInPart = facts.state == .refunded
+        let share = transaction.revocationPercentage ?? 100_000
+        if let id = transaction.transactionId, facts.state == .refunded || share < 100_000 {
+            let part = RefundedPart(share: Share(Int64(share), of: 100_000))
+            observation.refundedParts[id] = part
+        }
         return observation
     }
 

@@ -42,6 +42,7 @@ struct AppleReceiptReader: Sendable {
     private func answer(
         _ own: AppleReceiptChain, _ lists: Lists, _ scene: AppleReceiptScene
     ) async throws(StoreFailure) -> Answer {
+        guard !isOlder(own, lists) else { throw .mismatch(what: "period, an older one") }
         var reading = try own.reading(in: environment, kind: .autoRenewable)
         if !own.isRunning, let heir = try await standIn(for: own, own.group, lists, scene),
             heir.isRunning || !own.isInGrace
@@ -68,6 +69,15 @@ struct AppleReceiptReader: Sendable {
         reading.observation.originalID = facts.originalID ?? own.id
         reading.observation.nextToken = nextToken(scene.response)
         return reading.answer
+    }
+
+    /// Whether the answer lacks the latest period that is known, and shows an earlier one: a copy
+    /// of Apple's data that lags behind.
+    private func isOlder(_ own: AppleReceiptChain, _ lists: Lists) -> Bool {
+        guard let order = facts.orderID, facts.access == .granted, let paid = facts.paidThrough,
+            let end = own.end, end < paid - .minutes(1)
+        else { return false }
+        return !lists.pool.contains { $0.transactionID == order }
     }
 
     /// A subscription that the answer shows as it was when the receipt was made, or not at all: a
