@@ -38,6 +38,22 @@ extension AppleEnquiry {
         guard !known.isInForce(at: reader.time(of: known).instant) else { throw older }
         return reader.subscription(own.status, known, own.renewal)
     }
+
+    /// What was given back and reads as in force again: the history of refunds tells whether that
+    /// is an older copy. A day later it is believed, as nobody has said that a refund which was
+    /// reversed leaves that history.
+    ///
+    /// - Throws: `.mismatch` where the refund is still listed; and why Apple does not tell.
+    mutating func requireReversal(
+        of shown: AppleTransaction, _ reader: AppleReader
+    ) async throws(StoreFailure) {
+        guard facts.state == .refunded, facts.kind != .consumable, let order = facts.orderID,
+            shown.transactionId == order, let learned = facts.statedAt,
+            reader.time(of: shown).instant - learned < .days(1)
+        else { return }
+        guard try await isRefunded(order, of: shown, reader) else { return }
+        throw .mismatch(what: "time, before it was refunded")
+    }
 }
 
 extension AppleTransaction {

@@ -41,6 +41,9 @@ struct AppleEnquiry: Sendable {
     mutating func answer() async throws(StoreFailure) -> Answer {
         guard let (found, reader) = try await find() else { return .doubt(.notFound) }
         guard var observed = try observed(found, by: reader) else { return .doubt(.unproven) }
+        if observed.reading.observation.givesAccess, let shown = found.shown {
+            try await requireReversal(of: shown, reader)
+        }
         if let name = found.name {
             await complete(&observed.reading.observation, by: name, reader)
         }

@@ -123,6 +123,23 @@ extension AppleEnquiry {
         }
     }
 
+    /// Whether the history of refunds has that transaction; false as well where there is none.
+    mutating func isRefunded(
+        _ order: OrderID, of shown: AppleTransaction, _ reader: AppleReader
+    ) async throws(StoreFailure) -> Bool {
+        let id = shown.originalTransactionId ?? subject.id
+        do throws(StoreFailure) {
+            return try await pages(reader) { (revision) throws(StoreFailure) in
+                try .refunds(of: id, revision: revision)
+            } first: {
+                $0.transactionId == order && $0.revocationDate != nil
+            } != nil
+        } catch {
+            guard error == Self.missingHistory else { throw error }
+            return false
+        }
+    }
+
     /// The first transaction of the customer's history that will do; nil as well where Apple has no
     /// history of the customer.
     ///

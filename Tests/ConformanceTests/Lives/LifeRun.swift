@@ -268,7 +268,11 @@ extension LifeRun {
             switch delivery {
             case .truth: (Telling(truth, about: number).cell, clock)
             case .trouble(let words), .elsewhere(let words): (words, clock)
-            case .behind(let then): (Telling(then, about: number).cell, then.now)
+            case .behind(let then):
+                (
+                    Telling(then, about: number).cell,
+                    isSignedAnew(then, about: number) ? clock : then.now
+                )
             case .late(let then): (Telling(then, about: number).cell, clock)
             }
         let jitter = Double.random(in: 0..<1, using: &chance)
@@ -366,6 +370,14 @@ extension LifeRun {
         else { return .truth }
         count("heard before a refund")
         return .late(then)
+    }
+
+    /// Apple signs its answers as it gives them: of an earlier period that can be known all the same.
+    private mutating func isSignedAnew(_ then: Truth, about number: Int) -> Bool {
+        guard [.apple, .receipts].contains(life.realm), let last = heardTruth[number],
+            last[number].grants, then[number].current.index < last[number].current.index
+        else { return false }
+        return Bool.random(using: &chance)
     }
 
     /// A truth of before the last one heard, that an adapter can know for one.
