@@ -35,6 +35,8 @@ package struct Claim: Hashable, Sendable {
         attempts: Int, crashes: Int, checkedAt: Timestamp?, problem: String? = nil,
         claimedAt: Timestamp
     ) {
+        var purchase = purchase
+        purchase.checkedAt = checkedAt
         self.purchase = purchase
         purchaseID = purchase.id
         self.shard = shard

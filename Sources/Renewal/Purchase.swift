@@ -26,6 +26,10 @@ package struct Purchase: Hashable, Sendable {
     package var clues: Set<Clue> = []
     /// When each of these was first heard of, by the database's clock.
     package var cluesHeardAt: [Clue: Timestamp] = [:]
+    /// Orders of which a refund was told, or is shown no more. Read with a claim only.
+    package var knownRefunds: Set<OrderID> = []
+    /// When the last verdict was heard. Read with a claim only.
+    package var checkedAt: Timestamp?
 
     package init(
         id: Int64, userID: UserID, app: AppKey, token: StoreToken,
@@ -138,6 +142,14 @@ package struct Facts: Hashable, Sendable {
 
     /// Whether another period will be charged.
     package var willRenew: Bool? { renewsNext ?? autoRenew }
+
+    /// The same where access has ended: nothing renews what is over, whatever was known before.
+    package var willStillRenew: Bool? {
+        switch state {
+        case .new, .pending, .active, .grace, .hold, .paused: willRenew
+        case .expired, .refunded, .revoked, .superseded, .invalid: willRenew.map { _ in false }
+        }
+    }
 
     /// Why access is as it is; nil before it was ever given.
     package var accessReason: String? {

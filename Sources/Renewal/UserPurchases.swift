@@ -259,7 +259,7 @@ extension UserPurchases {
                 event(.revoke(loss), of: name, lost.holding, by: step, with: step.change.detail))
             row = Entitlement(
                 entitlement: name, active: false, expiresAt: step.end(ofLost: lost.holding),
-                willRenew: purchase.facts.willRenew, inGrace: false, reason: loss.rawValue,
+                willRenew: purchase.facts.willStillRenew, inGrace: false, reason: loss.rawValue,
                 store: purchase.app.store, product: lost.holding.product, purchaseID: purchase.id,
                 environment: purchase.facts.environment)
         } else {

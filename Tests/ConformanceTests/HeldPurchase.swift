@@ -26,6 +26,8 @@ extension Purchase {
             facts: facts.held(since: now))
         held.clues = clues
         held.cluesHeardAt = cluesHeardAt
+        held.knownRefunds = knownRefunds
+        held.checkedAt = checkedAt
         return held
     }
 }

@@ -209,14 +209,16 @@ struct Stage {
         }
         purchase.cluesHeardAt = (clues[id] ?? [:]).filter { $0.value <= now }
         purchase.clues = Set(purchase.cluesHeardAt.keys)
+        purchase.knownRefunds = (settledClues[id] ?? []).refundedOrders
+        var claim = Claim(
+            purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1,
+            attempts: attempts[id] ?? 0, crashes: 0, checkedAt: checkedAt[id], claimedAt: now)
+        purchase = claim.purchase
         let session = CallSession(knowing: known)
         let hearing = session.answered(await scene.ask(purchase, at: now, in: session))
         let answer = hearing.answer
         try await scene.askWhileHeld(
             about: purchase, at: now, knowing: known, expecting: answer)
-        var claim = Claim(
-            purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1,
-            attempts: attempts[id] ?? 0, crashes: 0, checkedAt: checkedAt[id], claimedAt: now)
         claim.statedAt = statedAt[id]
         claim.inVain = inVain[id]
         let moment = claim.moment(of: hearing, after: .zero, jitter: jitter)

@@ -248,6 +248,7 @@ extension ModelState {
         for clue in next.settledClues {
             row.purchase.clues.remove(clue)
             row.purchase.cluesHeardAt[clue] = nil
+            if case .refund(let order) = clue { row.purchase.knownRefunds.insert(order) }
         }
         rows[id] = row
     }

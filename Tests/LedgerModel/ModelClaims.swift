@@ -13,6 +13,7 @@ extension ModelState {
         purchase.claimants = row.claimants.reversed().map(\.user)
         purchase.clues = row.purchase.clues
         purchase.cluesHeardAt = row.purchase.cluesHeardAt
+        purchase.knownRefunds = row.purchase.knownRefunds
         var claim = Claim(
             purchase: purchase, shard: row.shard, lane: row.lane, dueAt: row.dueAt,
             version: row.version, attempts: row.attempts, crashes: row.crashes,

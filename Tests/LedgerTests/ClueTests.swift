@@ -33,8 +33,8 @@ import Testing
             _ = try await hear(
                 stage, clue: "x", as: NewsID(id), at: now,
                 happenedAt: later.map { now + $0 })
-            let known = try await stage.ledger.claims(ofUser: "ann").map(\.purchase.clues)
-            #expect(known == [[]], "\(id)")
+            let known = try await stage.ledger.claims(ofUser: "ann").map(\.purchase)
+            #expect(known.map(\.clues) == [[]] && known.map(\.knownRefunds) == [["x"]], "\(id)")
         }
         // A date of no calendar keeps no news from being stored.
         for (id, date) in [("7", Int64.max), ("8", .min), ("9", -1)] {
@@ -51,7 +51,8 @@ import Testing
             "UPDATE renewald.clue SET settled_at = now() - interval '19 days'")
         _ = try await hear(stage, clue: "x", as: "6", at: now, happenedAt: now)
         let again = try #require(try await stage.due(lease).first)
-        #expect(again.purchase.clues == [.refund(of: "x")])
+        #expect(again.purchase.clues == [.refund(of: "x")] && again.purchase.knownRefunds == [])
+        #expect(Set(again.purchase.cluesHeardAt.keys) == again.purchase.clues)
         #expect(try await stage.broken() == [])
     }
 

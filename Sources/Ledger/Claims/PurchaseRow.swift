@@ -33,11 +33,7 @@ extension PostgresRow {
         purchase.claimedAt = try optionalInstant("handed_in_at")
         purchase.claimants = try texts("claimants")
         purchase.forgetClaimant(unlessAmong: purchase.claimants, limit: Self.claimantLimit)
-        for (text, heardAt) in zip(try texts("clues"), try optionalInt64s("clue_times")) {
-            guard let clue = Clue(text: text), let heardAt else { continue }
-            purchase.clues.insert(clue)
-            purchase.cluesHeardAt[clue] = Timestamp(microsecondsSinceEpoch: heardAt)
-        }
+        for text in try texts("clues") { purchase.hear(of: text) }
         var claim = Claim(
             purchase: purchase, shard: try int16("shard"), lane: try int32("lane"),
             dueAt: try instant("due_at"), version: try int64("version"),
@@ -80,6 +76,23 @@ extension PostgresRow {
         guard let text = try optionalText(column) else { return nil }
         guard let word = Word(rawValue: text) else { throw .decoding(column: column) }
         return word
+    }
+}
+
+extension Purchase {
+    /// Takes in a clue as `claim_columns.sql` writes it: `SETTLED MICROSECONDS CLUE`.
+    fileprivate mutating func hear(of text: String) {
+        let parts = text.utf8.split(separator: UInt8(ascii: " "), maxSplits: 2).map { part in
+            String(Substring(part))
+        }
+        guard parts.count == 3, let heardAt = Int64(parts[1]), let clue = Clue(text: parts[2])
+        else { return }
+        if parts[0] == "t" {
+            if case .refund(let order) = clue { knownRefunds.insert(order) }
+            return
+        }
+        clues.insert(clue)
+        cluesHeardAt[clue] = Timestamp(microsecondsSinceEpoch: heardAt)
     }
 }
 

@@ -15,11 +15,9 @@ due.shard, due.lane, due.due_at, due.id, due.attempts, due.crashes, due.checked_
         ORDER BY claimant.claimed_at DESC, claimant.user_id
         LIMIT 200)
     ELSE '{}' END AS claimants,
+    -- Whether it is settled, when it was heard of and what: those that are not come first.
     ARRAY(
-        SELECT clue.clue FROM renewald.clue
-        WHERE clue.shard = due.shard AND clue.id = due.id AND clue.settled_at IS NULL
-        ORDER BY clue.clue LIMIT 50) AS clues,
-    ARRAY(
-        SELECT (extract(epoch FROM clue.heard_at) * 1000000)::int8 FROM renewald.clue
-        WHERE clue.shard = due.shard AND clue.id = due.id AND clue.settled_at IS NULL
-        ORDER BY clue.clue LIMIT 50) AS clue_times
+        SELECT concat_ws(' ', clue.settled_at IS NOT NULL, (extract(epoch FROM clue.heard_at) * 1000000)::int8, clue.clue)
+        FROM renewald.clue
+        WHERE clue.shard = due.shard AND clue.id = due.id
+        ORDER BY clue.settled_at DESC NULLS FIRST, clue.clue LIMIT 50) AS clues

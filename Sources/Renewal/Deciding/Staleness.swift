@@ -155,7 +155,10 @@ struct Age {
             facts.environment == .production, [.expired, .refunded].contains(facts.state),
             let over = facts.expiresAt, let checkedAt = claim.checkedAt, over <= checkedAt
         else { return false }
-        let isNew = facts.paidThrough.map { (observation.paidThrough ?? $0) > $0 } ?? true
+        // An add-on's own period goes on where its base has ended.
+        let isNew =
+            observation.period != facts.period
+            && facts.paidThrough.map { (observation.paidThrough ?? $0) > $0 } ?? true
         return !isNew && moment.now - checkedAt < .days(1)
     }
 

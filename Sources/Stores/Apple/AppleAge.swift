@@ -3,41 +3,70 @@ import Renewal
 // Whether what is shown of a subscription is its present (design rule 11). Apple signs a record
 // when it answers, so a copy of its data that lags behind is as new as any by its date.
 extension AppleEnquiry {
-    /// The latest period that is known, where an earlier one of the same subscription is shown:
-    /// one call, in that case alone.
+    /// The latest period that is known, where an earlier one is shown: one call, in that case
+    /// alone.
     ///
-    /// - Returns: nil where what is shown is the present, as after the refund of an upgrade.
+    /// - Returns: nil where what is shown is the present.
     /// - Throws: `.mismatch` where the known period runs, or is not shown; and why Apple does not
     ///   tell of it.
     mutating func knownPeriod(
         after own: AppleSubscription, _ statuses: inout AppleStatuses, _ reader: AppleReader
     ) async throws(StoreFailure) -> AppleSubscription? {
-        guard let order = facts.orderID, own.transaction.endsBefore(facts), !own.isUpgraded,
+        guard let order = facts.orderID, own.transaction.endsBefore(facts),
             await !statuses.shows(order)
         else { return nil }
-        let older = StoreFailure.mismatch(what: "period, an older one")
         let known: AppleTransaction
         switch try await calls.reply(to: .transaction(order), from: reader.environment) {
         case .answer(let body): known = try await reader.transaction(body.bytes)
         // It may be one of what was in force in its place.
-        case .notFound where await statuses.showsMore(than: own): return nil
-        case .notFound: throw older
+        case .notFound where await statuses.mayShowHeir(of: own, knowing: facts): return nil
+        case .notFound: throw Self.older
         // It is no transaction of Apple's.
         case .invalidIdentifier: return nil
         case .unauthorized: throw Self.refused
         case .failed(let failure): throw failure
         }
         guard known.transactionId == order else { throw .mismatch(what: "purchase") }
-        guard known.originalTransactionId == own.transaction.originalTransactionId,
-            known.isUpgraded != true, !known.mayPayWithOthers,
+        let runs = known.isInForce(at: reader.time(of: known).instant)
+        guard known.originalTransactionId == own.transaction.originalTransactionId else {
+            if runs, try await isHidden(known, of: own, &statuses) { throw Self.older }
+            return nil
+        }
+        guard known.isUpgraded != true, !known.mayPayWithOthers,
             known.purchaseDate ?? 0 > own.transaction.purchaseDate ?? 0
         else { return nil }
-        if known.isTakenBack {
-            return own.isRunning ? nil : reader.subscription(5, known, own.renewal)
-        }
-        guard !known.isInForce(at: reader.time(of: known).instant) else { throw older }
-        return reader.subscription(own.status, known, own.renewal)
+        if known.isTakenBack { return try takenBack(known, after: own, reader) }
+        if runs, own.isUpgraded { return reader.subscription(1, known, nil) }
+        guard !runs else { throw Self.older }
+        return own.isUpgraded ? nil : reader.subscription(own.status, known, own.renewal)
     }
+
+    /// Whether a running subscription by which the purchase is in force is missing from the
+    /// statuses, and no other user's.
+    private func isHidden(
+        _ heir: AppleTransaction, of own: AppleSubscription, _ statuses: inout AppleStatuses
+    ) async throws(StoreFailure) -> Bool {
+        guard heir.subscriptionGroupIdentifier == own.transaction.subscriptionGroupIdentifier,
+            let id = heir.originalTransactionId, await !statuses.showsAny(of: id)
+        else { return false }
+        return try await !customer.isAnothers(
+            id, named: heir.appAccountToken, beside: own.transaction.appAccountToken)
+    }
+
+    /// What runs beside a known period that was given back is the present, as after the refund of
+    /// an upgrade; but not a day after that refund was told.
+    private func takenBack(
+        _ known: AppleTransaction, after own: AppleSubscription, _ reader: AppleReader
+    ) throws(StoreFailure) -> AppleSubscription? {
+        guard own.isRunning else { return reader.subscription(5, known, own.renewal) }
+        if facts.state == .refunded, isOfToday { throw Self.older }
+        return nil
+    }
+
+    /// Whether a verdict was heard within a day: what contradicts it may be from before it.
+    private var isOfToday: Bool { options.checkedAt.map { now - $0 < .days(1) } ?? false }
+
+    private static let older = StoreFailure.mismatch(what: "period, an older one")
 
     /// What was given back and reads as in force again: the history of refunds tells whether that
     /// is an older copy. A day later it is believed, as nobody has said that a refund which was
@@ -48,8 +77,7 @@ extension AppleEnquiry {
         of shown: AppleTransaction, _ reader: AppleReader
     ) async throws(StoreFailure) {
         guard facts.state == .refunded, facts.kind != .consumable, let order = facts.orderID,
-            shown.transactionId == order, let learned = facts.statedAt,
-            reader.time(of: shown).instant - learned < .days(1)
+            shown.transactionId == order, isOfToday
         else { return }
         guard try await isRefunded(order, of: shown, reader) else { return }
         throw .mismatch(what: "time, before it was refunded")
@@ -57,11 +85,22 @@ extension AppleEnquiry {
 }
 
 extension AppleTransaction {
-    /// Whether it is another one than the latest that is known, and paid for a shorter time.
+    /// Whether it is another one than the latest that is known, paid for a shorter time, and may
+    /// have been bought before that.
     fileprivate func endsBefore(_ facts: Facts) -> Bool {
         guard let paid = facts.paidThrough, transactionId != facts.orderID,
             let end = expiresDate.flatMap({ Timestamp(millisecondsSinceEpoch: $0) })
         else { return false }
-        return end < paid - .minutes(1)
+        return end < paid - .minutes(1) && !facts.areFromBefore(purchaseDate)
+    }
+}
+
+extension Facts {
+    /// Whether something was bought after a store had last told something new. The date is in
+    /// milliseconds since 1970.
+    func areFromBefore(_ purchase: Int64?) -> Bool {
+        guard let statedAt, let bought = purchase.flatMap(Timestamp.init(millisecondsSinceEpoch:))
+        else { return false }
+        return bought > statedAt
     }
 }

@@ -250,14 +250,25 @@ struct AppleStatuses: Sendable {
         await all().contains { $0.transaction.transactionId == id }
     }
 
-    /// Whether the group of a subscription may have another one.
-    mutating func showsMore(than own: AppleSubscription) async -> Bool {
+    mutating func showsAny(of original: OrderID) async -> Bool {
+        await all().contains { $0.transaction.originalTransactionId == original }
+    }
+
+    /// Whether there may be another one in the group of a subscription by which the purchase was
+    /// in force.
+    mutating func mayShowHeir(of own: AppleSubscription, knowing facts: Facts) async -> Bool {
         let (id, group) = (
             own.transaction.originalTransactionId, own.transaction.subscriptionGroupIdentifier
         )
+        let paid = (facts.paidThrough ?? .never) - .minutes(1)
+        func lasts(_ other: AppleTransaction) -> Bool {
+            let end = other.expiresDate.flatMap { Timestamp(millisecondsSinceEpoch: $0) }
+            return end.map { $0 >= paid } ?? false
+        }
         let others = await all().contains { other in
             other.transaction.subscriptionGroupIdentifier == group
                 && other.transaction.originalTransactionId != id
+                && (other.isRunning || lasts(other.transaction))
         }
         return others || failure != nil
     }

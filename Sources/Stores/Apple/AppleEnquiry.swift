@@ -22,6 +22,8 @@ struct AppleEnquiry: Sendable {
         var readsOffers: Bool
         /// Transactions of this subscription whose refund has been heard of.
         var heardRefunds: Set<OrderID> = []
+        /// When the last verdict was heard.
+        var checkedAt: Timestamp?
     }
 
     init(
@@ -130,7 +132,9 @@ struct AppleEnquiry: Sendable {
     private mutating func found(
         _ shown: AppleSubscription, _ statuses: inout AppleStatuses, _ reader: AppleReader
     ) async throws(StoreFailure) -> AppleFound {
-        let own = try await knownPeriod(after: shown, &statuses, reader) ?? shown
+        let known =
+            shown.isUpgraded ? nil : try await knownPeriod(after: shown, &statuses, reader)
+        let own = known ?? shown
         if own.isRunning {
             // What somebody has paid is more than grace.
             guard own.isInGrace,
@@ -148,8 +152,13 @@ struct AppleEnquiry: Sendable {
             return isContested
                 ? .substitute(other, of: own.transaction) : .heir(other, of: own)
         }
-        if own.isUpgraded, let successor = try await successor(of: own.transaction, reader) {
-            return .own(reader.subscription(1, successor, nil))
+        if own.isUpgraded {
+            if let successor = try await successor(of: own.transaction, reader) {
+                return .own(reader.subscription(1, successor, nil))
+            }
+            if let known = try await knownPeriod(after: own, &statuses, reader) {
+                return .own(known)
+            }
         }
         // What it is in force by, or what has replaced it, may be what could not be read.
         if own.isUpgraded || facts.isInForce(besides: own.transaction) {

@@ -77,7 +77,8 @@ struct AppleReceiptReader: Sendable {
         guard let order = facts.orderID, facts.access == .granted, let paid = facts.paidThrough,
             let end = own.end, end < paid - .minutes(1)
         else { return false }
-        return !lists.pool.contains { $0.transactionID == order }
+        let isNew = own.boughtAt.flatMap { bought in facts.statedAt.map { bought > $0 } } ?? false
+        return !isNew && !lists.pool.contains { $0.transactionID == order }
     }
 
     /// A subscription that the answer shows as it was when the receipt was made, or not at all: a

@@ -133,7 +133,8 @@ extension AppleStore {
     ) async throws(StoreFailure) -> Answer {
         guard let api else { throw Self.needsKey }
         let options = AppleEnquiry.Options(
-            readsOffers: readsOffers, heardRefunds: purchase.clues.refundedOrders)
+            readsOffers: readsOffers, heardRefunds: purchase.clues.refundedOrders,
+            checkedAt: purchase.checkedAt)
         var enquiry = AppleEnquiry(
             about: subject, of: customer(api.transport, of: purchase), facts: purchase.facts,
             bundleID: bundleID, verifier: verifier, calls: AppleCalls(api, at: now),

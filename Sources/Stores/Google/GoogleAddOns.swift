@@ -103,6 +103,11 @@ extension GoogleObservation {
 
     var itemOrders: GoogleItemOrders {
         var orders = GoogleItemOrders(running: Set(inForce.compactMap(\.paidOrder)))
+        if facts.access == .granted {
+            let held = Set(facts.holdings.map(\.product))
+            let new = inForce.filter { $0.product != main?.product && !held.contains($0.product) }
+            orders.joining = Set(new.compactMap(\.paidOrder))
+        }
         for holding in facts.holdings where !isKept(holding.product) && isGivenBack(holding) {
             if let listed = listed(holding.product) {
                 if let order = listed.paidOrder { orders.takenBack.insert(order) }
@@ -119,6 +124,8 @@ extension GoogleObservation {
 struct GoogleItemOrders: Hashable, Sendable {
     /// Of what is in force.
     var running: Set<OrderID> = []
+    /// Of these, of what gave nothing until now.
+    var joining: Set<OrderID> = []
     /// Of what has been taken back since the last answer: its revocation tells that.
     var takenBack: Set<OrderID> = []
     /// What has been taken back since, and is not listed any more.

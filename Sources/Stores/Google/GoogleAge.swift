@@ -95,7 +95,10 @@ extension GoogleObservation {
             return order != facts.period
                 && (clues.refundedOrders.contains(order) || isSaidToBeRevoked)
         }
-        return facts.state == .refunded && order == facts.period && main.expires == facts.expiresAt
+        guard facts.state == .refunded, order == facts.period else { return false }
+        // By the policy it ended with what was paid: later than the store says, or before that.
+        let (end, known) = (main.expires ?? .never, facts.expiresAt ?? .never)
+        return end <= known || facts.paidThrough.map { end > $0 + .minutes(1) } ?? false
     }
 
     /// Whether what ran on unpaid beyond the paid period was taken back: its end moved on from the

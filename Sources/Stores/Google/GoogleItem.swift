@@ -61,12 +61,13 @@ struct GoogleItem: Hashable, Sendable {
         return isToBeReplaced && !owned.contains { $0.product == replacement }
     }
 
-    /// Whether it was known to last longer. In grace its end may only have been moved while it was
-    /// not paid: there Google has to name its order.
+    /// Whether it was known to last longer, or gives nothing any more. In grace its end may only
+    /// have been moved while it was not paid: there Google has to name its order.
     func isGivenBack(knowing facts: Facts, _ clues: Set<Clue>) -> Bool {
-        let held = facts.holdings.first { $0.product == product }?.expiresAt
-        guard facts.access == .granted, let expires,
-            let known = product == facts.product ? facts.paidThrough : held,
+        let held = facts.holdings.first { $0.product == product }
+        guard facts.access == .granted, let expires else { return false }
+        if product != facts.product, held == nil { return true }
+        guard let known = product == facts.product ? facts.paidThrough : held?.expiresAt,
             expires < known - .minutes(1)
         else { return false }
         guard facts.state == .grace else { return true }

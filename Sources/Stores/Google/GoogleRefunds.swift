@@ -49,41 +49,54 @@ extension GoogleStore {
     }
 
     /// What was given back and reads as in force again may be an older copy: its order tells. For
-    /// some time it is not believed without that; for ever would lock out who paid, where the
-    /// account may not read orders.
+    /// a day after it was last told to be over it is not believed without that; for ever would lock
+    /// out who paid, where the account may not read orders.
     ///
-    /// - Throws: `.mismatch` where the order still reads as given back, or is not shown.
+    /// - Throws: `.mismatch` where an order still reads as given back, or is not shown.
     func requireReversal(
-        in observation: Observation, of purchase: Purchase, at now: Timestamp
+        in observation: Observation, of purchase: Purchase, with orders: GoogleItemOrders,
+        at now: Timestamp
     ) async throws(StoreFailure) {
+        guard observation.isInForce else { return }
         let facts = purchase.facts
+        var doubted = orders.joining.intersection(purchase.knownRefunds)
         // A consumable has no access to give back.
-        guard facts.state == .refunded, facts.voidedOrder == nil,
-            facts.kind != .consumable, observation.isInForce,
+        if facts.state == .refunded, facts.voidedOrder == nil, facts.kind != .consumable,
             let known = facts.orderID, observation.orderID == known
-        else { return }
-        await client.transport.beforeExtraCall()
-        do throws(StoreFailure) {
-            if let order = try await order(known, at: now), order.token == purchase.token {
-                guard order.state == "REFUNDED" else { return }
-                throw .mismatch(what: Self.beforeRefund)
-            }
-        } catch {
-            switch error {
-            case .throttled, .mismatch(what: Self.beforeRefund): throw error
-            default: break
+        {
+            doubted.insert(known)
+        }
+        for id in doubted.sorted() {
+            await client.transport.beforeExtraCall()
+            switch try await standing(of: id, of: purchase, at: now) {
+            case .paid: continue
+            case .givenBack: throw .mismatch(what: "time, before it was refunded")
+            case .unknown:
+                guard let checkedAt = purchase.checkedAt, now - checkedAt < .days(1) else {
+                    continue
+                }
+                throw .mismatch(what: "time, before it was refunded")
             }
         }
-        guard let refundedAt = facts.expiresAt, refundedAt <= now,
-            now - refundedAt < Self.copyLimit
-        else { return }
-        throw .mismatch(what: Self.beforeRefund)
     }
 
-    private static let beforeRefund = "time, before it was refunded"
+    private enum Standing {
+        case paid, givenBack, unknown
+    }
 
-    /// So long after a refund an answer may come from before it.
-    private static let copyLimit = Duration.days(1)
+    private func standing(
+        of id: OrderID, of purchase: Purchase, at now: Timestamp
+    ) async throws(StoreFailure) -> Standing {
+        let order: GoogleOrder?
+        do throws(StoreFailure) {
+            order = try await self.order(id, at: now)
+        } catch {
+            if case .throttled = error { throw error }
+            return .unknown
+        }
+        guard let order, order.token == purchase.token else { return .unknown }
+        return order.isPaid ? .paid : order.state == "REFUNDED" ? .givenBack : .unknown
+    }
 
     /// Those that there was a usable answer about. One unknown id fails the whole call: they are
     /// asked about one by one then.

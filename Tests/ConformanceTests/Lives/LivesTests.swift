@@ -11,7 +11,7 @@ import Testing
     private static let soak = environment["SOAK"].flatMap { Int($0) }
     private static let only = environment["RENEWALD_LIFE"].flatMap { Realm(rawValue: $0) }
     private static let usualSeed: UInt64 = 7
-    private static let usualSteps = 12_000
+    private static let usualSteps = 14_000
     /// A soak says so often how far it is.
     private static let stepsBetweenWords = 100_000
 
