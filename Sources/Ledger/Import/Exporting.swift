@@ -44,7 +44,7 @@ extension PostgresLedger {
                 throw LedgerError.keysMissing(names: [lack])
             }
             return (
-                try rows.map { row in
+                try rows.filter { try !$0.bool("is_left_out") }.map { row in
                     ExportedPurchase(
                         userID: try row.text("user_id"), app: try row.app(),
                         product: try row.text("product"), token: try row.token(seals),
