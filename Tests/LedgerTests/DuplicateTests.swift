@@ -20,10 +20,12 @@ import Testing
     }
 
     @discardableResult
-    private func check(_ stage: Stage, _ lease: Lease) async throws -> CommitReport {
-        let claims = try await stage.due(lease)
+    private func check(
+        _ stage: Stage, _ lease: Lease, _ shared: Policy.Shared = .keep, only: StoreToken? = nil
+    ) async throws -> CommitReport {
+        let claims = try await stage.due(lease).filter { only == nil || $0.purchase.token == only }
         return try await stage.ledger.commit(
-            claims.map { outcome($0, answer($0)) }, under: lease, at: claims.latest)
+            claims.map { outcome($0, answer($0), shared) }, under: lease, at: claims.latest)
     }
 
     @Test func theLaterFormIsFoldedAndNeverAskedAgain() async throws {
@@ -144,6 +146,41 @@ import Testing
         #expect(
             try await stage.list("SELECT user_id FROM renewald.purchases WHERE state = 'active'")
                 == users.suffix(1))
+        #expect(try await stage.broken() == [])
+    }
+
+    /// However late the second form is checked: with the first one, or alone.
+    @Test(arguments: ["receipt", "1000"], [Policy.Shared.move, .keep])
+    func whoHandedInEitherFormLastHasIt(_ late: String, _ shared: Policy.Shared) async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        let other = late == "receipt" ? "1000" : "receipt"
+        _ = try await submit(stage, "ann", other)
+        _ = try await submit(stage, "carl", late)
+        try await check(stage, lease, shared, only: StoreToken(other))
+        _ = try await submit(stage, "bob", other)
+        for _ in 0..<2 { try await check(stage, lease, shared) }
+        let now = """
+            SELECT user_id || ' ' || coalesce(claimed_by, '-') FROM renewald.purchase
+            WHERE state = 'active'
+            """
+        #expect(try await stage.list(now) == [shared == .move ? "bob -" : "ann bob"])
+        #expect(try await stage.broken() == [])
+    }
+
+    /// The one that was handed in first is the last to be checked: it moves nothing.
+    @Test func anOlderFormThatIsCheckedLaterMovesNothing() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        _ = try await submit(stage, "bob", "1000")
+        _ = try await submit(stage, "ann", "receipt")
+        try await check(stage, lease, .move, only: "receipt")
+        let told = try await check(stage, lease, .move)
+        #expect(told.events == [])
+        #expect(try await check(stage, lease, .move).events == [])
+        #expect(
+            try await stage.list("SELECT user_id FROM renewald.purchases WHERE state = 'active'")
+                == ["ann"])
         #expect(try await stage.broken() == [])
     }
 

@@ -188,9 +188,7 @@ extension CommitBatch {
         guard !duplicates.merged.isEmpty else { return nil }
         // A first form that goes to another user in this very batch is in their shard by then.
         let shards = newShards
-        let rows = duplicates.merged.flatMap { merged in
-            merged.users.map { (lane: merged.lane, first: merged.first, user: $0) }
-        }
+        let rows = duplicates.claims
         return SQL.commitDuplicates([
             "lane": .int32s(rows.map(\.lane)),
             "shard": .int16s(rows.map { shards[$0.first] ?? $0.first.shard }),

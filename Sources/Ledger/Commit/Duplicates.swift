@@ -16,14 +16,44 @@ struct Duplicates {
     struct Merged {
         let lane: Int32
         let first: CommitBatch.RowID
+        let form: CommitBatch.RowID
         /// Who has handed in the later form; the last to do so comes last.
         let users: [UserID]
+        let shared: Policy.Shared
     }
 
     /// To be taken by the commit; another commit may be faster, then this one fails.
     var taken: [Key: CommitBatch.RowID] = [:]
     /// Whose first form is to be claimed or woken.
-    var merged: [Merged] = []
+    fileprivate(set) var merged: [Merged] = []
+    /// Who has handed in each form last.
+    fileprivate var latest: [CommitBatch.RowID: Latest] = [:]
+
+    fileprivate struct Latest {
+        let user: UserID
+        let isOwner: Bool
+        let handedInAt: Timestamp
+    }
+
+    /// Who claims a first form, or wakes it, in the order in which they are to do so: who has
+    /// handed it in last of all has the last word, however late the other form was checked.
+    var claims: [(lane: Int32, first: CommitBatch.RowID, user: UserID)] {
+        let groups = Dictionary(grouping: merged, by: \.first).sorted { $0.key < $1.key }
+        return groups.flatMap { first, merged in
+            let forms = merged.sorted(on: { latest[$0.form]?.handedInAt ?? .never })
+            let older = forms.prefix { isOlder($0) }
+            let own = older.isEmpty ? [] : [latest[first]?.user].compactMap { $0 }
+            let users = older.flatMap(\.users) + own + forms.dropFirst(older.count).flatMap(\.users)
+            return users.map { (lane: merged[0].lane, first: first, user: $0) }
+        }
+    }
+
+    /// Whether the first form was handed in after this one. That its owner did so counts where the
+    /// last to hand it in has it; elsewhere it stays with them, and the other's claim is told.
+    private func isOlder(_ merged: Merged) -> Bool {
+        guard let first = latest[merged.first], let form = latest[merged.form] else { return false }
+        return form.handedInAt < first.handedInAt && (!first.isOwner || merged.shared == .move)
+    }
 }
 
 extension PostgresLedger {
@@ -65,13 +95,33 @@ extension PostgresLedger {
             merged[own] = other
             duplicates.merged.append(
                 Duplicates.Merged(
-                    lane: key.lane, first: first, users: outcome.claim.purchase.submitters))
+                    lane: key.lane, first: first, form: own,
+                    users: outcome.claim.purchase.submitters,
+                    shared: outcome.rules.policy.shared))
         }
         guard !merged.isEmpty else { return (outcomes, duplicates) }
+        duplicates.latest = try await latest(
+            of: Set(duplicates.merged.flatMap { [$0.first, $0.form] }).sorted())
         let settled = outcomes.map { outcome in
             merged[outcome.claim.row] ?? outcome
         }
         return (settled, duplicates)
+    }
+
+    private func latest(
+        of forms: [CommitBatch.RowID]
+    ) async throws(LedgerError) -> [CommitBatch.RowID: Duplicates.Latest] {
+        try await attempt {
+            let rows = try await self.writes.query(
+                SQL.latestSubmitters(.int16s(forms.map(\.shard)), .int64s(forms.map(\.id))))
+            var latest: [CommitBatch.RowID: Duplicates.Latest] = [:]
+            for row in rows.rows {
+                latest[try row.id()] = Duplicates.Latest(
+                    user: try row.text("user_id"), isOwner: try row.bool("is_owner"),
+                    handedInAt: try row.instant("handed_in_at"))
+            }
+            return latest
+        }
     }
 
     /// Of those that are copies: the purchases whose copies they are.

@@ -155,6 +155,7 @@ extension SQL {
     static let leftDue = SQL(PackageResources.left_due_sql)
     static let lapseRefunds = SQL(PackageResources.lapse_refunds_sql)
     static let lastEvent = SQL(PackageResources.last_event_sql)
+    static let latestSubmitters = SQL(PackageResources.latest_submitters_sql)
     static let leaveWorker = SQL(PackageResources.leave_worker_sql)
     static let lockBreakers = SQL(PackageResources.lock_breakers_sql)
     static let lockMigrations = SQL(PackageResources.lock_migrations_sql)
