@@ -46,6 +46,29 @@ import Testing
         await second.close()
     }
 
+    /// Claims of one transaction have one time: who came last comes last all the same.
+    @Test(arguments: [Policy.Shared.keep, .move], ["ben", "cid"])
+    func theLastOfOneTransactionComesLast(_ shared: Policy.Shared, _ last: String) async throws {
+        let first = try await Stage()
+        let lease = try await first.takeAll()
+        try await first.submit("una", "1000", store: "apple")
+        try await Self.pass(first, lease, .keep)
+        try await first.beside.script("BEGIN")
+        for user in last == "ben" ? ["cid", "ben"] : ["ben", "cid"] {
+            try await first.submit(user, "1000", store: "apple")
+        }
+        try await first.beside.script("COMMIT")
+        let users = try await first.ledger.export(after: 0)?.purchases.map(\.userID.text)
+        #expect(users == ["una", last == "ben" ? "cid" : "ben", last])
+        let second = try await Self.copied(first)
+        let newLease = try await second.takeAll()
+        for _ in 0..<2 { try await Self.pass(second, newLease, shared) }
+        let expected = shared == .keep ? "una \(last)" : "\(last) -"
+        #expect(try await Self.whose(second) == [expected])
+        await first.close()
+        await second.close()
+    }
+
     /// A page of which nothing is written is not the end.
     @Test func whatIsLeftOutEndsNothing() async throws {
         let stage = try await Stage()

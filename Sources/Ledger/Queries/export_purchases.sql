@@ -1,7 +1,7 @@
 -- What was submitted, in the order in which it was: for each purchase its own user, then who else has claimed it and
--- has no purchase of their own, while a claim is open. Once it was handed over, who had it has no claim: written behind
--- its owner, they would get it back where it is read in. So would whoever has handed in another form of it: the claim
--- that came of that stands with the first form. As much as fits, and one at least.
+-- has no purchase of their own, while a claim is open; who has claimed it last comes last. Once it was handed over, who
+-- had it has no claim: written behind its owner, they would get it back where it is read in. So would whoever has handed
+-- in another form of it: the claim that came of that stands with the first form. As much as fits, and one at least.
 -- $1 int8 (the id that they come after); $2 int4 (most purchases); $3 int8 (most bytes of tokens). One row a line;
 -- is_left_out where a purchase has none.
 WITH next AS MATERIALIZED (
@@ -30,14 +30,14 @@ WITH next AS MATERIALIZED (
     FROM first
     JOIN renewald.purchase ON purchase.shard = first.shard AND purchase.id = first.id
 ), line AS (
-    SELECT next.id, next.user_id, NULL::timestamptz AS claimed_at, next.lane, next.product,
+    SELECT next.id, next.user_id, false AS is_latest, NULL::timestamptz AS claimed_at, next.lane, next.product,
         next.token, next.sealed_token, next.sealed_for, next.store_user_id,
         coalesce(form.is_left_out, false) AS is_left_out
     FROM next
     LEFT JOIN form ON form.id = next.id
     WHERE next.before <= $3
     UNION ALL
-    SELECT next.id, claimant.user_id, claimant.claimed_at, next.lane,
+    SELECT next.id, claimant.user_id, claimant.user_id = next.claimed_by, claimant.claimed_at, next.lane,
         coalesce(claimant.product, next.product), next.token, next.sealed_token, next.sealed_for,
         coalesce(nullif(claimant.store_user_id, ''), next.store_user_id), false
     FROM next
@@ -49,4 +49,4 @@ SELECT line.id, line.user_id, app.store, app.app, line.product, line.token,
     line.sealed_token, line.sealed_for, false AS is_named, line.store_user_id, line.is_left_out
 FROM line
 JOIN renewald.app USING (lane)
-ORDER BY line.id, line.claimed_at NULLS FIRST, line.user_id
+ORDER BY line.id, line.is_latest, line.claimed_at NULLS FIRST, line.user_id
