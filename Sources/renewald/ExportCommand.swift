@@ -10,7 +10,8 @@ struct ExportCommand: AsyncParsableCommand {
         abstract: "Writes what import reads: all purchases, with their tokens.",
         discussion: """
             A JSON object a line, with user_id, store, app, product, token and store_user_id. Who \
-            has the tokens can ask the stores about them: the file is for its owner alone.
+            has the tokens can ask the stores about them: the file is for its owner alone. What \
+            cannot be decrypted is named and left out; then it exits with 65.
 
             Example: renewald export --all --output fleet.jsonl
             """)
@@ -29,22 +30,22 @@ struct ExportCommand: AsyncParsableCommand {
         let file = output
         try await common.withServices(asksStores: false) { services in
             guard let file, file != "-" else {
-                let lines = try await Self.export(services.ledger) { (text) throws(WriteFailure) in
+                let written = try await Self.export(services.ledger) { text throws(WriteFailure) in
                     try StandardStream.output.write(text)
                 }
-                return Self.say(lines, in: "the output")
+                return try written.tell(in: "the output")
             }
             do {
                 let output = try OutputFile(file).open(isPrivate: true)
-                let lines: Int
+                let written: ExportedLines
                 do {
-                    lines = try await Self.export(services.ledger, to: output.add)
+                    written = try await Self.export(services.ledger, to: output.add)
                 } catch {
                     output.abandon()
                     throw error
                 }
                 try output.finish()
-                Self.say(lines, in: file)
+                try written.tell(in: file)
             } catch WriteFailure.failed(let reason) {
                 Console.complain("\(file): cannot be written: \(reason)")
                 throw ExitReason.cannotCreate
@@ -52,23 +53,45 @@ struct ExportCommand: AsyncParsableCommand {
         }
     }
 
-    private static func say(_ lines: Int, in file: String) {
-        Console.complain(
-            "\(count(lines, "purchase")) with their tokens are in \(file): keep them secret")
-    }
-
-    /// - Returns: the number of lines.
     private static func export(
         _ ledger: PostgresLedger, to write: (String) throws(WriteFailure) -> Void
-    ) async throws -> Int {
-        var (lines, last) = (0, Int64(0))
+    ) async throws -> ExportedLines {
+        var (written, last) = (ExportedLines(), Int64(0))
         while let page = try await ledger.export(after: last) {
             var text = ""
             for purchase in page.purchases { text += try purchase.line() + "\n" }
             try write(text)
-            lines += page.purchases.count
+            written.add(page)
             last = page.last
         }
-        return lines
+        return written
+    }
+}
+
+/// What was written, and what could not be.
+private struct ExportedLines {
+    private var lines = 0
+    private var leftOut = 0
+
+    private static let namedLimit = 10
+
+    /// Names what is left out: the first ones.
+    mutating func add(_ page: ExportedPage) {
+        lines += page.purchases.count
+        for purchase in page.undecipherable.prefix(max(0, Self.namedLimit - leftOut)) {
+            Console.complain("purchase \(purchase.purchaseID): \(purchase.reason)")
+        }
+        leftOut += page.undecipherable.count
+    }
+
+    /// - Throws: `.dataError` where something is left out.
+    func tell(in file: String) throws(ExitReason) {
+        Console.complain(
+            "\(count(lines, "purchase")) with their tokens are in \(file): keep them secret")
+        guard leftOut > 0 else { return }
+        Console.complain(
+            "\(count(leftOut, "purchase")) left out: what cannot be decrypted "
+                + Undecipherable.remedy)
+        throw .dataError
     }
 }

@@ -37,7 +37,10 @@ struct RekeyCommand: AsyncParsableCommand {
             } else {
                 try Console.say(Self.sentence(report, of: cipher))
             }
-            if report.unreadable > 0 { throw ExitReason.dataError }
+            if report.unreadable > 0 {
+                Console.complain("what cannot be decrypted \(Undecipherable.remedy)")
+                throw ExitReason.dataError
+            }
             if report.left > 0 { throw ExitReason.temporary }
         }
     }

@@ -139,6 +139,9 @@ import Testing
         let report = try await fleet.ledger.rekey()
         #expect(report.credentials == 2 && report.unreadable == 1 && report.droppedDataKeys == 0)
         #expect(report.examples.map(\.purchaseID) == [2])
+        let page = try #require(try await fleet.ledger.export(after: 0))
+        #expect(page.purchases.map(\.token) == ["planted 1", "planted 3"] && page.last == 3)
+        #expect(page.undecipherable == report.examples)
         #expect(
             try await keysInUse(fleet) == [EncryptedFleet.id(of: 1), EncryptedFleet.id(of: 2)])
         // It comes back when it is mended.

@@ -127,6 +127,45 @@ struct RekeyCommandTests {
         }
     }
 
+    /// The way out stays open to all others, and it comes back with its token.
+    @Test func whatWasAlteredIsNamedAndLeftOutOfAnExport() async throws {
+        try await onStage { stage in
+            try Self.use(["first"], stage)
+            let made = try await stage.buy("google", count: 2)
+            for (index, made) in made.enumerated() {
+                try await stage.submit(made, "google", for: "una \(index)")
+            }
+            _ = try await Self.succeed(stage, "once")
+            let all = try await Self.exported(stage)
+            try await stage.script(
+                """
+                UPDATE renewald.credential
+                SET sealed = set_byte(sealed, 30, get_byte(sealed, 30) # 1) WHERE id = 1
+                """)
+            let path = "\(stage.folder)/rest.jsonl"
+            let child = try stage.start(["export", "--all", "--output", path])
+            #expect(try await child.exit(within: .seconds(60)) == .code(65))
+            expectInOrder(
+                child.standardError,
+                ["purchase 1: altered, or moved here", "1 purchase with", "1 purchase left out"])
+            #expect(
+                try String(contentsOfFile: path, encoding: .utf8)
+                    == all.split(separator: "\n")[1] + "\n")
+            let checked = try await stage.renewald("check", "una 0")
+            #expect(checked.standardOutput.contains("(column sealed): it was altered, or moved"))
+            // The token in clear is as good as the row of a backup.
+            try await stage.script(
+                """
+                UPDATE renewald.credential
+                SET token = '\(made[0].token)', sealed = NULL, asked_with = NULL,
+                    sealed_asked_with = NULL, sealed_as = NULL
+                WHERE id = 1
+                """)
+            #expect(try await Self.succeed(stage, "check", "una 0").contains("granted"))
+            #expect(try await Self.exported(stage) == all)
+        }
+    }
+
     /// SIGKILL in the midst: the next call does the rest, and nothing is lost.
     @Test func goesOnAfterAKill() async throws {
         try await onStage { stage in

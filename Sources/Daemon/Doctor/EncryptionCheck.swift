@@ -48,6 +48,7 @@ struct EncryptionCheck {
             newest == nil
                 ? "\(state); \(count) tokens and answers are encrypted"
                 : "\(state); \(count) tokens and answers are in clear or under an older key",
-            do: "run `renewald rekey`; what was just submitted is encrypted by its first check")
+            do: "run `renewald rekey`; what was just submitted is encrypted by its first check; "
+                + "what cannot be decrypted \(Undecipherable.remedy)")
     }
 }

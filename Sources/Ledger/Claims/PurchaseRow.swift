@@ -19,13 +19,18 @@ extension PostgresRow {
 
     /// What the store is asked with, in clear.
     func token(_ seals: Seals) throws(PostgresError) -> StoreToken {
+        guard let token = try decipheredToken(seals) else {
+            throw .decoding(column: Self.sealedToken)
+        }
+        return token
+    }
+
+    /// - Returns: nil for what was altered, or belongs to another purchase, or whose key lacks.
+    func decipheredToken(_ seals: Seals) throws(PostgresError) -> StoreToken? {
         guard let sealed = try optionalBytes(Self.sealedToken) else { return try text("token") }
         let id = try int64("sealed_for")
         let place = try bool("is_named") ? SealedPlace.name(purchase: id) : .token(purchase: id)
-        guard let token = seals.text(sealed, place) else {
-            throw .decoding(column: "sealed: it was altered, or belongs elsewhere")
-        }
-        return StoreToken(token)
+        return seals.text(sealed, place).map(StoreToken.init)
     }
 
     func claim(of app: AppKey, _ seals: Seals) throws(PostgresError) -> Claim {

@@ -23,6 +23,12 @@ package struct UnreadablePurchase: Hashable, Sendable {
                 "its token is encrypted with \(missingKey), which is not here: name the key in "
                     + "[encryption] keys")
         }
+        if column == PostgresRow.sealedToken {
+            return Problem(
+                .setAside,
+                "its row cannot be read (column sealed): it was \(Undecipherable.altered); it "
+                    + Undecipherable.remedy)
+        }
         return Problem(
             .setAside,
             "its row cannot be read (column \(column)): fix the row, then submit the purchase "

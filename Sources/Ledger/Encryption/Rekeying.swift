@@ -10,23 +10,13 @@ package struct RekeyReport: Hashable, Sendable {
     /// What could not be decrypted, and stays as it is.
     package internal(set) var unreadable: Int64 = 0
     /// The first purchases of those, and what lacks.
-    package internal(set) var examples: [Example] = []
+    package internal(set) var examples: [Undecipherable] = []
     /// What others have written meanwhile that is not as it should be, up to `countLimit`.
     package internal(set) var left: Int64 = 0
     /// Data keys that nothing is encrypted with any more, and that are gone.
     package internal(set) var droppedDataKeys: Int64 = 0
 
     package static let countLimit: Int64 = 1000
-
-    package struct Example: Hashable, Sendable {
-        package let purchaseID: Int64
-        package let reason: String
-
-        package init(purchaseID: Int64, reason: String) {
-            self.purchaseID = purchaseID
-            self.reason = reason
-        }
-    }
 
     package init() {}
 
@@ -35,11 +25,28 @@ package struct RekeyReport: Hashable, Sendable {
     fileprivate mutating func add(unreadable id: Int64, _ lack: String?) {
         unreadable += 1
         guard examples.count < Self.exampleLimit else { return }
-        examples.append(
-            Example(
-                purchaseID: id,
-                reason: lack.map { "encrypted with \($0), which is not here" }
-                    ?? "altered, or moved here from another purchase"))
+        examples.append(Undecipherable(purchaseID: id, lack: lack))
+    }
+}
+
+/// A purchase of which something is encrypted and cannot be read.
+package struct Undecipherable: Hashable, Sendable {
+    package let purchaseID: Int64
+    package let reason: String
+
+    /// What mends it: the end of a sentence.
+    package static let remedy =
+        "comes back with its row of a backup, or with its token in clear: \"A row was altered\" in "
+        + "docs/operations.md"
+
+    static let altered = "altered, or moved here from another purchase"
+
+    /// - Parameters:
+    ///   - purchaseID: of the purchase.
+    ///   - lack: the key that lacks, in words; nil for what was altered.
+    init(purchaseID: Int64, lack: String?) {
+        self.purchaseID = purchaseID
+        reason = lack.map { "encrypted with \($0), which is not here" } ?? Self.altered
     }
 }
 
