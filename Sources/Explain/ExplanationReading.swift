@@ -8,7 +8,7 @@ extension Explanation.User {
             Explanation.Purchase($0, of: history.userID, at: history.now)
         }
         transferred = history.transferred.compactMap(Explanation.Transferred.init)
-        claimed = history.claimed.map { Explanation.Claimed($0.purchase) }
+        claimed = history.claimed.map { Explanation.Claimed($0.purchase, for: history.userID) }
         unread = history.unreadable
         let steps = purchases.flatMap(\.steps) + transferred.flatMap(\.steps)
         holdings = history.entitlements.sorted { $0.entitlement < $1.entitlement }.map {

@@ -71,7 +71,7 @@ struct CheckText {
         if case .shared = one.outcome.decision {
             return [row("of", "\(purchase.userID), and \(user) gets one of their own")]
         }
-        let claimed = Explanation.Claimed(purchase)
+        let claimed = Explanation.Claimed(purchase, for: user)
         return [row("of", claimed.situation), row("", claimed.chances)]
     }
 

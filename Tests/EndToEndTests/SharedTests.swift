@@ -28,8 +28,7 @@ struct SharedTests {
                 told.standardOutput,
                 [
                     "ben: 0 purchases, as of ", "purchase \(id): monthly, google ",
-                    "now        una submitted it first and has it",
-                    "next       it moves if ",
+                    "now        una has it", "next       it moves with its next check if ",
                 ])
             let json = try await stage.renewald("explain", "ben", "--json")
             #expect(json.standardOutput.replacing(" ", with: "").contains(#""owner":"una""#))
@@ -37,7 +36,7 @@ struct SharedTests {
             #expect(try await stage.renewald("explain", "ben", "--html", page).exit == .code(0))
             #expect(
                 try String(contentsOfFile: page, encoding: .utf8)
-                    .contains("una submitted it first and has it; "))
+                    .contains("una has it; "))
             // A check of ben asks about it, says whose it is, and gives him nothing.
             let calls = try await stage.calls("google")
             let checked = try await stage.renewald("check", "ben", "--require")
@@ -46,7 +45,7 @@ struct SharedTests {
             expectInOrder(
                 checked.standardOutput,
                 [
-                    "ben: 1 purchase", "purchase \(id): monthly", "of       una submitted it first",
+                    "ben: 1 purchase", "purchase \(id): monthly", "of       una has it",
                     "asked    purchases.subscriptionsv2.get: 200", "access   granted",
                 ])
             let machine = try await stage.renewald("check", "ben", "--json")
@@ -76,6 +75,25 @@ struct SharedTests {
                     "event    grant monthly purchased",
                 ])
             #expect(try await stage.story(of: "cid") == ["grant monthly purchased"])
+        }
+    }
+
+    /// Whoever handed it in last gets it, and who was first is not who has it.
+    @Test func whoHasItAfterAMoveIsSaid() async throws {
+        try await onStage { stage in
+            try stage.configure("\n[policy]\nshared = \"move\"\n")
+            let made = try await stage.buy("google")[0]
+            try await stage.submit(made, "google", for: "una")
+            try await Self.once(stage)
+            try await stage.submit(made, "google", for: "ben")
+            expectInOrder(
+                try await stage.renewald("explain", "ben").standardOutput,
+                ["now        una has it", "next       it moves with its next check if "])
+            try await Self.once(stage)
+            #expect(try await stage.story(of: "ben") == ["grant monthly transferred"])
+            expectInOrder(
+                try await stage.renewald("explain", "una").standardOutput,
+                ["now        ben has it", "next       it moves if the app named the other user "])
         }
     }
 
