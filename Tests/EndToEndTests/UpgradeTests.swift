@@ -60,9 +60,10 @@ struct UpgradeTests {
                 DROP FUNCTION renewald.move_purchase, renewald.lock_places, renewald.lock_holders,
                     renewald.lock_free, renewald.held_news, renewald.stays_heard,
                     renewald.hand_over_claimed, renewald.touch;
-                ALTER TABLE renewald.claimant DROP COLUMN product, DROP COLUMN store_user_id
+                ALTER TABLE renewald.claimant DROP COLUMN product, DROP COLUMN store_user_id;
+                ALTER TABLE renewald.credential DROP COLUMN submitted_at
                 """)
-            let sentence = "is version 19, this program needs 25 or newer: run `renewald migrate`"
+            let sentence = "is version 19, this program needs 26 or newer: run `renewald migrate`"
             for command in ["run", "doctor"] {
                 let refused = try await stage.renewald(command)
                 #expect(refused.exit == .code(78))
@@ -72,7 +73,7 @@ struct UpgradeTests {
 
             let migrated = try await stage.renewald("migrate")
             #expect(migrated.exit == .code(0), "\(migrated.standardError)")
-            #expect(migrated.standardOutput.contains("is now version 25"))
+            #expect(migrated.standardOutput.contains("is now version 26"))
             let daemon = try stage.daemon()
             try await stage.grant(a: "google", to: "ann")
             daemon.send(SIGTERM)

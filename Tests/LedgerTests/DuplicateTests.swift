@@ -184,6 +184,22 @@ import Testing
         #expect(try await stage.broken() == [])
     }
 
+    /// Before any store has told of it, whichever form is checked first.
+    @Test(arguments: ["1000", "receipt"], [Policy.Shared.move, .keep])
+    func itsOwnerMayHandItInOnceMore(_ first: String, _ shared: Policy.Shared) async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        for (user, token) in [("ann", "1000"), ("bob", "receipt"), ("ann", "1000")] {
+            _ = try await submit(stage, user, token)
+        }
+        try await check(stage, lease, shared, only: StoreToken(first))
+        for _ in 0..<3 { try await check(stage, lease, shared) }
+        #expect(
+            try await stage.list("SELECT user_id FROM renewald.purchases WHERE state = 'active'")
+                == [shared == .keep && first == "receipt" ? "bob" : "ann"])
+        #expect(try await stage.broken() == [])
+    }
+
     /// The first form is in the other user's shard when the second one is folded into it.
     @Test func aFormAndItsFirstMoveInOneBatch() async throws {
         let stage = try await Stage()

@@ -37,6 +37,29 @@ import Testing
         await ledger.close()
     }
 
+    /// The owner of what was never checked submits it again in a session that is open.
+    @Test func whatWasNeverCheckedIsHeldByItself() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        for user in ["ann", "bob"] { try await stage.submit(user, "of \(user)", store: "apple") }
+        let backend = stage.session("backend")
+        try await backend.script("BEGIN")
+        try await stage.submit("ann", "of ann", store: "apple", on: backend)
+        let ledger = stage.hastyLedger()
+        let claims = try await stage.due(lease)
+        let report = try await ledger.commit(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        #expect(report.committed.map(\.claim.purchase.userID) == ["bob"])
+        #expect(report.held.map(\.purchase.userID) == ["ann"])
+        try await backend.script("COMMIT")
+        let late = try await ledger.commit(
+            claims.map { outcome($0, inForce($0)) }, under: lease, at: claims.latest)
+        #expect(late.committed.map(\.claim.purchase.userID) == ["ann"])
+        #expect(try await stage.broken() == [])
+        await backend.close()
+        await ledger.close()
+    }
+
     /// A backend that has submitted a purchase again, or for another user, and leaves its transaction
     /// open: not even the next check of that one can be moved.
     @Test(arguments: ["ann", "bob"])

@@ -11,7 +11,9 @@ WITH given AS MATERIALIZED (
 )
 SELECT
     purchase.shard, purchase.id, coalesce(purchase.claimed_by, purchase.user_id) AS user_id,
-    purchase.claimed_by IS NULL AS is_owner, greatest(purchase.created_at, claimed.at) AS handed_in_at
+    purchase.claimed_by IS NULL AS is_owner,
+    greatest(purchase.created_at, credential.submitted_at, claimed.at) AS handed_in_at
 FROM given
 JOIN renewald.purchase ON purchase.shard = given.shard AND purchase.id = given.id
+JOIN renewald.credential ON credential.shard = given.shard AND credential.id = given.id
 LEFT JOIN claimed ON claimed.shard = given.shard AND claimed.id = given.id

@@ -6,7 +6,7 @@ package struct Migrator: Sendable {
     /// The schema version that this program is written for.
     package static let version = steps.count
     /// The oldest one that all its statements work with; `FleetTests` prepare them.
-    package static let oldest = 25
+    package static let oldest = 26
 
     private struct Step {
         let script: [UInt8]
@@ -41,6 +41,7 @@ package struct Migrator: Sendable {
         Step(script: PackageResources.v0023_read_views_only_sql, serves: 1),
         Step(script: PackageResources.v0024_keep_what_was_heard_sql, serves: 1),
         Step(script: PackageResources.v0025_keep_what_is_claimed_sql, serves: 1),
+        Step(script: PackageResources.v0026_keep_who_came_last_sql, serves: 1),
     ]
 
     /// For each version from 1 on, whom it serves.
