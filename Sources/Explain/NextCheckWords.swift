@@ -1,3 +1,4 @@
+package import Ledger
 package import Renewal
 
 /// When a purchase is asked about next, and why then.
@@ -10,20 +11,37 @@ package struct NextCheck: Hashable, Sendable {
     package let why: String
     private let store: Store
     private let isBackfill: Bool
+    /// Why its store is not asked now, whatever is due; nil where nothing is in the way.
+    private let obstacle: String?
 
-    package init(of claim: Claim, at now: Timestamp) {
+    /// - Parameters:
+    ///   - claim: the purchase.
+    ///   - bucket: the calls of its app, where they are known.
+    ///   - now: the database's time.
+    package init(of claim: Claim, while bucket: QueueStatus.Bucket? = nil, at now: Timestamp) {
         at = claim.dueAt < .backfill ? claim.dueAt : nil
         isDue = claim.dueAt <= now
         store = claim.purchase.app.store
         isBackfill = claim.isBackfill
         why = Self.why(claim, at: now)
+        obstacle = bucket.flatMap { Self.obstacle($0, claim.purchase.app) }
+    }
+
+    private static func obstacle(_ bucket: QueueStatus.Bucket, _ app: AppKey) -> String? {
+        if bucket.pausedAt != nil {
+            return "\(app.name) is paused; renewald resume \(app.name) ends it"
+        }
+        return bucket.blockedUntil.map { "\(app.store.name) wants no calls until \($0.reading)" }
     }
 
     /// Such as `the App Store is asked about 2026-11-22 10:31:05 UTC, for a second opinion`.
     package var sentence: String {
-        if isBackfill { return "\(store.name) is asked \(why)" }
+        if isBackfill { return obstacle ?? "\(store.name) is asked \(why)" }
         guard let at else { return "never, unless there is news of it: \(why)" }
-        if isDue { return "due since \(at.reading): \(store.name) is asked as soon as possible" }
+        if isDue {
+            let soon = obstacle ?? "\(store.name) is asked as soon as possible"
+            return "due since \(at.reading): \(soon)"
+        }
         return "\(store.name) is asked around \(at.reading), \(why)"
     }
 

@@ -52,6 +52,8 @@ package enum LedgerError: Error, Hashable, Sendable {
         /// It is starting, stopping or recovering.
         case notReady
         case tooManyConnections
+        /// By another session.
+        case locked
     }
 }
 

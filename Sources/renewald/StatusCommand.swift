@@ -154,7 +154,7 @@ private struct StatusText {
                     + "\(backfillTime(left))")
         }
         if let blocked = report.blockedUntil(app.key) {
-            lines.append("  blocked       until \(blocked.text), as the store asked")
+            lines.append("  blocked       until \(blocked.text): the store wants no calls")
         }
         if let refunds = report.refunds(app.key), let deadline = refunds.nearestDeadline {
             lines.append(

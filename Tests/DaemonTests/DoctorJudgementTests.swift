@@ -259,7 +259,7 @@ import Testing
         (.passwordMissing, "passfile="), (.notAdmitted, "pg_hba.conf"),
         (.roleMissing, "CREATE ROLE"), (.roleMayNotLogIn, "ALTER ROLE"),
         (.otherSystemUser, "sudo -u"), (.databaseMissing, "createdb"), (.notReady, "try again"),
-        (.tooManyConnections, "max_connections"), (nil, "runs"),
+        (.tooManyConnections, "max_connections"), (.locked, "pg_locks"), (nil, "runs"),
     ])
     func saysWhyThereIsNoConnection(obstacle: LedgerError.Obstacle?, advice: String) {
         // The words are for people: what they hold decides nothing.

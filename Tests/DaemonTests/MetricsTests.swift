@@ -207,7 +207,7 @@ import Testing
             health.enter(.working)
             #expect(try await get("/readyz").status == 200)
             health.databaseFailed(.unavailable(reason: "secret"))
-            #expect(try await get("/readyz").body == "the database does not answer\n")
+            #expect(try await get("/readyz").body == "the database is not available\n")
             #expect(try await get("/healthz").status == 200)
             health.databaseAnswers()
             #expect(try await get("/readyz").status == 200)

@@ -1,7 +1,8 @@
 import Explain
-import Ledger
 import Renewal
 import Testing
+
+@testable import Ledger
 
 /// What `renewald explain` prints on a terminal.
 struct ExplainTextTests {
@@ -112,6 +113,28 @@ struct ExplainTextTests {
             state: state, access: access, until: Sample.day(30), due: Sample.day(62),
             now: Sample.day(61), checks: [])
         #expect(NextCheck(of: over.claim, at: Sample.day(61)).why.hasPrefix(why))
+    }
+
+    /// Where nobody may ask a store, nothing is asked as soon as possible.
+    @Test(arguments: [
+        (nil, nil, "Google Play is asked as soon as possible"),
+        (Sample.day(40), nil, "Google Play wants no calls until 2026-10-31 10:31:00 UTC"),
+        (
+            Sample.day(40), Sample.day(1),
+            "google/com.example.reader is paused; renewald resume google/com.example.reader ends it"
+        ),
+    ])
+    func saysWhyWhatIsDueIsNotAskedAbout(
+        _ blocked: Timestamp?, _ paused: Timestamp?, _ words: String
+    ) {
+        let due = Sample.purchase(
+            state: .active, access: .granted, until: Sample.day(30), due: Sample.day(30),
+            now: Sample.day(31), checks: [])
+        let bucket = QueueStatus.Bucket(
+            name: BucketID(of: due.claim.purchase.app), aheadSeconds: 0, readAt: Sample.day(31),
+            freeAt: Sample.day(31), blockedUntil: blocked, pausedAt: paused)
+        let next = NextCheck(of: due.claim, while: bucket, at: Sample.day(31))
+        #expect(next.sentence.hasSuffix(words), "\(next.sentence)")
     }
 
     @Test func knowsNobodyByThatName() {

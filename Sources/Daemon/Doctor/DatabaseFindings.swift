@@ -45,6 +45,9 @@ enum DatabaseFindings {
         case .notReady: "wait until the server has started, and try again"
         case .tooManyConnections:
             "raise max_connections of the server, or end clients that are not needed"
+        case .locked:
+            "try again when it is done, or find it: SELECT pid, mode, relation::regclass FROM "
+                + "pg_locks WHERE granted AND relation::regclass::text LIKE 'renewald.%'"
         }
     }
 

@@ -101,12 +101,14 @@ package struct UserHistory: Hashable, Sendable {
     package let claimed: [Claim]
     /// What is the user's or was handed in by them, and cannot be read.
     package let unreadable: [UnreadablePurchase]
+    /// The calls of all apps: whether they may be asked now.
+    package let buckets: [BucketID: QueueStatus.Bucket]
 
     package init(
         userID: UserID, now: Timestamp, entitlements: [Entitlement],
         purchases: [PurchaseHistory], transferred: [TransferredPurchase] = [],
         claimed: [Claim] = [],
-        unreadable: [UnreadablePurchase] = []
+        unreadable: [UnreadablePurchase] = [], buckets: [QueueStatus.Bucket] = []
     ) {
         self.userID = userID
         self.now = now
@@ -115,6 +117,7 @@ package struct UserHistory: Hashable, Sendable {
         self.transferred = transferred
         self.claimed = claimed
         self.unreadable = unreadable
+        self.buckets = Dictionary(buckets.map { ($0.name, $0) }) { first, _ in first }
     }
 }
 
@@ -133,7 +136,7 @@ extension PostgresLedger {
                 SQL.purchaseEvidence(
                     .int64s(claims.map(\.purchase.id)), .int32(Self.evidenceLimit)),
                 SQL.userEvents(.text(user)), SQL.userEntitlements(.text(user)), SQL.now(),
-                SQL.purchaseRefunds(.int64s(claims.map(\.purchase.id))),
+                SQL.purchaseRefunds(.int64s(claims.map(\.purchase.id))), SQL.statusBuckets(),
             ])
             let refunds = Dictionary(
                 grouping: try results[4].rows.map(StoredRefund.init), by: \.purchaseID)
@@ -156,7 +159,8 @@ extension PostgresLedger {
                         events: events, refunds: refunds[claim.purchaseID] ?? [])
                 },
                 transferred: try await self.transferred(events, from: user),
-                claimed: handedIn.filter { $0.purchase.userID != user }, unreadable: unreadable)
+                claimed: handedIn.filter { $0.purchase.userID != user }, unreadable: unreadable,
+                buckets: try results[5].rows.map { row in try QueueStatus.Bucket(row) })
         }
     }
 

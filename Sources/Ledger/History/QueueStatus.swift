@@ -333,7 +333,7 @@ extension QueueStatus.Unhandled {
 }
 
 extension QueueStatus.Bucket {
-    fileprivate init(_ row: PostgresRow) throws(PostgresError) {
+    init(_ row: PostgresRow) throws(PostgresError) {
         self.init(
             name: try row.text("bucket"), aheadSeconds: try row.float64("ahead_seconds"),
             readAt: try row.instant("now"), freeAt: try row.instant("free_at"),

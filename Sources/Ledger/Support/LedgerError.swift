@@ -11,7 +11,7 @@ extension LedgerError {
             case .conflict(let state), .overloaded(let state):
                 .unavailable(
                     reason: "\(Self.trouble(state)) (SQLSTATE \(state))",
-                    obstacle: state == .tooManyConnections ? .tooManyConnections : nil)
+                    obstacle: Self.obstacles[state])
             case .rejected(.noLongerValid, let what, _):
                 .noLongerValid(what: what)
             case .rejected(.eventsLost, let message, _):
@@ -29,6 +29,10 @@ extension LedgerError {
             case .cancelled: .cancelled
             }
     }
+
+    private static let obstacles: [SQLState: Obstacle] = [
+        .tooManyConnections: .tooManyConnections, .lockNotAvailable: .locked,
+    ]
 
     /// What keeps the database from doing what it was asked to do now.
     private static func trouble(_ sqlState: SQLState) -> String {
