@@ -5,8 +5,8 @@ extension Explanation.User {
     init(_ history: UserHistory) {
         id = history.userID
         purchases = history.purchases.map {
-            let bucket = history.buckets[BucketID(of: $0.claim.purchase.app)]
-            return Explanation.Purchase($0, of: history.userID, while: bucket, at: history.now)
+            Explanation.Purchase(
+                $0, of: history.userID, while: history.buckets, at: history.now)
         }
         transferred = history.transferred.compactMap(Explanation.Transferred.init)
         claimed = history.claimed.map { Explanation.Claimed($0.purchase, for: history.userID) }
@@ -35,8 +35,8 @@ extension Explanation.Held {
 
 extension Explanation.Purchase {
     init(
-        _ history: PurchaseHistory, of user: UserID, while bucket: QueueStatus.Bucket?,
-        at now: Timestamp
+        _ history: PurchaseHistory, of user: UserID,
+        while buckets: [BucketID: QueueStatus.Bucket], at now: Timestamp
     ) {
         let purchase = history.claim.purchase
         id = purchase.id
@@ -50,7 +50,7 @@ extension Explanation.Purchase {
         submittedAt = purchase.createdAt
         checkedAt = history.claim.checkedAt
         problem = history.claim.problem
-        next = NextCheck(of: history.claim, while: bucket, at: now)
+        next = NextCheck(of: history.claim, while: buckets, at: now)
         steps = Explanation.Step.all(history.evidence, history.events) { shown($0, of: purchase) }
         refunds = history.refunds
     }

@@ -16,22 +16,31 @@ package struct NextCheck: Hashable, Sendable {
 
     /// - Parameters:
     ///   - claim: the purchase.
-    ///   - bucket: the calls of its app, where they are known.
+    ///   - buckets: the calls of all apps, as far as they are known.
     ///   - now: the database's time.
-    package init(of claim: Claim, while bucket: QueueStatus.Bucket? = nil, at now: Timestamp) {
+    package init(
+        of claim: Claim, while buckets: [BucketID: QueueStatus.Bucket] = [:], at now: Timestamp
+    ) {
         at = claim.dueAt < .backfill ? claim.dueAt : nil
         isDue = claim.dueAt <= now
         store = claim.purchase.app.store
         isBackfill = claim.isBackfill
         why = Self.why(claim, at: now)
-        obstacle = bucket.flatMap { Self.obstacle($0, claim.purchase.app) }
+        obstacle = Self.obstacle(buckets, claim.purchase.app)
     }
 
-    private static func obstacle(_ bucket: QueueStatus.Bucket, _ app: AppKey) -> String? {
-        if bucket.pausedAt != nil {
+    private static func obstacle(
+        _ buckets: [BucketID: QueueStatus.Bucket], _ app: AppKey
+    ) -> String? {
+        let calls = buckets[BucketID(of: app)]
+        if calls?.pausedAt != nil {
             return "\(app.name) is paused; renewald resume \(app.name) ends it"
         }
-        return bucket.blockedUntil.map { "\(app.store.name) wants no calls until \($0.reading)" }
+        if let blocked = calls?.blockedUntil {
+            return "\(app.store.name) wants no calls until \(blocked.reading)"
+        }
+        guard buckets[BucketID(ofCircuitOf: app)]?.blockedUntil != nil else { return nil }
+        return "\(app.store.name) fails, and is only probed until it answers again"
     }
 
     /// Such as `the App Store is asked about 2026-11-22 10:31:05 UTC, for a second opinion`.

@@ -133,8 +133,14 @@ struct ExplainTextTests {
         let bucket = QueueStatus.Bucket(
             name: BucketID(of: due.claim.purchase.app), aheadSeconds: 0, readAt: Sample.day(31),
             freeAt: Sample.day(31), blockedUntil: blocked, pausedAt: paused)
-        let next = NextCheck(of: due.claim, while: bucket, at: Sample.day(31))
+        let next = NextCheck(of: due.claim, while: [bucket.name: bucket], at: Sample.day(31))
         #expect(next.sentence.hasSuffix(words), "\(next.sentence)")
+        let circuit = QueueStatus.Bucket(
+            name: BucketID(ofCircuitOf: due.claim.purchase.app), aheadSeconds: 0,
+            readAt: Sample.day(31), freeAt: Sample.day(31), blockedUntil: Sample.day(40),
+            pausedAt: nil)
+        let failing = NextCheck(of: due.claim, while: [circuit.name: circuit], at: Sample.day(31))
+        #expect(failing.sentence.hasSuffix("is only probed until it answers again"))
     }
 
     @Test func knowsNobodyByThatName() {

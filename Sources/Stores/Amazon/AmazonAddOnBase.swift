@@ -34,15 +34,14 @@ extension AmazonStore {
                     continue
                 }
                 bases.observations.append(base)
+                if base.givesAccess { bases.failure = nil }
                 if lacksReason, let id = base.originalID { bases.endedWithoutReason.insert(id) }
-                if base.givesAccess, base.willRenew != false {
-                    bases.failure = nil
-                    return bases
-                }
+                if base.givesAccess, base.willRenew != false { return bases }
             } catch {
                 if case .throttled = error { throw error }
                 bases.isIncomplete = true
-                bases.failure = error
+                let runs = bases.observations.contains(where: \.givesAccess)
+                bases.failure = runs ? nil : error
             }
         }
         return bases
@@ -178,6 +177,14 @@ extension Observation {
         signals = []
         words += "; the base has ended: \(last.words)"
         return last.originalID.map(bases.endedWithoutReason.contains) ?? false
+    }
+}
+
+extension Observation {
+    /// Whether it names a later period than the known one.
+    func isPaidAnew(since facts: Facts) -> Bool {
+        guard let paid = paidThrough, period != facts.period else { return false }
+        return facts.paidThrough.map { paid > $0 } ?? true
     }
 }
 

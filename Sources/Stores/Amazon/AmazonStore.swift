@@ -98,7 +98,12 @@ package struct AmazonStore: Sendable {
             var lacksReason = receipt.lacksReason
             if observation.givesAccess, !receipt.baseReceipts.isEmpty {
                 let bases = try await bases(of: receipt, for: purchase, in: environment, at: now)
-                if let failure = bases.failure, purchase.facts.hasEnded { throw failure }
+                // What is paid anew shows by itself that the base runs.
+                if let failure = bases.failure, purchase.facts.hasEnded,
+                    !observation.isPaidAnew(since: purchase.facts)
+                {
+                    throw failure
+                }
                 lacksReason = observation.end(with: bases)
             }
             guard receipt.isOfKnownType else {

@@ -41,13 +41,14 @@ extension AppleEnquiry {
         return own.isUpgraded ? nil : reader.subscription(own.status, known, own.renewal)
     }
 
-    /// Whether a running subscription by which the purchase is in force is missing from the
-    /// statuses, and no other user's.
+    /// Whether a running period by which the purchase is in force is missing from the statuses, and
+    /// no other user's.
     private func isHidden(
         _ heir: AppleTransaction, of own: AppleSubscription, _ statuses: inout AppleStatuses
     ) async throws(StoreFailure) -> Bool {
         guard heir.subscriptionGroupIdentifier == own.transaction.subscriptionGroupIdentifier,
-            let id = heir.originalTransactionId, await !statuses.showsAny(of: id)
+            let id = heir.originalTransactionId,
+            await !statuses.shows(id, boughtSince: heir.purchaseDate ?? 0)
         else { return false }
         return try await !customer.isAnothers(
             id, named: heir.appAccountToken, beside: own.transaction.appAccountToken)

@@ -250,8 +250,13 @@ struct AppleStatuses: Sendable {
         await all().contains { $0.transaction.transactionId == id }
     }
 
-    mutating func showsAny(of original: OrderID) async -> Bool {
-        await all().contains { $0.transaction.originalTransactionId == original }
+    /// Whether a subscription is there by its period of that time, in milliseconds since 1970, or
+    /// by a later one.
+    mutating func shows(_ original: OrderID, boughtSince purchase: Int64) async -> Bool {
+        await all().contains { other in
+            other.transaction.originalTransactionId == original
+                && other.transaction.purchaseDate ?? 0 >= purchase
+        }
     }
 
     /// Whether there may be another one in the group of a subscription by which the purchase was

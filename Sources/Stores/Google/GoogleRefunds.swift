@@ -59,24 +59,23 @@ extension GoogleStore {
     ) async throws(StoreFailure) {
         guard observation.isInForce else { return }
         let facts = purchase.facts
-        var doubted = orders.joining.intersection(purchase.knownRefunds)
+        let isOfToday = purchase.checkedAt.map { now - $0 < .days(1) } ?? false
+        let older = StoreFailure.mismatch(what: "time, before it was refunded")
         // A consumable has no access to give back.
         if facts.state == .refunded, facts.voidedOrder == nil, facts.kind != .consumable,
             let known = facts.orderID, observation.orderID == known
         {
-            doubted.insert(known)
-        }
-        for id in doubted.sorted() {
-            await client.transport.beforeExtraCall()
-            switch try await standing(of: id, of: purchase, at: now) {
-            case .paid: continue
-            case .givenBack: throw .mismatch(what: "time, before it was refunded")
-            case .unknown:
-                guard let checkedAt = purchase.checkedAt, now - checkedAt < .days(1) else {
-                    continue
-                }
-                throw .mismatch(what: "time, before it was refunded")
+            switch try await standing(of: known, of: purchase, at: now) {
+            case .paid: break
+            case .givenBack: throw older
+            case .unknown: if isOfToday { throw older }
             }
+        }
+        // What was refunded as goodwill goes on, and may give nothing that others do not give.
+        guard isOfToday else { return }
+        for id in orders.joining.intersection(purchase.knownRefunds).sorted()
+        where try await standing(of: id, of: purchase, at: now) != .paid {
+            throw older
         }
     }
 
@@ -87,6 +86,7 @@ extension GoogleStore {
     private func standing(
         of id: OrderID, of purchase: Purchase, at now: Timestamp
     ) async throws(StoreFailure) -> Standing {
+        await client.transport.beforeExtraCall()
         let order: GoogleOrder?
         do throws(StoreFailure) {
             order = try await self.order(id, at: now)
