@@ -20,6 +20,8 @@ extension AppleEnquiry {
         case .answer(let body): known = try await reader.transaction(body.bytes)
         // It may be one of what was in force in its place.
         case .notFound where await statuses.mayShowHeir(of: own, knowing: facts): return nil
+        // What runs is good news: for a day alone it may be from before the known period.
+        case .notFound where own.isRunning && !isOfToday: return nil
         case .notFound: throw Self.older
         // It is no transaction of Apple's.
         case .invalidIdentifier: return nil
