@@ -107,6 +107,13 @@ package struct Observation: Hashable, Sendable {
 }
 
 extension Observation {
+    /// Whether it names a later paid period than the known one. An add-on's own period goes on
+    /// where its base has ended.
+    package func isPaidAnew(since facts: Facts) -> Bool {
+        guard let paidThrough, period != facts.period else { return false }
+        return facts.paidThrough.map { paidThrough > $0 } ?? true
+    }
+
     package var status: SubscriptionStatus { observed.status }
 
     /// Whether something else than the purchase's own record speaks.

@@ -155,11 +155,7 @@ struct Age {
             facts.environment == .production, [.expired, .refunded].contains(facts.state),
             let over = facts.expiresAt, let checkedAt = claim.checkedAt, over <= checkedAt
         else { return false }
-        // An add-on's own period goes on where its base has ended.
-        let isNew =
-            observation.period != facts.period
-            && facts.paidThrough.map { (observation.paidThrough ?? $0) > $0 } ?? true
-        return !isNew && moment.now - checkedAt < .days(1)
+        return !observation.isPaidAnew(since: facts) && moment.now - checkedAt < .days(1)
     }
 
     /// A hold begins where grace ends, and a pause where the paid period does: what still calls it

@@ -180,14 +180,6 @@ extension Observation {
     }
 }
 
-extension Observation {
-    /// Whether it names a later period than the known one.
-    func isPaidAnew(since facts: Facts) -> Bool {
-        guard let paid = paidThrough, period != facts.period else { return false }
-        return facts.paidThrough.map { paid > $0 } ?? true
-    }
-}
-
 extension Facts {
     /// Access was given, and is over.
     var hasEnded: Bool { wasGranted && access != .granted }

@@ -101,7 +101,7 @@ extension AppleTransaction {
 extension Facts {
     /// Whether something was bought after a store had last told something new. The date is in
     /// milliseconds since 1970.
-    func areFromBefore(_ purchase: Int64?) -> Bool {
+    fileprivate func areFromBefore(_ purchase: Int64?) -> Bool {
         guard let statedAt, let bought = purchase.flatMap(Timestamp.init(millisecondsSinceEpoch:))
         else { return false }
         return bought > statedAt
