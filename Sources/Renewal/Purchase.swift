@@ -26,7 +26,7 @@ package struct Purchase: Hashable, Sendable {
     package var clues: Set<Clue> = []
     /// When each of these was first heard of, by the database's clock.
     package var cluesHeardAt: [Clue: Timestamp] = [:]
-    /// Orders of which a refund was told, or is shown no more. Read with a claim only.
+    /// Orders whose refund was looked into, and is no news any more. Read with a claim only.
     package var knownRefunds: Set<OrderID> = []
     /// When the last verdict was heard. Read with a claim only.
     package var checkedAt: Timestamp?

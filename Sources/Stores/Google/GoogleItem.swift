@@ -29,7 +29,7 @@ struct GoogleItem: Hashable, Sendable {
     /// else is left, the last one too: that it is over is Google's to say, not our clock's.
     static func inForce(
         _ items: [GoogleItem], state: GoogleState, at now: Timestamp,
-        except isGivenBack: (GoogleItem) -> Bool = { _ in false }
+        except isGivenBack: (GoogleItem) -> Bool
     ) -> [GoogleItem] {
         let unexpired = items.filter { $0.isOwned(at: now) }
         switch state {
