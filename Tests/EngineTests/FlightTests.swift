@@ -35,8 +35,13 @@ import Testing
         }
         let gate = Gate()
         try await running(world, quickSettings()) { claim in
-            if claim.purchaseID == new.purchaseID { await gate.pass() }
-            return claim.purchaseID == new.purchaseID ? inForce(claim) : over(claim)
+            if claim.purchaseID == new.purchaseID {
+                await gate.pass()
+                return inForce(claim)
+            }
+            // Only what is in hand is waited for, and two lanes claim when they like.
+            await world.wait { $0.asked.contains { $0.purchase.id == new.purchaseID } }
+            return over(claim)
         } _: {
             await world.wait { $0.committed.contains { $0.claim.purchaseID == other.purchaseID } }
             #expect(world.state.committed.count == 1)
