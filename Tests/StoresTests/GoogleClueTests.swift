@@ -197,6 +197,40 @@ struct GoogleClueTests {
         #expect(world.calls.count == 2)
     }
 
+    /// Of a bundle one product was given back, and it is shown again: an older copy says so, too.
+    @Test(arguments: [
+        ("PARTIALLY_REFUNDED", Duration.hours(1), false), ("PARTIALLY_REFUNDED", .hours(25), true),
+        ("PROCESSED", .hours(1), true),
+    ])
+    func asksTheOrderWhetherAPartOfABundleCameBack(
+        _ state: String, _ ago: Duration, _ isBelieved: Bool
+    ) async throws {
+        let order: OrderID = "GPA.3344-7000"
+        var bought = purchase(.google, token: Self.token, state: .active, access: .granted) {
+            ($0.kind, $0.orderID, $0.originalID) = (.nonConsumable, order, order)
+            $0.period = "\(order.text) left 1"
+        }
+        bought.checkedAt = GoogleFixture.now - ago
+        let bundle = #"""
+            {"productLineItem":[{"productId":"plus","productOfferDetails":{"refundableQuantity":1}},
+            {"productId":"gold","productOfferDetails":{"refundableQuantity":1}}]}
+            """#
+        let body = merged(orEmpty: GoogleProductTests.base, bundle)
+        let shown = String(decoding: body, as: UTF8.self)
+        let world = GoogleFixture.world { request in
+            guard request.url.contains("/orders/") else { return .json(shown) }
+            return .json(
+                #"{"orderId":"\#(order)","purchaseToken":"\#(Self.token)","state":"\#(state)"}"#)
+        }
+        let store = try GoogleFixture.store(world, kinds: ["plus": .nonConsumable])
+        let answer = await store.ask(bought, at: GoogleFixture.now)
+        guard case .verdict(let heard) = answer else {
+            #expect(!isBelieved, "\(summary(answer))")
+            return
+        }
+        #expect(isBelieved && heard.items.count == 2 && heard.period == order)
+    }
+
     /// Without its order an older copy is not told from a reversal: it waits a day, not for ever.
     @Test(arguments: [
         (403, Duration.hours(23), false), (403, .hours(25), true), (503, .hours(23), false),

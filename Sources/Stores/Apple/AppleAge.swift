@@ -71,19 +71,36 @@ extension AppleEnquiry {
 
     private static let older = StoreFailure.mismatch(what: "period, an older one")
 
-    /// What was given back and reads as in force again: the history of refunds tells whether that
-    /// is an older copy. A day later it is believed, as nobody has said that a refund which was
-    /// reversed leaves that history.
+    /// What was given back, or whose sharing has ended, and reads as in force again: the history of
+    /// refunds, or Get Transaction Info, tells whether that is an older copy. A day later it is
+    /// believed, as nobody has said that a refund which was reversed leaves that history.
     ///
-    /// - Throws: `.mismatch` where the refund is still listed; and why Apple does not tell.
+    /// - Throws: `.mismatch` where the refund is still listed, or the sharing shown as ended; and
+    ///   why Apple does not tell.
     mutating func requireReversal(
         of shown: AppleTransaction, _ reader: AppleReader
     ) async throws(StoreFailure) {
-        guard facts.state == .refunded, facts.kind != .consumable, let order = facts.orderID,
-            shown.transactionId == order, isOfToday
+        guard facts.kind != .consumable, let order = facts.orderID, shown.transactionId == order,
+            isOfToday
         else { return }
-        guard try await isRefunded(order, of: shown, reader) else { return }
-        throw .mismatch(what: "time, before it was refunded")
+        switch facts.state {
+        case .refunded:
+            guard try await isRefunded(order, of: shown, reader) else { return }
+            throw .mismatch(what: "time, before it was refunded")
+        case .revoked where shown.isShared:
+            guard try await isShownAsTakenBack(order, reader) else { return }
+            throw .mismatch(what: "time, before its sharing ended")
+        default: return
+        }
+    }
+
+    private mutating func isShownAsTakenBack(
+        _ order: OrderID, _ reader: AppleReader
+    ) async throws(StoreFailure) -> Bool {
+        let reply = try await calls.reply(to: .transaction(order), from: reader.environment)
+        guard let body = try Self.body(of: reply) else { return false }
+        let transaction = try await reader.transaction(body)
+        return transaction.transactionId == order && transaction.isTakenBack
     }
 }
 

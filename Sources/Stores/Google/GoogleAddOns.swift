@@ -126,6 +126,8 @@ struct GoogleItemOrders: Hashable, Sendable {
     var running: Set<OrderID> = []
     /// Of these, of what gave nothing until now.
     var joining: Set<OrderID> = []
+    /// Of a bundle that is sold once, of which more is shown than was left of it.
+    var returning: OrderID?
     /// Of what has been taken back since the last answer: its revocation tells that.
     var takenBack: Set<OrderID> = []
     /// What has been taken back since, and is not listed any more.

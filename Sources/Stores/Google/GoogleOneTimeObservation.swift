@@ -130,8 +130,10 @@ extension GoogleOneTimeObservation {
     private var mark: GoogleSaleMark {
         var mark = GoogleSaleMark(order: sale.order)
         guard sale.state == .purchased, !kept.isEmpty else { return mark }
-        // What was given back stays so: an answer with more left is an older copy.
-        if let least = [left, known?.left].compactMap(\.self).min(), least < bought {
+        // What was given back stays so: an answer with more left is an older copy. Of a bundle its
+        // order was asked.
+        let former = returning == nil ? known?.left : nil
+        if let least = [left, former].compactMap(\.self).min(), least < bought {
             mark.left = least
         }
         return mark
@@ -142,6 +144,14 @@ extension GoogleOneTimeObservation {
     private var left: Int64? {
         guard sale.items.contains(where: { $0.refundableQuantity != nil }) else { return nil }
         return sale.items.reduce(0) { $0 + ($1.refundableQuantity ?? $1.quantity) }
+    }
+
+    /// The order of a bundle of which more is left than at the last answer.
+    var returning: OrderID? {
+        guard sale.items.count > 1, sale.state == .purchased, let left, let was = known?.left,
+            left > was
+        else { return nil }
+        return sale.order
     }
 
     /// Whether less is left than at the last answer.

@@ -73,7 +73,9 @@ extension GoogleStore {
         }
         // What was refunded as goodwill goes on, and may give nothing that others do not give.
         guard isOfToday else { return }
-        for id in orders.joining.intersection(purchase.knownRefunds).sorted()
+        let doubted = orders.joining.intersection(purchase.knownRefunds)
+            .union(orders.returning.map { [$0] } ?? [])
+        for id in doubted.sorted()
         where try await standing(of: id, of: purchase, at: now) != .paid {
             throw older
         }

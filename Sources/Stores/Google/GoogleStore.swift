@@ -190,7 +190,9 @@ package struct GoogleStore: Sendable {
             let read = try GoogleOneTimeObservation(
                 sale: sale, facts: facts, kind: kind(of: purchase) ?? sale.likelyKind,
                 clues: purchase.clues, at: now)
-            return Reading(observation: read.observation, proof: read.proof)
+            var orders = GoogleItemOrders()
+            orders.returning = read.returning
+            return Reading(observation: read.observation, proof: read.proof, orders: orders)
         }
     }
 }
