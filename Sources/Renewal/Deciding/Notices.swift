@@ -35,11 +35,13 @@ extension Judgement {
             if known.autoRenew == false, facts.autoRenew == true { reasons.append(.autoRenewOn) }
         }
         // Either it ends no access, or not yet.
+        var lastOrder: OrderID?
         if facts.state == .refunded, known.state != .refunded, wasInForce == isInForce {
             if facts.kind == .consumable || isInForce {
                 reasons.append(.refunded)
             } else if known.wasGranted, !reasons.contains(.refundOfPastPeriod) {
                 reasons.append(.refundOfPastPeriod)
+                lastOrder = facts.orderID
             }
         }
         if isRefundedInPart, !reasons.contains(.refunded) { reasons.append(.refunded) }
@@ -64,6 +66,7 @@ extension Judgement {
                 if reason == .autoRenewOff || reason == .autoRenewOn {
                     own.commitmentEndsAt = facts.commitmentEndsAt
                 }
+                if reason == .refundOfPastPeriod { own.refundedOrder = lastOrder }
                 if reason == .sharedReceipt { own.claimedBy = claim.purchase.claimant }
                 if reason == .refunded, isRefundedInPart, own.refund?.part == nil {
                     own.refund = own.refund ?? RefundNotes()

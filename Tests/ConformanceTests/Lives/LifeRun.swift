@@ -294,7 +294,8 @@ extension LifeRun {
             // The loss of a period that was never seen in force, not the refund of an earlier one.
             let isOwn =
                 notice.reason == .refundOfPastPeriod && heard.outcome.facts.state == .refunded
-            if isOwn, notice.detail.refundedOrder == nil { continue }
+            let order = notice.detail.refundedOrder
+            if isOwn, order == nil || order == heard.outcome.facts.orderID { continue }
             if let place = unheard[number]?.firstIndex(where: { $0.what == .told(notice.reason) }) {
                 unheard[number]?.remove(at: place)
             }
