@@ -10,6 +10,16 @@ extension Outcome {
         return facts.originalID
     }
 
+    /// The original id of what gives nothing as something has taken its place, which another
+    /// purchase may have: this one may be a further form of that.
+    package var sharedOriginalID: OrderID? {
+        let known = claim.purchase.facts
+        guard claim.purchase.app.store.traits.identity == .originalID, known.state == .superseded,
+            known.access == .none
+        else { return nil }
+        return known.originalID
+    }
+
     /// Whether access would be given where none was, or the purchase be given up: a newer link of
     /// its chain may have been handed in before. Only where a token names another.
     package var mayComeLate: Bool {

@@ -200,6 +200,37 @@ import Testing
         #expect(try await stage.broken() == [])
     }
 
+    /// `check` asks about every form; a later period of the subscription is the first form's.
+    @Test(arguments: ["ann", "bob"])
+    func theLaterFormStaysFoldedWhenItIsAskedAboutAgain(_ user: String) async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        _ = try await submit(stage, "ann", "receipt")
+        try await check(stage, lease)
+        _ = try await submit(stage, user, "1000")
+        for _ in 0..<2 { try await check(stage, lease) }
+        for period in ["2", "3"] {
+            let claims = try await stage.ledger.claims(ofUser: UserID(user))
+                .filter { $0.purchase.token == "1000" }
+            #expect(claims.map(\.purchase.facts.state) == [.superseded])
+            let report = try await stage.ledger.commit(
+                claims.map { claim in
+                    var answer = answer(claim)
+                    answer.period = OrderID(period)
+                    answer.paidThrough = claim.claimedAt + .days(60)
+                    return outcome(claim, answer)
+                }, under: nil, at: claims.latest)
+            #expect(report.committed.map(\.facts.access) == [.none] && report.events.isEmpty)
+        }
+        #expect(
+            try await stage.list(
+                """
+                SELECT concat_ws(' ', user_id, state, access, next_check_at IS NULL)
+                FROM renewald.purchases ORDER BY state
+                """) == ["ann active granted f", "\(user) superseded none t"])
+        #expect(try await stage.broken() == [])
+    }
+
     /// The first form is in the other user's shard when the second one is folded into it.
     @Test func aFormAndItsFirstMoveInOneBatch() async throws {
         let stage = try await Stage()

@@ -61,7 +61,7 @@ extension PostgresLedger {
     ///
     /// - Returns: the outcomes, with what is to be decided of those instead.
     func merge(_ outcomes: [Outcome]) async throws(LedgerError) -> ([Outcome], Duplicates) {
-        let wanted = Set(outcomes.compactMap(\.wantedKey)).sorted()
+        let wanted = Set(outcomes.compactMap(\.soughtKey)).sorted()
         var duplicates = Duplicates()
         guard !wanted.isEmpty else { return (outcomes, duplicates) }
         var owners = try await attempt {
@@ -83,8 +83,9 @@ extension PostgresLedger {
             let own = outcome.claim.row
             // What others may have too is each user's own, and no further form: a copy stays beside
             // its original, which has the key for both.
-            guard let key = outcome.wantedKey, originals[own] == nil else { continue }
+            guard let key = outcome.soughtKey, originals[own] == nil else { continue }
             guard let first = owners[key] else {
+                guard outcome.wantedKey != nil else { continue }
                 owners[key] = own
                 duplicates.taken[key] = own
                 continue
@@ -93,6 +94,8 @@ extension PostgresLedger {
                 let other = outcome.mergedIntoItsDuplicate()
             else { continue }
             merged[own] = other
+            // Asked about once more, as by `check`, it stays merged, and nobody claims anything.
+            guard outcome.wantedKey != nil else { continue }
             duplicates.merged.append(
                 Duplicates.Merged(
                     lane: key.lane, first: first, form: own,
@@ -129,7 +132,7 @@ extension PostgresLedger {
         of outcomes: [Outcome], and owners: some Sequence<CommitBatch.RowID>
     ) async throws(LedgerError) -> [CommitBatch.RowID: Int64] {
         let shared = outcomes.filter { outcome in
-            outcome.wantedKey != nil && outcome.claim.purchase.isClaimedByOthers
+            outcome.soughtKey != nil && outcome.claim.purchase.isClaimedByOthers
         }
         guard !shared.isEmpty else { return [:] }
         let rows = Set(shared.map(\.claim.row)).union(owners).sorted()
@@ -154,6 +157,11 @@ extension Purchase {
 }
 
 extension Outcome {
+    /// What it learns, or has as a form that may have been merged before.
+    fileprivate var soughtKey: Duplicates.Key? {
+        wantedKey ?? sharedOriginalID.map { Duplicates.Key(lane: claim.lane, originalID: $0) }
+    }
+
     fileprivate var wantedKey: Duplicates.Key? {
         claimedOriginalID.map { Duplicates.Key(lane: claim.lane, originalID: $0) }
     }
