@@ -116,6 +116,20 @@ extension DecisionTable {
         10+15m  B: rejected       invalid  none     rejected !rejected     pro 30    1d15m
         10+5h  replaced 10        active   granted  -                      pro 30    1h
         10+6h  replaced 10        superseded  none  -product_changed       -         3h
+        # Replaced by what waited for its payment, and was paid: it is waited for | active 30 | B new
+        9      B: pending after-A  pending  none    -                      pro 30    1d
+        10+2h  replaced 10        active   granted  -                      pro 30    1h
+        10+9h  replaced 10        active   granted  -                      pro 30    1h
+        10+9h  B: active 40 after-A  active  granted  -                    B:pro 40  7d
+        # The same, for a day with its spread, which nothing that is paid waits unasked | active 30 \
+        | B new
+        9      B: pending after-A  pending  none    -                      pro 30    1d
+        10+2h  replaced 10        active   granted  -                      pro 30    1h
+        11+4h  replaced 10        active   granted  -                      pro 30    1h
+        11+5h  replaced 10        superseded  none  -product_changed       -         14h30m
+        # What waits for its payment and is sold once is no successor | active 30 | B new product=lifetime
+        9      B: pending         pending  none     -                      pro 30    1d
+        10+2h  replaced 10        superseded  none  -product_changed       -         1h
         # Replaced, and the successor comes in time | active 30 | B new
         10     replaced 10        active   granted  -                      pro 30    1h
         10+5m  B: active 40 after-A  active  granted  -                    B:pro 40  7d

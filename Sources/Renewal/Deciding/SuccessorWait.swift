@@ -35,15 +35,18 @@ extension Change {
 }
 
 extension UserPurchases {
-    /// How long the successor of a purchase is waited for: as long as without any verdict, and
-    /// where its store does not accept what was submitted, as for a second opinion. Nil where
-    /// nothing was submitted that may be it.
+    /// How long the successor of a purchase is waited for: as long as without any verdict; where its
+    /// store does not accept what was submitted, as for a second opinion; and where it waited for
+    /// its payment, until it is asked about again, as it is paid when it replaces anything. Nil
+    /// where nothing was submitted that may be it.
     fileprivate func longestWait(besides replaced: Purchase, under policy: Policy) -> Duration? {
         let waits = purchases.values.compactMap { entry -> Duration? in
             let other = entry.purchase
             guard other.id != replaced.id, other.app == replaced.app else { return nil }
             return switch other.facts.state {
             case .new: policy.maxStaleness
+            case .pending where (other.facts.kind ?? .autoRenewable) == .autoRenewable:
+                Vain.longestWait
             case .invalid where !other.facts.wasGranted: policy.confirmAfter
             default: nil
             }

@@ -108,9 +108,12 @@ extension GoogleObservation {
             let new = inForce.filter { $0.product != main?.product && !held.contains($0.product) }
             orders.joining = Set(new.compactMap(\.paidOrder))
         }
+        if isCutShortForNoReason, let order = endedOrder { orders.cutShort.insert(order) }
         for holding in facts.holdings where !isKept(holding.product) && isGivenBack(holding) {
             if let listed = listed(holding.product) {
-                if let order = listed.paidOrder { orders.takenBack.insert(order) }
+                guard let order = listed.paidOrder else { continue }
+                orders.takenBack.insert(order)
+                if snapshot.state.mayRun, !isSaidToBeRevoked { orders.cutShort.insert(order) }
             } else {
                 orders.unlisted.insert(holding.product)
             }
@@ -130,6 +133,8 @@ struct GoogleItemOrders: Hashable, Sendable {
     var returning: OrderID?
     /// Of what has been taken back since the last answer: its revocation tells that.
     var takenBack: Set<OrderID> = []
+    /// Of what reads as over before its known end, where Google has not said that it was taken back.
+    var cutShort: Set<OrderID> = []
     /// What has been taken back since, and is not listed any more.
     var unlisted: Set<ProductID> = []
 

@@ -59,6 +59,15 @@ extension GoogleObservation {
         return expires > paid + .minutes(1) && expires < known - .minutes(1)
     }
 
+    /// Whether all is over before its known end, by the known order, and nothing says why: so it was
+    /// before the end was moved on.
+    var isCutShortForNoReason: Bool {
+        guard snapshot.state == .expired, isCutShort, facts.access == .granted,
+            facts.state != .refunded, age == .current, !isSaidToBeTakenBack
+        else { return false }
+        return snapshot.cancellation != .replacement
+    }
+
     /// Whether an earlier order is what is left of a period that was taken back: that period stays
     /// the known one, by which the end of its refund is known.
     var isLeftOfTakenBack: Bool {
@@ -79,7 +88,7 @@ extension GoogleObservation {
         snapshot.cancellation == .developer || isKnownOrderVoided || isSaidToBeRevoked
     }
 
-    private var isSaidToBeRevoked: Bool {
+    var isSaidToBeRevoked: Bool {
         clues.contains { clue in
             if case .revoked = clue { true } else { false }
         }

@@ -48,58 +48,6 @@ extension GoogleStore {
         }
     }
 
-    /// What was given back and reads as in force again may be an older copy: its order tells. For
-    /// a day after it was last told to be over it is not believed without that; for ever would lock
-    /// out who paid, where the account may not read orders.
-    ///
-    /// - Throws: `.mismatch` where an order still reads as given back, or is not shown.
-    func requireReversal(
-        in observation: Observation, of purchase: Purchase, with orders: GoogleItemOrders,
-        at now: Timestamp
-    ) async throws(StoreFailure) {
-        guard observation.isInForce else { return }
-        let facts = purchase.facts
-        let isOfToday = purchase.checkedAt.map { now - $0 < .days(1) } ?? false
-        let older = StoreFailure.mismatch(what: "time, before it was refunded")
-        // A consumable has no access to give back.
-        if facts.state == .refunded, facts.voidedOrder == nil, facts.kind != .consumable,
-            let known = facts.orderID, observation.orderID == known
-        {
-            switch try await standing(of: known, of: purchase, at: now) {
-            case .paid: break
-            case .givenBack: throw older
-            case .unknown: if isOfToday { throw older }
-            }
-        }
-        // What was refunded as goodwill goes on, and may give nothing that others do not give.
-        guard isOfToday else { return }
-        let doubted = orders.joining.intersection(purchase.knownRefunds)
-            .union(orders.returning.map { [$0] } ?? [])
-        for id in doubted.sorted()
-        where try await standing(of: id, of: purchase, at: now) != .paid {
-            throw older
-        }
-    }
-
-    private enum Standing {
-        case paid, givenBack, unknown
-    }
-
-    private func standing(
-        of id: OrderID, of purchase: Purchase, at now: Timestamp
-    ) async throws(StoreFailure) -> Standing {
-        await client.transport.beforeExtraCall()
-        let order: GoogleOrder?
-        do throws(StoreFailure) {
-            order = try await self.order(id, at: now)
-        } catch {
-            if case .throttled = error { throw error }
-            return .unknown
-        }
-        guard let order, order.token == purchase.token else { return .unknown }
-        return order.isPaid ? .paid : order.state == "REFUNDED" ? .givenBack : .unknown
-    }
-
     /// Those that there was a usable answer about. One unknown id fails the whole call: they are
     /// asked about one by one then.
     private func orders(_ ids: [OrderID], at now: Timestamp) async -> [GoogleOrder] {
@@ -162,13 +110,13 @@ extension Purchase {
 
 extension Facts {
     /// The order of a product that was taken back by the list of voids alone.
-    fileprivate var voidedOrder: OrderID? {
+    var voidedOrder: OrderID? {
         state == .refunded && doubt?.doubt == .voided ? orderID : nil
     }
 }
 
 extension GoogleOrder {
-    fileprivate var isPaid: Bool { state == "PROCESSED" }
+    var isPaid: Bool { state == "PROCESSED" }
 
     fileprivate var isRefunded: Bool {
         part != nil || ["REFUNDED", "CANCELED"].contains(state)

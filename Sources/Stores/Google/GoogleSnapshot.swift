@@ -50,6 +50,9 @@ enum GoogleState: String, Hashable, Sendable, CaseIterable {
 
     /// Whether nothing of it has ever been owned.
     var isPending: Bool { self == .pending || self == .pendingPurchaseCanceled }
+
+    /// Whether some of it may be in force.
+    var mayRun: Bool { [.active, .inGracePeriod, .canceled].contains(self) }
 }
 
 /// Who ended it.

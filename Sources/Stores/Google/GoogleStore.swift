@@ -63,8 +63,8 @@ package struct GoogleStore: Sendable {
                 return .verdict(observation)
             }
             let whose = try await whose(reading, of: purchase, at: now)
-            try await requireReversal(
-                in: observation, of: purchase, with: reading.orders, at: now)
+            try await requireCurrent(
+                observation, of: purchase, with: reading.orders, at: now)
             await noteRefunds(of: purchase, with: reading.orders, in: &observation, at: now)
             await notePause(of: purchase, asking: question, in: &observation, at: now)
             switch whose {
