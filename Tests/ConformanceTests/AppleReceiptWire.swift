@@ -21,7 +21,7 @@ enum AppleReceiptWire {
             throw UnreadableCell(cell: text)
         }
         try head.require(
-            plain: ["\(status)", "ios6", "in_app", "empty"],
+            plain: ["\(status)", "ios6", "in_app", "empty", "unnamed"],
             keys: ["app", "retryable", "environment", "asked"])
         var json = JSONText()
         json["status"] = status
@@ -60,7 +60,8 @@ enum AppleReceiptWire {
         let row = try old(rows.last)
         json["receipt"] = try old(rows.first)
         let isExpired = json["status"] as? Int == 21006
-        json[isExpired ? "latest_expired_receipt_info" : "latest_receipt_info"] = row
+        let latest = isExpired ? "latest_expired_receipt_info" : "latest_receipt_info"
+        json[latest] = head.has("unnamed") ? row.filter { $0.key != "bid" } : row
         guard let pending else { return }
         for (key, value) in try renewal(pending) where key != "product_id" { json[key] = value }
         json["auto_renew_status"] = pending.has("off") ? 0 : 1

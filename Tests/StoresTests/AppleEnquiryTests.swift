@@ -103,7 +103,7 @@ struct AppleEnquiryTests {
         hear: active, production, lifetime -, paid -, until -, renews no, regular, non_consumable
 
         case: Wish
-        hear: malformed signedTransactionInfo.type
+        hear: active, production, lifetime -, paid -, until -, renews no, regular, non_consumable
         """#)
 
     @Test(arguments: products)

@@ -113,6 +113,20 @@ struct RefundAnswerTests {
         #expect(world.extraCalls == 1)
     }
 
+    /// Apple takes a percentage for nothing that renews, and of what nobody has submitted it is not
+    /// known whether it does.
+    @Test func sendsAppleNoPercentageThatItHasRefused() async throws {
+        let world = FakeWorld(clock: AppleFixture.now) { request async throws(CurlError) in
+            let body = String(decoding: request.body ?? [], as: UTF8.self)
+            return body.contains("consumptionPercentage")
+                ? .json(#"{"errorCode":4000047}"#, status: 400) : HTTPResponse(status: 202)
+        }
+        let store = try AppleNotificationHistoryTests.store(world)
+        #expect(await store.answer(Self.reply, at: AppleFixture.now) == .taken)
+        #expect(world.requests.count == 2)
+        #expect(Self.body(world).contains(#""refundPreference":"DECLINE""#))
+    }
+
     @Test func tellsTheSandboxOfItsOwn() async throws {
         let world = Self.apple()
         let reply = Self.reply(Self.answer(), environment: .sandbox)
@@ -160,7 +174,9 @@ struct RefundAnswerTests {
         let came = await (try AppleNotificationHistoryTests.store(world)).answer(
             Self.reply, at: AppleFixture.now)
         #expect(Self.sending(came) == sent)
-        #expect(world.requests.count == (status == 401 ? 2 : 1))
+        // A new token, or no percentage.
+        let isAskedAgain = status == 401 || sent.hasPrefix("refused")
+        #expect(world.requests.count == (isAskedAgain ? 2 : 1))
     }
 
     static let troubles: [(CurlError, String)] = [

@@ -95,7 +95,7 @@ extension AppleSubscription {
             subscription == .grace(expiryMovedUnpaid: false)
             ? dates.grace ?? dates.expires : dates.expires
         var observation = Observation(
-            environment: environment, kind: try transaction.kind(), status: subscription,
+            environment: environment, kind: transaction.kind, status: subscription,
             items: transaction.items(of: product, until: end),
             originalID: transaction.originalTransactionId, orderID: transaction.transactionId,
             period: transaction.period,
@@ -241,7 +241,7 @@ private struct Dates {
 
 extension AppleTransaction {
     /// <https://developer.apple.com/documentation/appstoreserverapi/type>
-    func kind() throws(StoreFailure) -> ProductKind {
+    var kind: ProductKind {
         switch type {
         // It has an expiry date and a subscription status, so it can be nothing else.
         case "Auto-Renewable Subscription", nil: .autoRenewable
@@ -250,7 +250,8 @@ extension AppleTransaction {
         case "Non-Renewing Subscription": .nonRenewing
         case "Non-Consumable": .nonConsumable
         case "Consumable": .consumable
-        default: throw .malformed(field: "signedTransactionInfo.type")
+        // One that is not known yet, without an end.
+        default: .nonConsumable
         }
     }
 

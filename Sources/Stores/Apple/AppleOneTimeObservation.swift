@@ -30,7 +30,7 @@ extension AppleTransaction {
             revoked == nil
             ? .active : isFamilyRemoval ? .removedFromFamily(at: revoked) : .refunded(at: revoked)
         var observation = Observation(
-            environment: reader.environment, kind: try kind(), status: status,
+            environment: reader.environment, kind: kind, status: status,
             items: items(of: product, until: nil), originalID: originalTransactionId,
             orderID: transactionId, period: oneTimePeriod, willRenew: false, phase: .regular,
             purchasedAt: purchased,

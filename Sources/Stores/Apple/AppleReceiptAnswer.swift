@@ -15,12 +15,14 @@ struct AppleReceiptReader: Sendable {
     let hasExpired: Bool
     /// It was answered without our secret, which was refused.
     let isSecretRefused: Bool
+    /// When the last verdict was heard.
+    let checkedAt: Timestamp?
     /// By the `Date` of the answer.
     let time: AppleTime
 
     func answer(_ response: AppleReceiptResponse) async throws(StoreFailure) -> Answer {
         let lists = Lists(response)
-        try checkApp(response, lists.pool)
+        try checkApp(response)
         try environment.check(appleName: response.environment)
         let time = AppleTime(now: time.now, told: try requested(response) ?? time.told)
         let scene = AppleReceiptScene(
@@ -34,7 +36,11 @@ struct AppleReceiptReader: Sendable {
             return try await answer(own, lists, scene)
         }
         let all = try chain(of: id, in: lists.pool, scene)
-        if let all, !all.isSubscription { return .verdict(try told(all, kind(of: all), scene)) }
+        if let all, !all.isSubscription {
+            let observation = try told(all, kind(of: all), scene)
+            try requireReversal(in: observation, of: all)
+            return .verdict(observation)
+        }
         return try await answerWithoutLatest(all, lists, scene)
     }
 
@@ -44,6 +50,7 @@ struct AppleReceiptReader: Sendable {
     ) async throws(StoreFailure) -> Answer {
         guard !isOlder(own, lists) else { throw .mismatch(what: "period, an older one") }
         var reading = try own.reading(in: environment, kind: .autoRenewable)
+        try requireReversal(in: reading.observation, of: own)
         if !own.isRunning, let heir = try await standIn(for: own, own.group, lists, scene),
             heir.isRunning || !own.isInGrace
         {
@@ -81,11 +88,26 @@ struct AppleReceiptReader: Sendable {
         return !isNew && !lists.pool.contains { $0.transactionID == order }
     }
 
+    /// What was given back, or whose sharing has ended, and reads as in force again within a day of
+    /// that is from before it, as nothing else tells.
+    ///
+    /// - Throws: `.mismatch` then.
+    private func requireReversal(
+        in observation: Observation, of own: AppleReceiptChain
+    ) throws(StoreFailure) {
+        guard observation.givesAccess, facts.kind != .consumable, own.shownID == facts.orderID,
+            facts.state == .refunded || facts.state == .revoked && own.isShared,
+            let checkedAt, time.now - checkedAt < .days(1)
+        else { return }
+        throw .mismatch(what: "time, before it was taken back")
+    }
+
     /// A subscription that the answer shows as it was when the receipt was made, or not at all: a
     /// shared secret that has changed, or a receipt that is too old. It ends nothing.
     private func answerWithoutLatest(
         _ old: AppleReceiptChain?, _ lists: Lists, _ scene: AppleReceiptScene
     ) async throws(StoreFailure) -> Answer {
+        if facts.kind == .consumable, facts.state == .active { return .verdict(usedUp(scene)) }
         if let other = try await standIn(for: old, old?.group ?? facts.group, lists, scene) {
             var observation = try other.reading(in: environment, kind: .autoRenewable).observation
             observation.originalID = facts.originalID ?? old?.id
@@ -107,6 +129,17 @@ struct AppleReceiptReader: Sendable {
             return .doubt(.notFound)
         }
         throw .malformed(field: "latest_receipt_info is missing")
+    }
+
+    /// A consumable that the app has finished leaves its receipt, and that is no news.
+    private func usedUp(_ scene: AppleReceiptScene) -> Observation {
+        var observation = Observation(
+            environment: environment, kind: .consumable, status: .active,
+            items: [Item(names: [facts.product], expiresAt: nil)], originalID: facts.originalID,
+            orderID: facts.orderID, period: facts.period, willRenew: false, phase: .regular,
+            statedAt: scene.time.told, words: "finished: no longer in the receipt")
+        observation.nextToken = nextToken(scene.response)
+        return observation
     }
 
     /// What gives access in the group of a subscription that does not: what is paid before what is
@@ -223,10 +256,11 @@ struct AppleReceiptReader: Sendable {
     }
 
     /// Apple compares the app with nothing: a receipt of any other is as authentic.
-    private func checkApp(
-        _ response: AppleReceiptResponse, _ pool: [AppleReceiptTransaction]
-    ) throws(StoreFailure) {
-        let names = [response.receipt?.bundleID] + pool.map(\.bundleID)
+    private func checkApp(_ response: AppleReceiptResponse) throws(StoreFailure) {
+        // The same transaction may name it in one list and not in another.
+        let embedded = response.receipt.map { $0.inApp + ($0.own.map { [$0] } ?? []) } ?? []
+        let all = response.latest.all + response.latestExpired.all + embedded
+        let names = [response.receipt?.bundleID] + all.map(\.bundleID)
         let apps = Set(names.compactMap { $0 })
         guard !apps.isEmpty else { throw .malformed(field: "receipt.bundle_id") }
         guard apps == [bundleID] else { throw .mismatch(what: "app") }

@@ -2,8 +2,9 @@ import Curl
 package import Renewal
 
 extension AppleStore {
-    /// Answers Apple's question about a refund. The same may be sent again. Its percentage has to
-    /// be nil for what renews by itself: Apple refuses one there. `now` is the database's time.
+    /// Answers Apple's question about a refund. The same may be sent again. Apple refuses a
+    /// percentage for what renews by itself, and of what nobody has submitted it is not known
+    /// whether it does: what is refused is sent once more without one. `now` is the database's time.
     ///
     /// <https://developer.apple.com/documentation/appstoreserverapi/send-consumption-information>
     package func answer(_ reply: RefundReply, at now: Timestamp) async -> RefundSending {
@@ -12,15 +13,27 @@ extension AppleStore {
             return .refused(reason: "the customer has not consented")
         }
         guard let api else { return .notSent(Self.needsKey) }
+        var consumption = AppleConsumption(reply.answer)
+        let sending = await send(consumption, about: reply.question, by: api, at: now)
+        guard case .refused = sending, consumption.consumptionPercentage != nil else {
+            return sending
+        }
+        consumption.consumptionPercentage = nil
+        return await send(consumption, about: reply.question, by: api, at: now)
+    }
+
+    private func send(
+        _ consumption: AppleConsumption, about question: RefundQuestion, by api: AppleAPI,
+        at now: Timestamp
+    ) async -> RefundSending {
         let request: AppleRequest
         do throws(StoreFailure) {
-            request = try .consumption(
-                of: reply.question.order, AppleConsumption(reply.answer))
+            request = try .consumption(of: question.order, consumption)
         } catch {
             return .refused(reason: error.problem.sentence)
         }
         let calls = AppleCalls(api, at: now, isFirst: false)
-        switch await calls.deliver(request, to: reply.question.environment) {
+        switch await calls.deliver(request, to: question.environment) {
         case .answered(let response): return RefundSending(apple: response, at: now)
         case .notSent(let failure): return .notSent(failure)
         case .unknown(let failure): return .unknown(failure)
@@ -33,7 +46,7 @@ struct AppleConsumption: Encodable, Hashable, Sendable {
     let customerConsented: Bool
     let deliveryStatus: String
     let sampleContentProvided: Bool
-    let consumptionPercentage: Int?
+    var consumptionPercentage: Int?
     let refundPreference: String?
 
     init(_ answer: RefundAnswer) {

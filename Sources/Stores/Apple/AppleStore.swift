@@ -193,7 +193,8 @@ extension AppleStore {
         }
         let answer = try await verifyReceipt.answer(
             about: file, saying: receipt, facts: facts,
-            of: customer(verifyReceipt.transport, of: purchase), at: now)
+            of: customer(verifyReceipt.transport, of: purchase), checkedAt: purchase.checkedAt,
+            at: now)
         guard api != nil, case .verdict(var observation) = answer,
             let id = observation.originalID, AppleIdentifier.isUsable(id)
         else { return answer }

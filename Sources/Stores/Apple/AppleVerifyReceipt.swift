@@ -31,12 +31,13 @@ struct AppleVerifyReceipt: Sendable {
     ///   - receipt: what it says of itself, where that can be read.
     ///   - facts: what is known of the purchase.
     ///   - customer: who has it.
+    ///   - checkedAt: when the last verdict was heard.
     ///   - now: the database's time.
     /// - Returns: a verdict, or a doubt where the store does not know it.
     /// - Throws: whatever is no verdict.
     func answer(
         about file: AppleReceiptFile, saying receipt: AppleReceipt?, facts: Facts,
-        of customer: AppleCustomer, at now: Timestamp
+        of customer: AppleCustomer, checkedAt: Timestamp?, at now: Timestamp
     ) async throws(StoreFailure) -> Answer {
         var calls = Calls(verify: self, text: file.base64, now: now)
         let first = facts.environment ?? receipt?.environment ?? .production
@@ -53,7 +54,7 @@ struct AppleVerifyReceipt: Sendable {
             let reader = AppleReceiptReader(
                 bundleID: bundleID, environment: environment, facts: facts, customer: customer,
                 local: receipt, hasExpired: hasExpired, isSecretRefused: calls.isSecretRefused,
-                time: AppleTime(now: now, told: date))
+                checkedAt: checkedAt, time: AppleTime(now: now, told: date))
             return try await reader.answer(response)
         case .misdirected:
             throw .unreachable(reason: "production and sandbox each name the other")
