@@ -25,7 +25,7 @@ extension LedgerError {
     package var exitReason: ExitReason {
         switch self {
         case .unavailable, .noLongerValid, .cancelled: .unavailable
-        case .schemaMissing, .citusMissing, .schemaVersion, .schemaDiffers, .keysMissing:
+        case .schemaMissing, .citusMissing, .encoding, .schemaVersion, .schemaDiffers, .keysMissing:
             .configuration
         case .forbidden: .permission
         case .refused, .undecodable, .unreadableUser: .software

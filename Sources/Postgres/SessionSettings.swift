@@ -30,7 +30,7 @@ extension PostgresSettings {
             ("synchronous_commit", "on"),
             ("timezone", "UTC"), ("datestyle", "ISO"), ("intervalstyle", "postgres"),
             ("bytea_output", "hex"), ("standard_conforming_strings", "on"),
-            ("client_min_messages", "warning"),
+            ("client_min_messages", "warning"), ("array_nulls", "on"),
         ]
         if isForeign {
             // All rows of a cursor are read.

@@ -14,6 +14,8 @@ package enum LedgerError: Error, Hashable, Sendable {
     case schemaMissing
     /// The schema is to be spread by Citus, which the database does not have.
     case citusMissing
+    /// The database cannot hold all text that stores and users write. `name` is its encoding.
+    case encoding(name: String)
     /// The schema is older than the oldest that this program works with, or newer than this program
     /// and made for later ones.
     case schemaVersion(found: Int, needed: Int)
@@ -62,8 +64,8 @@ extension LedgerError {
     package var isLasting: Bool {
         switch self {
         case .unavailable, .noLongerValid, .cancelled: false
-        case .schemaMissing, .citusMissing, .schemaVersion, .schemaDiffers, .forbidden, .refused,
-            .undecodable, .unreadableUser, .eventsLost, .keysMissing:
+        case .schemaMissing, .citusMissing, .encoding, .schemaVersion, .schemaDiffers, .forbidden,
+            .refused, .undecodable, .unreadableUser, .eventsLost, .keysMissing:
             true
         }
     }
@@ -72,8 +74,8 @@ extension LedgerError {
     package var isOfSchema: Bool {
         switch self {
         case .schemaMissing, .schemaVersion: true
-        case .unavailable, .noLongerValid, .cancelled, .citusMissing, .schemaDiffers, .forbidden,
-            .refused, .undecodable, .unreadableUser, .eventsLost, .keysMissing:
+        case .unavailable, .noLongerValid, .cancelled, .citusMissing, .encoding, .schemaDiffers,
+            .forbidden, .refused, .undecodable, .unreadableUser, .eventsLost, .keysMissing:
             false
         }
     }
@@ -92,6 +94,10 @@ extension LedgerError {
         case .citusMissing:
             "the database has no extension citus: CREATE EXTENSION citus on the coordinator and on "
                 + "each worker, and tell the coordinator of them with citus_add_node"
+        case .encoding(let name):
+            "the database's encoding is \(name), and stores and users write what has no place in "
+                + "it: give renewald one of UTF8: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE "
+                + "template0"
         case .schemaVersion(let found, let needed) where found < needed:
             "the database's schema is version \(found), this program needs \(needed) or newer: "
                 + "run `renewald migrate`"

@@ -99,7 +99,7 @@ struct ImportCommand: AsyncParsableCommand {
         } catch let error as LedgerError {
             progress.end()
             if file != "-", !dryRun {
-                Console.complain("what was read so far is taken in: --resume goes on behind it")
+                Console.complain("nothing is lost: --resume goes on behind what was taken in")
             }
             throw error
         }

@@ -120,7 +120,7 @@ import Testing
     @Test func theSameFileTwiceChangesNothing() async throws {
         try await onStage { stage in
             try stage.write(
-                Self.fleet(5000) + "user 1,google,com.example,pro,token 7,\n"
+                "\n\r\n" + Self.fleet(5000) + "user 1,google,com.example,pro,token 7,\n"
                     + "user 9,google,com.example,pro,token 9,\n")
             #expect(try await stage.run().0 == totals(5000, 2, 0))
             let fleet = try await stage.fleet()

@@ -24,6 +24,7 @@ struct DatabaseFaultTests {
                 ALTER ROLE \(role(stage)) SET client_encoding = latin1;
                 ALTER ROLE \(role(stage)) SET row_security = off;
                 ALTER ROLE \(role(stage)) SET enable_indexscan = off;
+                ALTER ROLE \(role(stage)) SET array_nulls = off;
                 """)
             let daemon = try stage.daemon()
             for round in 1...3 {
@@ -32,6 +33,11 @@ struct DatabaseFaultTests {
                 try await stage.expectGrants(100 * round)
             }
             try await stage.expect(["grant monthly purchased"], of: "ä€3-99")
+            // What has no end is null among the ends.
+            let forever = try await stage.buy(
+                "apple", product: "forever", terms: #""kind":"non_consumable""#)
+            try await stage.submit(forever, "apple") { _ in "ä€" }
+            try await stage.expectGrants(301)
             #expect(
                 try await stage.value(
                     """

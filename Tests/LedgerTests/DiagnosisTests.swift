@@ -78,6 +78,22 @@ import Testing
         #expect(!missing.contains("EXECUTE on submit"))
     }
 
+    @Test func seesTheRightsOfColumnsAndOfBackends() async throws {
+        let stage = try await Stage()
+        try await role("doctor_worker", in: "renewald_worker", stage)
+        let worker = examination(stage, user: "doctor_worker")
+        #expect(try await worker.rights().missingAppRights == [])
+        try await stage.beside.script(
+            """
+            REVOKE UPDATE (sealed_bodies) ON renewald.evidence FROM renewald_worker;
+            REVOKE EXECUTE ON FUNCTION renewald.has(text, text) FROM renewald_app;
+            REVOKE SELECT ON renewald.events FROM renewald_app;
+            """)
+        let rights = try await worker.rights()
+        #expect(rights.missingRights == ["UPDATE of sealed_bodies on evidence"])
+        #expect(rights.missingAppRights == ["EXECUTE on has", "SELECT on events"])
+    }
+
     @Test func noStatementReadsAWholeTableUnlessAnIndexIsGone() async throws {
         let stage = try await Stage()
         let examination = examination(stage)

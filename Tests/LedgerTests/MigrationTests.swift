@@ -22,6 +22,14 @@ import Testing
         try await Migrator(connection).requireFittingSchema()
     }
 
+    @Test func refusesADatabaseThatCannotHoldWhatIsWritten() async throws {
+        let conninfo = try await ScratchCluster.shared().newDatabase(encoding: "LATIN1")
+        let refusal = LedgerError.encoding(name: "LATIN1")
+        await #expect(throws: refusal) { try await Migrator(session(conninfo)).migrate() }
+        #expect(refusal.sentence.contains("ENCODING 'UTF8'"))
+        #expect(try await Migrator(session(conninfo)).schemaVersion() == nil)
+    }
+
     @Test func whoMayNotMigrateFindsNothingToDo() async throws {
         let conninfo = try await emptyDatabase()
         let owner = session(conninfo)

@@ -170,23 +170,30 @@ package final class ScratchCluster: Sendable {
         return "host=\(socketDirectory) port=\(port) user=postgres dbname=\(database)"
     }
 
-    /// Makes a fresh database, empty or a copy of another, in which nobody may be.
+    /// Makes a fresh database, empty or a copy of another, in which nobody may be, or an empty one
+    /// of another encoding.
     ///
     /// - Returns: its connection string.
-    package func newDatabase(like template: String? = nil) async throws -> String {
+    package func newDatabase(
+        like template: String? = nil, encoding: String? = nil
+    ) async throws -> String {
         let number = databases.withLock { count in
             count += 1
             return count
         }
-        try await makeDatabase("test\(number)", like: template)
+        let place =
+            encoding.map { " ENCODING '\($0)' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'" }
+        try await makeDatabase("test\(number)", like: template, place ?? "")
         return conninfo(database: "test\(number)")
     }
 
-    func makeDatabase(_ name: String, like template: String? = nil) async throws {
+    func makeDatabase(
+        _ name: String, like template: String? = nil, _ options: String = ""
+    ) async throws {
         let connection = PostgresConnection(
             PostgresSettings(conninfo: conninfo(), statementTimeout: .seconds(60)))
         var place = ""
-        if options.smallDisk?.hasData == true {
+        if self.options.smallDisk?.hasData == true {
             place = " TABLESPACE small"
             let folder = SmallDisk.folder(in: socketDirectory)
             try await once(place) {
@@ -194,7 +201,7 @@ package final class ScratchCluster: Sendable {
             }
         }
         let source = template.map { " TEMPLATE \($0)" } ?? ""
-        try await connection.script("CREATE DATABASE \(name)\(source)\(place)")
+        try await connection.script("CREATE DATABASE \(name)\(source)\(options)\(place)")
         await connection.close()
     }
 

@@ -54,8 +54,8 @@ enum DatabaseFindings {
     static func failed(_ subject: String, _ error: LedgerError) -> Finding {
         switch error {
         case .unavailable, .noLongerValid, .cancelled: unreachable(error)
-        case .forbidden, .schemaMissing, .citusMissing, .schemaVersion, .schemaDiffers, .refused,
-            .undecodable, .unreadableUser, .eventsLost, .keysMissing:
+        case .forbidden, .schemaMissing, .citusMissing, .encoding, .schemaVersion, .schemaDiffers,
+            .refused, .undecodable, .unreadableUser, .eventsLost, .keysMissing:
             .wrong(
                 subject, error.sentence,
                 do: "fix that and run `renewald doctor` again: this could not be checked")
@@ -84,6 +84,15 @@ enum DatabaseFindings {
                     "database",
                     "connection pooler detected: LISTEN is not used"
                         + (notifies ? ", new purchases are found within [engine] poll" : "")))
+        }
+        if !server.holdsAllText {
+            findings.append(
+                .wrong(
+                    "database",
+                    "its encoding is \(server.encoding): what stores and users write beyond that "
+                        + "cannot be stored, and its purchase stays as it was",
+                    do: "move renewald's tables to a database of UTF8: pg_dump, then CREATE "
+                        + "DATABASE name ENCODING 'UTF8' TEMPLATE template0"))
         }
         findings += durability(server)
         if !server.autovacuum {
@@ -185,6 +194,15 @@ enum DatabaseFindings {
                     "\(rights.user) lacks \(first)"
                         + (others > 0 ? " and \(others) other privileges" : ""),
                     do: "GRANT renewald_worker TO \(rights.user)"))
+        }
+        if let first = rights.missingAppRights.first {
+            let others = rights.missingAppRights.count - 1
+            findings.append(
+                .wrong(
+                    "roles",
+                    "renewald_app, by which the backends work, lacks \(first)"
+                        + (others > 0 ? " and \(others) other privileges" : ""),
+                    do: "as the owner of the schema: GRANT \(first.grant) TO renewald_app"))
         }
         let advice =
             "let the daemon connect as a user of its own: CREATE ROLE renewald LOGIN IN ROLE "
@@ -309,4 +327,14 @@ enum DatabaseFindings {
 extension IndexFault {
     /// Made by a PRIMARY KEY or UNIQUE of its table.
     fileprivate var isOfConstraint: Bool { name.hasSuffix("_pkey") || name.hasSuffix("_key") }
+}
+
+extension String {
+    /// A right in the words of GRANT.
+    fileprivate var grant: String {
+        let words = split(separator: " on ").map(String.init)
+        guard words.count == 2 else { return self }
+        let isFunction = words[0] == "EXECUTE"
+        return "\(words[0]) ON \(isFunction ? "FUNCTION " : "")renewald.\(words[1])"
+    }
 }

@@ -89,7 +89,9 @@ struct ImportFile {
     static func separator(of head: ArraySlice<UInt8>) -> UInt8 {
         var counts: [UInt8: Int] = [:]
         var isQuoted = false
-        for byte in head {
+        // Empty lines before the header are skipped.
+        let lineEnds = [UInt8(ascii: "\r"), UInt8(ascii: "\n")]
+        for byte in head.drop(while: lineEnds.contains) {
             if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
             if byte == UInt8(ascii: "\n"), !isQuoted { break }
             if !isQuoted { counts[byte, default: 0] += 1 }

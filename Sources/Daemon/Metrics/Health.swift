@@ -57,7 +57,7 @@ package final class Health: Sendable {
             case .schemaVersion, .schemaMissing: state.misfit = error.sentence
             case .noLongerValid, .cancelled: state.databaseTrouble = nil
             case .unavailable: state.databaseTrouble = "the database is not available"
-            case .citusMissing, .schemaDiffers, .forbidden, .refused, .undecodable,
+            case .citusMissing, .encoding, .schemaDiffers, .forbidden, .refused, .undecodable,
                 .unreadableUser, .eventsLost, .keysMissing:
                 state.databaseTrouble = "the database does not give what is needed: see the log"
             }

@@ -37,6 +37,7 @@ package struct DatabaseExamination: Sendable {
             rights.ownsSchema = try row.bool("owns_schema")
             rights.missingRoles = try row.texts("missing_roles")
             rights.missingRights = try row.texts("missing_rights")
+            rights.missingAppRights = try row.texts("missing_app_rights")
             return rights
         }
     }
@@ -142,6 +143,7 @@ package struct ServerState: Hashable, Sendable {
     package var isReadOnly = false
     /// What we are connected to is not the server itself.
     package var isBehindPooler = false
+    package var encoding = "UTF8"
     package var now = Timestamp.never
     /// Whether the start of other users' transactions is shown to us.
     package var seesAllSessions = true
@@ -159,12 +161,16 @@ package struct ServerState: Hashable, Sendable {
 }
 
 extension ServerState {
+    /// Whether its encoding has a place for every character; SQL_ASCII takes all bytes as they are.
+    package var holdsAllText: Bool { ["UTF8", "SQL_ASCII"].contains(encoding) }
+
     fileprivate init(_ row: PostgresRow, ownPID: Int32) throws(PostgresError) {
         version = try row.text("version").split(separator: " ").first.map(String.init) ?? ""
         major = Int(try row.int32("version_number")) / 10_000
         isStandby = try row.bool("in_recovery")
         isReadOnly = try row.bool("read_only")
         isBehindPooler = try row.int32("pid") != ownPID
+        encoding = try row.text("encoding")
         now = try row.instant("now")
         seesAllSessions = try row.bool("sees_all_sessions")
         fsync = try row.bool("fsync")
@@ -185,6 +191,8 @@ package struct Rights: Hashable, Sendable {
     package var missingRoles: [String] = []
     /// Such as `UPDATE on purchase`.
     package var missingRights: [String] = []
+    /// The same of `renewald_app`, by which backends work.
+    package var missingAppRights: [String] = []
 
     package init() {}
 }

@@ -1,5 +1,5 @@
 -- Which roles there are, and what the connected user may not do of what the daemon has to. No parameters.
--- One row; missing rights are such as `UPDATE on purchase`.
+-- One row; missing rights are such as `UPDATE on purchase`, those of the backends' role beside them.
 SELECT
     current_user::text AS user_name,
     (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS is_superuser,
@@ -8,7 +8,7 @@ SELECT
     ), false) AS owns_schema,
     ARRAY(
         SELECT role FROM unnest(ARRAY['renewald_app', 'renewald_worker']) AS role
-        WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role)
+        WHERE NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = role)
     ) AS missing_roles,
     ARRAY(
         SELECT lacking.name FROM (
@@ -33,6 +33,11 @@ SELECT
               END
               AND NOT has_table_privilege(pg_class.oid, privilege)
             UNION ALL
+            SELECT 'UPDATE of ' || attname || ' on evidence'
+            FROM pg_attribute
+            WHERE attrelid = 'renewald.evidence'::regclass AND attname IN ('call_bodies', 'sealed_bodies')
+              AND NOT has_column_privilege(attrelid, attnum, 'UPDATE')
+            UNION ALL
             SELECT 'USAGE on ' || relname
             FROM pg_class
             WHERE relnamespace = 'renewald'::regnamespace AND relkind = 'S'
@@ -45,4 +50,24 @@ SELECT
               AND NOT has_function_privilege(oid, 'EXECUTE')
         ) AS lacking
         ORDER BY 1
-    ) AS missing_rights
+    ) AS missing_rights,
+    ARRAY(
+        SELECT lacking.name
+        FROM pg_roles AS app
+        CROSS JOIN LATERAL (
+            SELECT 'EXECUTE on ' || proname AS name
+            FROM pg_proc
+            WHERE pronamespace = 'renewald'::regnamespace
+              AND proname IN ('answer_refund', 'events_after', 'has', 'submit', 'submit_many')
+              AND NOT has_function_privilege(app.oid, pg_proc.oid, 'EXECUTE')
+            UNION ALL
+            SELECT 'SELECT on ' || relname
+            FROM pg_class
+            WHERE relnamespace = 'renewald'::regnamespace
+              AND relname IN (
+                  'entitlements', 'events', 'held', 'offers', 'purchases', 'refund_requests', 'unhandled_news')
+              AND NOT has_table_privilege(app.oid, pg_class.oid, 'SELECT')
+        ) AS lacking
+        WHERE app.rolname = 'renewald_app'
+        ORDER BY 1
+    ) AS missing_app_rights

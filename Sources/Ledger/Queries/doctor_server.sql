@@ -7,6 +7,7 @@ SELECT
     pg_is_in_recovery() AS in_recovery,
     current_setting('transaction_read_only')::bool AS read_only,
     pg_backend_pid() AS pid,
+    current_setting('server_encoding') AS encoding,
     clock_timestamp() AS now,
     pg_has_role('pg_read_all_stats', 'USAGE') AS sees_all_sessions,
     current_setting('fsync')::bool AS fsync,

@@ -128,11 +128,19 @@ package struct Migrator: Sendable {
         if schema.number > Self.version, let refusal = schema.refusal() { throw refusal }
         let found = schema.number
         guard found < min(last, Self.version) else { return nil }
+        if found == 0 { try await requireEncoding(connection) }
         let step = Self.steps[found]
         try await connection.script(String(decoding: step.script, as: UTF8.self))
         _ = try await connection.query(
             SQL.recordMigration.once(.int32(Int32(found + 1)), .int32(Int32(step.serves))))
         return found + 1
+    }
+
+    /// Refuses to begin in a database whose encoding has no place for what stores and users write.
+    private func requireEncoding(_ connection: PostgresConnection) async throws {
+        var server = ServerState()
+        server.encoding = try await connection.query(SQL.serverEncoding.once())[0].text("encoding")
+        guard server.holdsAllText else { throw LedgerError.encoding(name: server.encoding) }
     }
 
     /// Refuses a database that cannot be spread.

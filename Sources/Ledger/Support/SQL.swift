@@ -121,6 +121,7 @@ extension SQL {
     static let doctorHolders = SQL(PackageResources.doctor_holders_sql)
     static let doctorIndexes = SQL(PackageResources.doctor_indexes_sql)
     static let doctorPlanSettings = SQL(PackageResources.doctor_plan_settings_sql)
+    static let serverEncoding = SQL(PackageResources.server_encoding_sql)
     static let doctorRights = SQL(PackageResources.doctor_rights_sql)
     static let doctorServer = SQL(PackageResources.doctor_server_sql)
     static let doctorTables = SQL(PackageResources.doctor_tables_sql)

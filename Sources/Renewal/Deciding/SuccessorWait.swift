@@ -35,10 +35,10 @@ extension Change {
 }
 
 extension UserPurchases {
-    /// How long the successor of a purchase is waited for: as long as without any verdict; where its
-    /// store does not accept what was submitted, as for a second opinion; and where it waited for
-    /// its payment, until it is asked about again, as it is paid when it replaces anything. Nil
-    /// where nothing was submitted that may be it.
+    /// How long the successor of a purchase is waited for: as long as without any verdict; where
+    /// its store does not accept what was submitted, as for a second opinion; and where it waited
+    /// for its payment, until it is asked about again, as it is paid when it replaces anything.
+    /// Nil where nothing was submitted that may be it.
     fileprivate func longestWait(besides replaced: Purchase, under policy: Policy) -> Duration? {
         let waits = purchases.values.compactMap { entry -> Duration? in
             let other = entry.purchase

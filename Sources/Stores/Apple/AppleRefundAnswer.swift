@@ -4,7 +4,8 @@ package import Renewal
 extension AppleStore {
     /// Answers Apple's question about a refund. The same may be sent again. Apple refuses a
     /// percentage for what renews by itself, and of what nobody has submitted it is not known
-    /// whether it does: what is refused is sent once more without one. `now` is the database's time.
+    /// whether it does: what is refused is sent once more without one. `now` is the database's
+    /// time.
     ///
     /// <https://developer.apple.com/documentation/appstoreserverapi/send-consumption-information>
     package func answer(_ reply: RefundReply, at now: Timestamp) async -> RefundSending {

@@ -133,7 +133,8 @@ struct GoogleItemOrders: Hashable, Sendable {
     var returning: OrderID?
     /// Of what has been taken back since the last answer: its revocation tells that.
     var takenBack: Set<OrderID> = []
-    /// Of what reads as over before its known end, where Google has not said that it was taken back.
+    /// Of what reads as over before its known end, where Google has not said that it was taken
+    /// back.
     var cutShort: Set<OrderID> = []
     /// What has been taken back since, and is not listed any more.
     var unlisted: Set<ProductID> = []

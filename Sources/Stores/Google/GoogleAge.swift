@@ -59,8 +59,8 @@ extension GoogleObservation {
         return expires > paid + .minutes(1) && expires < known - .minutes(1)
     }
 
-    /// Whether all is over before its known end, by the known order, and nothing says why: so it was
-    /// before the end was moved on.
+    /// Whether all is over before its known end, by the known order, and nothing says why: so it
+    /// was before the end was moved on.
     var isCutShortForNoReason: Bool {
         guard snapshot.state == .expired, isCutShort, facts.access == .granted,
             facts.state != .refunded, age == .current, !isSaidToBeTakenBack

@@ -5,8 +5,8 @@ import Renewal
 // verdict nothing is believed against it; for ever would lock out who paid, or leave access to who
 // did not, where the account may not read orders.
 extension GoogleStore {
-    /// - Throws: `.mismatch` where an order still reads as given back, or is not shown; and for what
-    ///   reads as cut short, where its order reads as paid or is not shown.
+    /// - Throws: `.mismatch` where an order still reads as given back, or is not shown; and for
+    ///   what reads as cut short, where its order reads as paid or is not shown.
     func requireCurrent(
         _ observation: Observation, of purchase: Purchase, with orders: GoogleItemOrders,
         at now: Timestamp
