@@ -128,6 +128,12 @@ struct GoogleProductTests {
             "preorderReleaseTime":"2026-04-01T00:00:00Z"}}}]}
         hear: pending, production, plus -, paid -, until -, renews -, -, non_consumable
 
+        case: ordered ahead beside what is sold already
+        v2: {"purchaseCompletionTime":null,"productLineItem":[{"productId":"plus",
+            "productOfferDetails":{"preorderOfferDetails":{
+            "preorderReleaseTime":"2026-04-01T00:00:00Z"}}},{"productId":"gold"}]}
+        hear: pending, production, plus -, gold -, paid -, until -, renews -, -, non_consumable
+
         case: ordered ahead, and released
         v2: {"productLineItem":[{"productId":"plus",
             "productOfferDetails":{"preorderOfferDetails":{

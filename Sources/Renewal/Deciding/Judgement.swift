@@ -89,11 +89,13 @@ struct Judgement {
             durationChanged: hasMovedByConfiguration ? true : nil)
         detail.sale = observation.notes
         detail.refund = refundNotes(of: facts.orderID)
-        let loss = isInForce ? observation.lossOfPart ?? .productChanged : verdict.loss
+        let told = isInForce ? observation.lossOfPart : verdict.loss
+        let loss = told ?? .productChanged
+        let mayHaveRunOut = loss == .productChanged && (told == nil || !isInForce)
         let change = Change(
             facts: facts, notices: notices(detail),
             reasons: Reasons(
-                gain: gain(), loss: loss, expired: loss == .productChanged ? ranOut : []),
+                gain: gain(), loss: loss, expired: mayHaveRunOut ? ranOut : []),
             effectiveAt: verdict.at ?? moment.now, isDated: verdict.at != nil, detail: detail,
             predecessorToken: isInForce ? observation.predecessorToken : nil,
             olderLink: olderLink, nextToken: nextToken)

@@ -75,10 +75,16 @@ extension GoogleObservation {
     /// still shows it without renewal.
     var lossOfPart: RevokeReason? {
         guard let lost = heldBeside.first(where: { !isKept($0.product) }) else { return nil }
+        if isReplaced(lost) { return .productChanged }
         if isGivenBack(lost) { return .refunded }
         if snapshot.cancellation != nil { return endCause.reason }
         guard let listed = listed(lost.product) else { return .expired }
         return listed.renews ? .expired : .cancelled
+    }
+
+    /// Whether something has taken its place in the same purchase.
+    private func isReplaced(_ holding: Holding) -> Bool {
+        inForce.contains { $0.notes.replaced?.product == holding.product }
     }
 
     private func isKept(_ product: ProductID) -> Bool {
@@ -94,7 +100,7 @@ extension GoogleObservation {
     /// Whether what is not in force any more was cut short. In grace its end may only have been
     /// moved while it was not paid: there Google has to name its order.
     private func isGivenBack(_ holding: Holding) -> Bool {
-        guard let known = holding.expiresAt else { return false }
+        guard let known = holding.expiresAt, !isReplaced(holding) else { return false }
         let listed = listed(holding.product)
         guard listed?.expires ?? now < known - .minutes(1) else { return false }
         guard facts.state == .grace else { return true }

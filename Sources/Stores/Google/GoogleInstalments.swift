@@ -82,11 +82,18 @@ extension Timestamp {
 }
 
 extension GoogleObservation {
-    /// Nil in trouble: an end that moves by a day at a time tells nothing of what is owed.
+    /// In trouble the end moves by a day at a time: that of the commitment is the known one then,
+    /// and nil where there is none.
     func commitment(_ status: SubscriptionStatus) -> Commitment? {
         guard let main, let billing = main.billing else { return nil }
         guard case .byInstalments(let plan) = billing else { return .absent }
-        guard status == .active, let expires = main.expires else { return nil }
+        guard status == .active, let expires = main.expires else {
+            guard snapshot.state == .inGracePeriod || snapshot.state == .onHold,
+                plan.remaining > 0, main.product == facts.product,
+                let end = facts.commitmentEndsAt
+            else { return nil }
+            return .until(end, renewsNext: true)
+        }
         // Cancelled for good, nothing more is charged.
         guard snapshot.state == .active, plan.remaining > 0 else {
             return .until(expires, renewsNext: main.renews)

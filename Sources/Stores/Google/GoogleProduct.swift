@@ -121,9 +121,10 @@ extension GoogleProduct {
                     product: product, quantity: offer?.quantity?.value ?? 1,
                     refundableQuantity: offer?.refundableQuantity?.value,
                     isConsumed: offer?.consumptionState == "CONSUMPTION_STATE_CONSUMED"))
-            releasedAt = try window.date(
+            let released = try window.date(
                 rfc3339: offer?.preorderOfferDetails?.preorderReleaseTime,
                 field: "preorderReleaseTime")
+            releasedAt = [releasedAt, released].compactMap(\.self).max()
         }
         guard !items.isEmpty else { throw .malformed(field: "productLineItem") }
         var sale = GoogleSale(state: try state(), items: items)

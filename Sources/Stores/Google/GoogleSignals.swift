@@ -38,8 +38,13 @@ extension GoogleObservation {
         return start + min((expires - start) / 6, .hours(24))
     }
 
-    /// What will not be there after the next renewal.
-    private var leaving: [GoogleItem] { inForce.filter { $0.isLeaving && $0.isOwned(at: proven) } }
+    /// What will not be there after the next renewal, beside what another takes the place of the
+    /// main product.
+    private var leaving: [GoogleItem] {
+        inForce.filter { item in
+            (item.isLeaving || item.isToBeReplaced && item != main) && item.isOwned(at: proven)
+        }
+    }
 
     var notes: SaleNotes {
         var notes = main?.notes ?? SaleNotes()
@@ -48,7 +53,7 @@ extension GoogleObservation {
         notes.linkedAccount = snapshot.notes.linkedAccount
         notes.cancelReason = snapshot.notes.cancelReason
         notes.cancelComment = snapshot.notes.cancelComment
-        notes.nextProduct = main?.replacement
+        notes.nextProduct = main?.replacement ?? leaving.lazy.compactMap(\.replacement).first
         notes.leavingProducts = leaving.map(\.product)
         return notes
     }
