@@ -258,7 +258,8 @@ extension UserPurchases {
             settlement.events.append(
                 event(.revoke(loss), of: name, lost.holding, by: step, with: step.change.detail))
             row = Entitlement(
-                entitlement: name, active: false, expiresAt: step.end(ofLost: lost.holding),
+                entitlement: name, active: false,
+                expiresAt: step.end(ofLost: lost.holding).map { min($0, step.change.effectiveAt) },
                 willRenew: purchase.facts.willStillRenew, inGrace: false, reason: loss.rawValue,
                 store: purchase.app.store, product: lost.holding.product, purchaseID: purchase.id,
                 environment: purchase.facts.environment)
@@ -277,6 +278,8 @@ extension UserPurchases {
         let (purchase, end) = (step.purchase, step.purchase.facts.expiresAt)
         let isRevoke = if case .revoke = kind { true } else { false }
         let left = isRevoke ? holding.flatMap(step.timeOfLeaving) : nil
+        // Of a time of ours the key knows nothing, and it is made of the end.
+        let latest = step.change.isDated ? step.change.effectiveAt : .never
         return Event(
             kind, userID: userID, entitlement: entitlement, purchaseID: purchase.id,
             app: purchase.app, environment: purchase.facts.environment,
@@ -284,7 +287,8 @@ extension UserPurchases {
             orderID: purchase.facts.orderID,
             effectiveAt: left ?? (isRevoke ? step.change.effectiveAt : step.now),
             isDated: left != nil || isRevoke && step.change.isDated,
-            expiresAt: isRevoke ? step.end(ofLost: holding) : holding?.expiresAt ?? end,
+            expiresAt: isRevoke
+                ? step.end(ofLost: holding).map { min($0, latest) } : holding?.expiresAt ?? end,
             detail: detail.told(with: kind))
     }
 }

@@ -82,14 +82,14 @@ struct DatabaseFindingsTests {
         #expect(DatabaseFindings.rights(rights).map(\.level) == [.ok])
         rights.missingRights = ["SELECT on app", "UPDATE on app", "UPDATE on bucket"]
         rights.missingRoles = ["renewald_app"]
-        rights.missingAppRights = ["EXECUTE on has", "SELECT on events"]
+        rights.missingAppRights = ["EXECUTE on renewald.has(text,text)", "SELECT on events"]
         rights.ownsSchema = true
         let findings = DatabaseFindings.rights(rights)
         #expect(findings.map(\.level) == [.wrong, .wrong, .wrong, .note])
         #expect(
             findings[2].advice
-                == "as the owner of the schema: GRANT EXECUTE ON FUNCTION renewald.has TO "
-                + "renewald_app")
+                == "as the owner of the schema: GRANT EXECUTE ON FUNCTION renewald.has(text,text) "
+                + "TO renewald_app")
         #expect(findings[1].sentence == "renewald lacks SELECT on app and 2 other privileges")
     }
 
@@ -131,5 +131,23 @@ struct DatabaseFindingsTests {
         #expect(findings[0].advice?.contains("pg_terminate_backend(4711)") == true)
         #expect(findings[1].sentence.contains("slot old is 2000000 transactions old"))
         #expect(DatabaseFindings.holders([], seesAll: true).map(\.level) == [.ok])
+    }
+
+    /// What the daemon's own role lacks is given to it: the user has the role already.
+    @Test(arguments: [
+        ("UPDATE of sealed_bodies on evidence", "UPDATE (sealed_bodies) ON renewald.evidence"),
+        ("USAGE on the schema", "USAGE ON SCHEMA renewald"),
+        ("USAGE on purchase_id", "USAGE ON SEQUENCE renewald.purchase_id"),
+        ("DELETE on clue", "DELETE ON renewald.clue"),
+    ])
+    func namesTheGrantThatTheRoleLacks(_ right: String, _ grant: String) {
+        var rights = Rights()
+        rights.missingRights = [right]
+        #expect(
+            DatabaseFindings.rights(rights)[0].advice == "GRANT renewald_worker TO renewald")
+        rights.isWorker = true
+        #expect(
+            DatabaseFindings.rights(rights)[0].advice
+                == "as the owner of the schema: GRANT \(grant) TO renewald_worker")
     }
 }

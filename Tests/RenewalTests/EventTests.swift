@@ -124,7 +124,11 @@ import Testing
     func datesARevokeByTheStore(_ heard: String, _ day: String) throws {
         var stage = try Stage(Story(head: "an end | active 30"))
         let (_, settlement) = try stage.hear(heard, at: "12")
-        #expect(settlement.events.map(\.effectiveAt) == [try TestCalendar.time(day)])
+        let end = try TestCalendar.time(day)
+        #expect(settlement.events.map(\.effectiveAt) == [end])
+        // Access has ended then, whatever had been paid.
+        #expect(settlement.events.map(\.expiresAt) == [end])
+        #expect(stage.book.entitlements["pro"]?.expiresAt == end)
     }
 
     /// Google and Amazon end what they refund at once; the policy may let it run out.

@@ -193,7 +193,9 @@ enum DatabaseFindings {
                     "roles",
                     "\(rights.user) lacks \(first)"
                         + (others > 0 ? " and \(others) other privileges" : ""),
-                    do: "GRANT renewald_worker TO \(rights.user)"))
+                    do: rights.isWorker
+                        ? "as the owner of the schema: GRANT \(first.grant) TO renewald_worker"
+                        : "GRANT renewald_worker TO \(rights.user)"))
         }
         if let first = rights.missingAppRights.first {
             let others = rights.missingAppRights.count - 1
@@ -330,11 +332,17 @@ extension IndexFault {
 }
 
 extension String {
-    /// A right in the words of GRANT.
+    /// A right of `Rights` in the words of GRANT.
     fileprivate var grant: String {
-        let words = split(separator: " on ").map(String.init)
+        let words = split(separator: " on ", maxSplits: 1).map(String.init)
         guard words.count == 2 else { return self }
-        let isFunction = words[0] == "EXECUTE"
-        return "\(words[0]) ON \(isFunction ? "FUNCTION " : "")renewald.\(words[1])"
+        let (right, place) = (words[0].split(separator: " of ").map(String.init), words[1])
+        if right.count == 2 { return "\(right[0]) (\(right[1])) ON renewald.\(place)" }
+        return switch words[0] {
+        case "EXECUTE": "EXECUTE ON FUNCTION \(place)"
+        case "USAGE" where place == "the schema": "USAGE ON SCHEMA renewald"
+        case "USAGE": "USAGE ON SEQUENCE renewald.\(place)"
+        default: "\(words[0]) ON renewald.\(place)"
+        }
     }
 }

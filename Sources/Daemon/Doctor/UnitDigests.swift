@@ -2,7 +2,7 @@
 enum UnitDigests {
     static let all: [String: String] = [
         "renewald-alert@.service":
-            "90b60100e8da9ea197d4b4173ff764eaa200cb6eb7ed470286571e76077e7d73",
+            "76ac7159ceda0aeae816e90876489d551aecc1e2ba382c06aba09e9c697f489d",
         "renewald-check@.service":
             "10b178aa092439cb62c5e111426e035197779ff4973922b20360483e8590759f",
         "renewald-once.service":

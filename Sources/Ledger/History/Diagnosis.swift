@@ -35,6 +35,7 @@ package struct DatabaseExamination: Sendable {
             rights.user = try row.text("user_name")
             rights.isSuperuser = try row.bool("is_superuser")
             rights.ownsSchema = try row.bool("owns_schema")
+            rights.isWorker = try row.bool("is_worker")
             rights.missingRoles = try row.texts("missing_roles")
             rights.missingRights = try row.texts("missing_rights")
             rights.missingAppRights = try row.texts("missing_app_rights")
@@ -188,6 +189,8 @@ package struct Rights: Hashable, Sendable {
     package var user = "renewald"
     package var isSuperuser = false
     package var ownsSchema = false
+    /// Whether it has what `renewald_worker` has.
+    package var isWorker = false
     package var missingRoles: [String] = []
     /// Such as `UPDATE on purchase`.
     package var missingRights: [String] = []

@@ -6,6 +6,9 @@ SELECT
     coalesce((
         SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = 'renewald'
     ), false) AS owns_schema,
+    coalesce((
+        SELECT pg_has_role(pg_roles.oid, 'USAGE') FROM pg_roles WHERE rolname = 'renewald_worker'
+    ), false) AS is_worker,
     ARRAY(
         SELECT role FROM unnest(ARRAY['renewald_app', 'renewald_worker']) AS role
         WHERE NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = role)
@@ -44,7 +47,7 @@ SELECT
               AND relname = 'purchase_id'
               AND NOT CASE WHEN relkind = 'S' THEN has_sequence_privilege(oid, 'USAGE') END
             UNION ALL
-            SELECT 'EXECUTE on ' || proname
+            SELECT 'EXECUTE on ' || pg_proc.oid::regprocedure::text
             FROM pg_proc
             WHERE pronamespace = 'renewald'::regnamespace
               AND NOT has_function_privilege(oid, 'EXECUTE')
@@ -55,7 +58,10 @@ SELECT
         SELECT lacking.name
         FROM pg_roles AS app
         CROSS JOIN LATERAL (
-            SELECT 'EXECUTE on ' || proname AS name
+            SELECT 'USAGE on the schema' AS name
+            WHERE NOT has_schema_privilege(app.oid, 'renewald', 'USAGE')
+            UNION ALL
+            SELECT 'EXECUTE on ' || pg_proc.oid::regprocedure::text AS name
             FROM pg_proc
             WHERE pronamespace = 'renewald'::regnamespace
               AND proname IN ('answer_refund', 'events_after', 'has', 'submit', 'submit_many')

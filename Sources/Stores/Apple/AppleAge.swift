@@ -108,14 +108,20 @@ extension AppleTransaction {
     /// Whether it is another one than the latest that is known, paid for a shorter time, and may
     /// have been bought before that.
     fileprivate func endsBefore(_ facts: Facts) -> Bool {
-        guard let paid = facts.paidThrough, transactionId != facts.orderID,
+        guard let known = facts.latestEnd, transactionId != facts.orderID,
             let end = expiresDate.flatMap({ Timestamp(millisecondsSinceEpoch: $0) })
         else { return false }
-        return end < paid - .minutes(1) && !facts.areFromBefore(purchaseDate)
+        return end < known - .minutes(1) && !facts.areFromBefore(purchaseDate)
     }
 }
 
 extension Facts {
+    /// Up to when it is known to be paid, by itself or by what is in force in its place: of that,
+    /// what was paid is not kept where a family shares one of the two.
+    var latestEnd: Timestamp? {
+        [paidThrough, state == .active ? expiresAt : nil].compactMap(\.self).max()
+    }
+
     /// Whether something was bought after a store had last told something new. The date is in
     /// milliseconds since 1970.
     fileprivate func areFromBefore(_ purchase: Int64?) -> Bool {

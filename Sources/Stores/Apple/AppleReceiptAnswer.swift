@@ -81,8 +81,8 @@ struct AppleReceiptReader: Sendable {
     /// Whether the answer lacks the latest period that is known, and shows an earlier one: a copy
     /// of Apple's data that lags behind.
     private func isOlder(_ own: AppleReceiptChain, _ lists: Lists) -> Bool {
-        guard let order = facts.orderID, facts.access == .granted, let paid = facts.paidThrough,
-            let end = own.end, end < paid - .minutes(1)
+        guard let order = facts.orderID, facts.access == .granted, let known = facts.latestEnd,
+            let end = own.end, end < known - .minutes(1)
         else { return false }
         let isNew = own.boughtAt.flatMap { bought in facts.statedAt.map { bought > $0 } } ?? false
         return !isNew && !lists.pool.contains { $0.transactionID == order }
@@ -107,7 +107,7 @@ struct AppleReceiptReader: Sendable {
     private func answerWithoutLatest(
         _ old: AppleReceiptChain?, _ lists: Lists, _ scene: AppleReceiptScene
     ) async throws(StoreFailure) -> Answer {
-        if facts.kind == .consumable, facts.state == .active { return .verdict(usedUp(scene)) }
+        if let status = statusOfUsedUp { return .verdict(usedUp(status, scene)) }
         if let other = try await standIn(for: old, old?.group ?? facts.group, lists, scene) {
             var observation = try other.reading(in: environment, kind: .autoRenewable).observation
             observation.originalID = facts.originalID ?? old?.id
@@ -131,10 +131,22 @@ struct AppleReceiptReader: Sendable {
         throw .malformed(field: "latest_receipt_info is missing")
     }
 
+    /// Where a known consumable stands that the receipt shows no more.
+    private var statusOfUsedUp: SubscriptionStatus? {
+        guard facts.kind == .consumable else { return nil }
+        return switch facts.state {
+        case .active: .active
+        case .refunded: .refunded(at: facts.expiresAt)
+        default: nil
+        }
+    }
+
     /// A consumable that the app has finished leaves its receipt, and that is no news.
-    private func usedUp(_ scene: AppleReceiptScene) -> Observation {
+    private func usedUp(
+        _ status: SubscriptionStatus, _ scene: AppleReceiptScene
+    ) -> Observation {
         var observation = Observation(
-            environment: environment, kind: .consumable, status: .active,
+            environment: environment, kind: .consumable, status: status,
             items: [Item(names: [facts.product], expiresAt: nil)], originalID: facts.originalID,
             orderID: facts.orderID, period: facts.period, willRenew: false, phase: .regular,
             statedAt: scene.time.told, words: "finished: no longer in the receipt")

@@ -114,12 +114,20 @@ extension GoogleObservation {
             let new = inForce.filter { $0.product != main?.product && !held.contains($0.product) }
             orders.joining = Set(new.compactMap(\.paidOrder))
         }
-        if isCutShortForNoReason, let order = endedOrder { orders.cutShort.insert(order) }
+        if isCutShortForNoReason, let order = endedOrder {
+            orders.cutShort.append(GoogleCut(order: order, part: nil))
+        }
         for holding in facts.holdings where !isKept(holding.product) && isGivenBack(holding) {
             if let listed = listed(holding.product) {
                 guard let order = listed.paidOrder else { continue }
                 orders.takenBack.insert(order)
-                if snapshot.state.mayRun, !isSaidToBeRevoked { orders.cutShort.insert(order) }
+                guard snapshot.state.mayRun, !isSaidToBeRevoked else { continue }
+                let isPart = main?.product == facts.product && holding.product != facts.product
+                orders.cutShort.append(
+                    GoogleCut(
+                        order: order,
+                        part: isPart
+                            ? Item(names: [holding.product], expiresAt: holding.expiresAt) : nil))
             } else {
                 orders.unlisted.insert(holding.product)
             }
@@ -141,7 +149,7 @@ struct GoogleItemOrders: Hashable, Sendable {
     var takenBack: Set<OrderID> = []
     /// Of what reads as over before its known end, where Google has not said that it was taken
     /// back.
-    var cutShort: Set<OrderID> = []
+    var cutShort: [GoogleCut] = []
     /// What has been taken back since, and is not listed any more.
     var unlisted: Set<ProductID> = []
 
@@ -149,4 +157,11 @@ struct GoogleItemOrders: Hashable, Sendable {
         takenBack.contains(order.id)
             || !order.products.isEmpty && unlisted.isSuperset(of: order.products)
     }
+}
+
+/// What reads as over before its known end.
+struct GoogleCut: Hashable, Sendable {
+    let order: OrderID
+    /// What it gives beside the main product, to its known end; nil where that is over.
+    let part: Item?
 }

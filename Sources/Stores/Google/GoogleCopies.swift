@@ -5,13 +5,16 @@ import Renewal
 // verdict nothing is believed against it; for ever would lock out who paid, or leave access to who
 // did not, where the account may not read orders.
 extension GoogleStore {
-    /// - Throws: `.mismatch` where an order still reads as given back, or is not shown; and for
-    ///   what reads as cut short, where its order reads as paid or is not shown.
+    /// Keeps the parts that read as cut short, where their orders read as paid or are not shown,
+    /// and asks again soon.
+    ///
+    /// - Throws: `.mismatch` where the main product is cut short so; and where an order still reads
+    ///   as given back, or is not shown, of what is in force again.
     func requireCurrent(
-        _ observation: Observation, of purchase: Purchase, with orders: GoogleItemOrders,
-        at now: Timestamp
+        _ observation: inout Observation, of purchase: Purchase,
+        with orders: inout GoogleItemOrders, at now: Timestamp
     ) async throws(StoreFailure) {
-        try await requireLoss(of: orders.cutShort, of: purchase, at: now)
+        try await keepDoubtfulParts(in: &observation, of: purchase, with: &orders, at: now)
         guard observation.isInForce else { return }
         let facts = purchase.facts
         let isOfToday = purchase.isCheckedWithinADay(before: now)
@@ -23,7 +26,7 @@ extension GoogleStore {
             switch try await standing(of: known, of: purchase, at: now) {
             case .paid: break
             case .givenBack: throw older
-            case .givenBackInPart, .unknown: if isOfToday { throw older }
+            case .beingGivenBack, .unknown: if isOfToday { throw older }
             }
         }
         // What was refunded as goodwill goes on, and may give nothing that others do not give.
@@ -36,21 +39,34 @@ extension GoogleStore {
         }
     }
 
-    /// - Throws: `.mismatch` where nothing shows that what ends early was given back.
-    private func requireLoss(
-        of cut: Set<OrderID>, of purchase: Purchase, at now: Timestamp
+    private func keepDoubtfulParts(
+        in observation: inout Observation, of purchase: Purchase,
+        with orders: inout GoogleItemOrders, at now: Timestamp
     ) async throws(StoreFailure) {
         guard purchase.isCheckedWithinADay(before: now) else { return }
-        for id in cut.subtracting(purchase.clues.refundedOrders).sorted() {
-            switch try await standing(of: id, of: purchase, at: now) {
-            case .givenBack, .givenBackInPart: continue
-            case .paid, .unknown: throw .mismatch(what: "time, before its end moved on")
+        let heard = purchase.clues.refundedOrders
+        var lost = orders.cutShort.count
+        for cut in orders.cutShort where !heard.contains(cut.order) {
+            switch try await standing(of: cut.order, of: purchase, at: now) {
+            case .givenBack, .beingGivenBack: continue
+            case .paid, .unknown: break
             }
+            guard let part = cut.part else {
+                throw .mismatch(what: "time, before its end moved on")
+            }
+            guard part.expiresAt.map({ $0 > now }) ?? true else { continue }
+            observation.items.append(part)
+            orders.takenBack.remove(cut.order)
+            lost -= 1
+            observation.askAgainBy = min(observation.askAgainBy ?? .never, now + .minutes(15))
         }
+        if lost == 0, !orders.cutShort.isEmpty { observation.lossOfPart = nil }
     }
 
     private enum Standing {
-        case paid, givenBack, givenBackInPart, unknown
+        case paid, givenBack, unknown
+        /// In part, or soon.
+        case beingGivenBack
     }
 
     private func standing(
@@ -68,7 +84,7 @@ extension GoogleStore {
         return switch order.state {
         case "PROCESSED": .paid
         case "REFUNDED": .givenBack
-        case "PARTIALLY_REFUNDED": .givenBackInPart
+        case "PARTIALLY_REFUNDED", "PENDING_REFUND", "CANCELED": .beingGivenBack
         default: .unknown
         }
     }

@@ -56,7 +56,7 @@ package struct GoogleStore: Sendable {
         let (question, reply, moment) = try await heard(about: purchase, at: now)
         switch reply {
         case .answer(let body):
-            let reading = try reading(body, of: purchase, question, at: moment)
+            var reading = try reading(body, of: purchase, question, at: moment)
             var observation = reading.observation
             let isTest = observation.environment == .sandbox
             guard !purchase.facts.isOtherEnvironment(isTest: isTest) else {
@@ -64,7 +64,7 @@ package struct GoogleStore: Sendable {
             }
             let whose = try await whose(reading, of: purchase, at: now)
             try await requireCurrent(
-                observation, of: purchase, with: reading.orders, at: now)
+                &observation, of: purchase, with: &reading.orders, at: now)
             await noteRefunds(of: purchase, with: reading.orders, in: &observation, at: now)
             await notePause(of: purchase, asking: question, in: &observation, at: now)
             switch whose {
