@@ -113,6 +113,18 @@ struct AmazonQueueTests {
         #expect(page.hasMore, "a queue gives fewer than it has")
     }
 
+    /// Of an end the answer may not tell yet: it is looked for.
+    @Test(arguments: [
+        ("SUBSCRIPTION_CANCELLED", true), ("ENTITLEMENT_CANCELLED", true),
+        ("SUBSCRIPTION_AUTO_RENEWAL_OFF", false), ("SUBSCRIPTION_OUT_OF_GRACE_PERIOD", false),
+    ])
+    func keepsTheNewsOfAnEnd(type: String, isKept: Bool) async throws {
+        let message = Self.message(1, Self.notification(type))
+        let world = Self.world(#"{"Messages":[\#(message)]}"#)
+        let page = try await Self.queue(world).pull(at: Self.now)
+        #expect(page.hints.map(\.clue) == [isKept ? .revoked(news: "amazon n1") : nil])
+    }
+
     /// A change of plan at once ends another subscription.
     @Test(arguments: [
         (#"{"cancelledReceiptId":"q0:3:11"}"#, ["q1:3:11", "q0:3:11"]),

@@ -72,9 +72,11 @@ private struct Deciding {
         if isForeign, known.environment == .production || !observation.givesAccess {
             return foreignEnvironment()
         }
-        let isDoubtful = isContested || age.isOverBeforeItWasSeen && !isHeld
-        if isDoubtful, !isSecondOpinion(.unproven) {
-            return doubted(.unproven, problem: Doubt.unproven.problem)
+        let isOld = age.isOverBeforeItWasSeen && !isHeld
+        // A copy may be behind for hours.
+        let apart = max(rules.policy.confirmAfter(of: known), isOld ? .days(1) : .zero)
+        if isContested || isOld, !isSecondOpinion(.unproven, apart) {
+            return doubted(.unproven, apart, problem: Doubt.unproven.problem)
         }
         return Judgement(of: claim, hearing: observation, at: moment, under: rules).outcome()
     }
@@ -142,12 +144,14 @@ private struct Deciding {
 
 // Rule 2: ambiguous bad news is asked twice, `confirm_after` apart.
 extension Deciding {
-    private func doubted(_ doubt: Doubt, problem: Problem) -> Outcome {
+    private func doubted(
+        _ doubt: Doubt, _ apart: Duration? = nil, problem: Problem
+    ) -> Outcome {
         var change = unchanged
         // Submitted once more, what was invalid is watched from the beginning.
         let isWoken = known.state == .invalid && claim.attempts == 0
         let first = isWoken ? nil : firstOpinion(doubt)
-        let apart = rules.policy.confirmAfter(of: known)
+        let apart = apart ?? rules.policy.confirmAfter(of: known)
         guard let first, moment.now - first.since >= apart else {
             let since = first?.since ?? moment.now
             change.facts.doubt = PendingDoubt(doubt: doubt, since: since)
@@ -182,9 +186,9 @@ extension Deciding {
     }
 
     /// Whether a doubt is the second opinion, late enough, of one that waits.
-    private func isSecondOpinion(_ doubt: Doubt) -> Bool {
+    private func isSecondOpinion(_ doubt: Doubt, _ apart: Duration) -> Bool {
         guard let first = firstOpinion(doubt) else { return false }
-        return moment.now - first.since >= rules.policy.confirmAfter(of: known)
+        return moment.now - first.since >= apart
     }
 }
 

@@ -150,12 +150,17 @@ struct Age {
     /// Where the store neither dates what it says nor numbers periods, what it has just called over
     /// and what comes back with nothing new is an older copy, for a day: later it was given back.
     private var isFromBeforeItWasOver: Bool {
-        guard claim.purchase.app.store.traits.namesPeriodsByEnd, isInForce,
-            observation.kind == .autoRenewable, facts.wasGranted, facts.access == .none,
-            facts.environment == .production, [.expired, .refunded].contains(facts.state),
-            let over = facts.expiresAt, let checkedAt = claim.checkedAt, over <= checkedAt
+        guard claim.purchase.app.store.traits.namesPeriodsByEnd, isInForce, facts.wasGranted,
+            facts.access == .none, facts.environment == .production,
+            [.expired, .refunded].contains(facts.state), let checkedAt = claim.checkedAt,
+            moment.now - checkedAt < .days(1)
         else { return false }
-        return !observation.isPaidAnew(since: facts) && moment.now - checkedAt < .days(1)
+        // What is sold once is not sold again under its receipt; a pass ends by itself.
+        guard observation.kind == .autoRenewable else {
+            return observation.kind == .nonConsumable && facts.state == .refunded
+        }
+        return facts.expiresAt.map { $0 <= checkedAt } ?? false
+            && !observation.isPaidAnew(since: facts)
     }
 
     /// A hold begins where grace ends, and a pause where the paid period does: what still calls it

@@ -54,7 +54,12 @@ extension AmazonNotification {
             let news = try? JSON.decode(AmazonNotification.self, from: text.utf8),
             news.appPackageName == app, let receipt = news.receiptId?.readable
         else { return addUnhandled(UnhandledNews.unreadable, id, to: &page) }
-        page.hints.append(Hint(id: "amazon notification \(id)", subject: .token(receipt)))
+        // An answer may not show for a while that it is over.
+        let isEnd = news.notificationType?.value.map(ends.contains) ?? false
+        page.hints.append(
+            Hint(
+                id: "amazon notification \(id)", subject: .token(receipt),
+                clue: isEnd ? .revoked(news: NewsID("amazon \(id)")) : nil))
         if let ended = news.relatedReceipts?.value?.cancelledReceiptId?.readable,
             ended != receipt
         {
@@ -73,6 +78,11 @@ extension AmazonNotification {
     }
 
     private static let confirmations = ["SubscriptionConfirmation", "UnsubscribeConfirmation"]
+
+    private static let ends: Set<String> = [
+        "CONSUMABLE_CANCELLED", "ENTITLEMENT_CANCELLED", "SUBSCRIPTION_CANCELLED",
+        "SUBSCRIPTION_EXPIRED",
+    ]
 
     private static let types: Set<String> = [
         "CONSUMABLE_PURCHASED", "CONSUMABLE_CANCELLED", "ENTITLEMENT_PURCHASED",

@@ -106,6 +106,9 @@ package struct AmazonStore: Sendable {
                 }
                 lacksReason = observation.end(with: bases)
             }
+            if !observation.givesAccess || receipt.cancelDate != nil {
+                observation.settledClues = purchase.clues
+            }
             guard receipt.isOfKnownType else {
                 guard observation.givesAccess else { throw .malformed(field: "productType") }
                 return observation.asSubstitute()
