@@ -59,7 +59,7 @@ import Testing
         "v0025_keep_what_is_claimed.sql":
             "e867da1d4fe0bbb456cc415ab022e4e6978939f7ecdedad3c98c6bcebe7da571",
         "v0026_keep_who_came_last.sql":
-            "9517dbca593bdc7e45b71f16ef1e8eb50ea97b4a73f6c4540d06f65058d63871",
+            "9797b847a26c6ac4feefd6edd2bfb18d5c2fdaf4cc34931ff077622413903aa0",
     ]
 
     private static let folder = URL(filePath: #filePath)

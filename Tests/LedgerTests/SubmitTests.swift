@@ -236,4 +236,28 @@ import Testing
         #expect(claim.purchase.storeUserID == "l3HL7")
         #expect(claim.purchase.app.store == .amazon)
     }
+
+    /// Amazon may know its user by another id one day.
+    @Test(arguments: [true, false])
+    func whatIsTurnedDownIsAskedAboutWithTheNewStoreUser(_ isTurnedDown: Bool) async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await stage.submit("ann", "receipt", store: "amazon", storeUser: "former")
+        for answer in [true, !isTurnedDown] {
+            let claims = try await stage.due(lease)
+            _ = try await stage.ledger.commit(
+                claims.map { claim in
+                    answer
+                        ? outcome(claim, inForce(claim))
+                        : outcome(claim, .failure(.rejected(reason: "status 497")))
+                }, under: lease, at: claims.latest)
+            try await stage.beside.script("UPDATE renewald.schedule SET due_at = now()")
+        }
+        try await stage.beside.script(
+            "UPDATE renewald.schedule SET due_at = now() + interval '1 day'")
+        try await stage.submit("ann", "receipt", store: "amazon", storeUser: "new")
+        let due = try await stage.due(lease)
+        #expect(due.map(\.purchase.storeUserID) == (isTurnedDown ? ["new"] : []))
+        #expect(try await stage.broken() == [])
+    }
 }

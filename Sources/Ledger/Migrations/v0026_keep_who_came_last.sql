@@ -4,7 +4,8 @@ ALTER TABLE renewald.credential ADD COLUMN submitted_at timestamptz;
 COMMENT ON COLUMN renewald.credential.submitted_at IS
     'When its owner has submitted it again, before any store had told of it; null where that never was.';
 
--- As before, and notes when its owner submits what no store has told of yet.
+-- As before, and notes when its owner submits what no store has told of yet; and takes another Amazon user id for what was
+-- found with the former one and is turned down.
 CREATE OR REPLACE FUNCTION renewald.submit_again(
     of_lane int4, of_shard int2, of_id int8, by_user text,
     new_product text DEFAULT NULL, new_store_user_id text DEFAULT NULL)
@@ -157,6 +158,18 @@ BEGIN
         END IF;
         IF renewald.correct(of_lane, of_shard, of_id, by_user, new_product, new_store_user_id) THEN
             PERFORM renewald.touch(of_shard, of_lane, of_id);
+            RETURN true;
+        END IF;
+        -- Found once, and turned down by now: Amazon may know its user by another id.
+        UPDATE renewald.credential AS asked
+            SET store_user_id = new_store_user_id
+            FROM renewald.schedule AS kept
+            WHERE asked.shard = of_shard AND asked.id = of_id
+                AND kept.shard = of_shard AND kept.lane = of_lane AND kept.id = of_id
+                AND kept.problem LIKE 'rejected:%' AND asked.store_user_id <> new_store_user_id;
+        IF FOUND THEN
+            PERFORM renewald.touch(of_shard, of_lane, of_id);
+            PERFORM renewald.wake(of_shard, of_lane, of_id, '0 s');
             RETURN true;
         END IF;
         -- Another product than the last time: what is in force may have been changed for it.

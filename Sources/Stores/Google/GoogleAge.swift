@@ -59,11 +59,12 @@ extension GoogleObservation {
         return expires > paid + .minutes(1) && expires < known - .minutes(1)
     }
 
-    /// Whether all is over before its known end, by the known order, and nothing says why: so it
-    /// was before the end was moved on.
+    /// Whether what was not to renew is over before its known end, by the known order, and nothing
+    /// says why: so it was before the end was moved on. What was to renew is in no copy over.
     var isCutShortForNoReason: Bool {
         guard snapshot.state == .expired, isCutShort, facts.access == .granted,
-            facts.state != .refunded, age == .current, !isSaidToBeTakenBack
+            facts.autoRenew == false, facts.state != .refunded, age == .current,
+            !isSaidToBeTakenBack
         else { return false }
         return snapshot.cancellation != .replacement
     }
