@@ -59,7 +59,7 @@ import Testing
         "v0025_keep_what_is_claimed.sql":
             "e867da1d4fe0bbb456cc415ab022e4e6978939f7ecdedad3c98c6bcebe7da571",
         "v0026_keep_who_came_last.sql":
-            "9797b847a26c6ac4feefd6edd2bfb18d5c2fdaf4cc34931ff077622413903aa0",
+            "c55b27b2e2fb572470dd7ea815998f56d9d60598353bd6a1a905734a2187beb8",
     ]
 
     private static let folder = URL(filePath: #filePath)

@@ -238,18 +238,22 @@ import Testing
     }
 
     /// Amazon may know its user by another id one day.
-    @Test(arguments: [true, false])
-    func whatIsTurnedDownIsAskedAboutWithTheNewStoreUser(_ isTurnedDown: Bool) async throws {
+    @Test(arguments: [
+        ("status 497, the user does not match", true),
+        ("status 400, the receipt is not known", false), (nil, false),
+    ])
+    func whatIsTurnedDownIsAskedAboutWithTheNewStoreUser(
+        _ reason: String?, _ isTaken: Bool
+    ) async throws {
         let stage = try await Stage()
         let lease = try await stage.takeAll()
         try await stage.submit("ann", "receipt", store: "amazon", storeUser: "former")
-        for answer in [true, !isTurnedDown] {
+        for reason in [nil, reason] {
             let claims = try await stage.due(lease)
             _ = try await stage.ledger.commit(
                 claims.map { claim in
-                    answer
-                        ? outcome(claim, inForce(claim))
-                        : outcome(claim, .failure(.rejected(reason: "status 497")))
+                    reason.map { outcome(claim, .failure(.rejected(reason: $0))) }
+                        ?? outcome(claim, inForce(claim))
                 }, under: lease, at: claims.latest)
             try await stage.beside.script("UPDATE renewald.schedule SET due_at = now()")
         }
@@ -257,7 +261,7 @@ import Testing
             "UPDATE renewald.schedule SET due_at = now() + interval '1 day'")
         try await stage.submit("ann", "receipt", store: "amazon", storeUser: "new")
         let due = try await stage.due(lease)
-        #expect(due.map(\.purchase.storeUserID) == (isTurnedDown ? ["new"] : []))
+        #expect(due.map(\.purchase.storeUserID) == (isTaken ? ["new"] : []))
         #expect(try await stage.broken() == [])
     }
 }

@@ -125,10 +125,14 @@ extension BreakerTrip {
             ? seconds == 3600 ? "an hour" : "\(seconds / 60) minutes" : "\(seconds) seconds"
         return switch exceeded {
         case .early(let limit):
-            "more than \(limit) purchases would have lost access in \(time) before their end"
+            "more than \(Self.purchases(limit)) would have lost access in \(time) before their end"
         case .lapsed(let limit):
-            "more than \(limit) purchases would not have renewed of those that were to renew "
+            "more than \(Self.purchases(limit)) would not have renewed of those that were to renew "
                 + "within \(time)"
         }
+    }
+
+    private static func purchases(_ count: some BinaryInteger) -> String {
+        count == 1 ? "one purchase" : "\(count) purchases"
     }
 }

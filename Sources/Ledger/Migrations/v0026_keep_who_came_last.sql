@@ -160,13 +160,14 @@ BEGIN
             PERFORM renewald.touch(of_shard, of_lane, of_id);
             RETURN true;
         END IF;
-        -- Found once, and turned down by now: Amazon may know its user by another id.
+        -- Found once, and the user turned down by now: Amazon may know them by another id.
         UPDATE renewald.credential AS asked
             SET store_user_id = new_store_user_id
             FROM renewald.schedule AS kept
             WHERE asked.shard = of_shard AND asked.id = of_id
                 AND kept.shard = of_shard AND kept.lane = of_lane AND kept.id = of_id
-                AND kept.problem LIKE 'rejected:%' AND asked.store_user_id <> new_store_user_id;
+                AND kept.problem LIKE 'rejected:%status 497%'
+                AND asked.store_user_id <> new_store_user_id;
         IF FOUND THEN
             PERFORM renewald.touch(of_shard, of_lane, of_id);
             PERFORM renewald.wake(of_shard, of_lane, of_id, '0 s');

@@ -73,8 +73,13 @@ extension GoogleObservation {
     /// short it was given back, unless its end had only been moved while it was not paid; what ran
     /// out ended as who has cancelled it tells, or had been removed by the user when the answer
     /// still shows it without renewal.
-    var lossOfPart: RevokeReason? {
-        guard let lost = heldBeside.first(where: { !isKept($0.product) }) else { return nil }
+    var lossOfPart: RevokeReason? { lossOfPart(besides: []) }
+
+    private func lossOfPart(besides doubtful: Set<ProductID>) -> RevokeReason? {
+        let lost = heldBeside.first { holding in
+            !isKept(holding.product) && !doubtful.contains(holding.product)
+        }
+        guard let lost else { return nil }
         if isReplaced(lost) { return .productChanged }
         if isGivenBack(lost) { return .refunded }
         if snapshot.cancellation != nil { return endCause.reason }
@@ -121,19 +126,33 @@ extension GoogleObservation {
             if let listed = listed(holding.product) {
                 guard let order = listed.paidOrder else { continue }
                 orders.takenBack.insert(order)
-                guard snapshot.state.mayRun, !isSaidToBeRevoked else { continue }
-                let isPart = main?.product == facts.product && holding.product != facts.product
-                orders.cutShort.append(
-                    GoogleCut(
-                        order: order,
-                        part: isPart
-                            ? Item(names: [holding.product], expiresAt: holding.expiresAt) : nil))
+                if let cut = cut(holding, as: listed, by: order),
+                    !orders.cutShort.contains(cut)
+                {
+                    orders.cutShort.append(cut)
+                }
             } else {
                 orders.unlisted.insert(holding.product)
             }
         }
         orders.takenBack.subtract(orders.running)
+        orders.lossOfRest = lossOfPart(
+            besides: Set(orders.cutShort.compactMap { $0.part?.names.last }))
         return orders
+    }
+
+    /// What is doubted. A part for a day after the end that is named now, as a copy is behind for
+    /// no longer, and what is kept is a verdict each time.
+    private func cut(
+        _ holding: Holding, as listed: GoogleItem, by order: OrderID
+    ) -> GoogleCut? {
+        guard snapshot.state.mayRun, !isSaidToBeRevoked else { return nil }
+        guard main?.product == facts.product, holding.product != facts.product else {
+            return GoogleCut(order: order, part: nil)
+        }
+        guard let end = listed.expires, now - end < .days(1) else { return nil }
+        return GoogleCut(
+            order: order, part: Item(names: [holding.product], expiresAt: holding.expiresAt))
     }
 }
 
@@ -150,6 +169,8 @@ struct GoogleItemOrders: Hashable, Sendable {
     /// Of what reads as over before its known end, where Google has not said that it was taken
     /// back.
     var cutShort: [GoogleCut] = []
+    /// Why the rest has ended.
+    var lossOfRest: RevokeReason?
     /// What has been taken back since, and is not listed any more.
     var unlisted: Set<ProductID> = []
 

@@ -60,7 +60,7 @@ extension GoogleStore {
             lost -= 1
             observation.askAgainBy = min(observation.askAgainBy ?? .never, now + .minutes(15))
         }
-        if lost == 0, !orders.cutShort.isEmpty { observation.lossOfPart = nil }
+        if lost == 0, !orders.cutShort.isEmpty { observation.lossOfPart = orders.lossOfRest }
     }
 
     private enum Standing {
