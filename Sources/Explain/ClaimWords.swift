@@ -12,6 +12,8 @@ extension Explanation {
         /// Whether the app has named the owner to the store at the purchase.
         package let isOwnersByName: Bool
         package let isTakenOver: Bool
+        /// Whether the store knows its buyer by another id than the one who asks has handed in.
+        package let isOfOtherStoreUser: Bool
         /// Whether nobody has handed it in since the one who asks.
         package let isLatest: Bool
     }
@@ -28,6 +30,8 @@ extension Explanation.Claimed {
         owner = purchase.userID
         isOwnersByName = purchase.facts.accountToken.map { namesUser($0, purchase.userID) } ?? false
         isTakenOver = purchase.facts.state == .superseded
+        isOfOtherStoreUser =
+            purchase.storeUserID != nil && !purchase.claimants.contains(user)
         isLatest = purchase.claimant == user
     }
 
@@ -43,6 +47,10 @@ extension Explanation.Claimed {
         }
         if isOwnersByName {
             return "it stays there: \(owner) is the account that the app named to the store"
+        }
+        if isOfOtherStoreUser {
+            return "it stays there: \(owner) has submitted it with another Amazon user id, which "
+                + "Amazon has found it by"
         }
         guard isLatest else {
             return "it moves if the app named the other user to the store at the purchase; by "

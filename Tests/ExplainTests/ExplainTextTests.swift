@@ -257,4 +257,16 @@ struct ExplainTextTests {
             .flatMap { $0.printed(width: 100, isColoured: isColoured) }
             .joined(separator: "\n")
     }
+
+    /// A receipt of Amazon's belongs to one Amazon user: who names another one waits in vain.
+    @Test(arguments: [["bob"], []] as [[UserID]])
+    func saysThatAnotherAmazonUserClaimsNothing(_ claimants: [UserID]) {
+        var purchase = Purchase(
+            id: 1, userID: "ann", app: AppKey(store: .amazon, id: "com.example.reader"),
+            token: "receipt", storeUserID: "hers",
+            createdAt: Timestamp(microsecondsSinceEpoch: 0), facts: Facts(product: "pro"))
+        purchase.claimants = claimants
+        let chances = Explanation.Claimed(purchase, for: "bob").chances
+        #expect(chances.contains("another Amazon user id") == claimants.isEmpty)
+    }
 }
