@@ -304,6 +304,7 @@ extension LifeRun {
         case .truth where oracle.isTooFresh:
             // Good news is heard at once.
             unheard[number]?.removeAll { !$0.what.isBad }
+        case .truth where oracle.waitsForReversal: break
         case .truth:
             if !oracle.isAmbiguous { try oracle.judgeTrue() }
             heardTruth[number] = truth
