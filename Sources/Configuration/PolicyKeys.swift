@@ -46,14 +46,15 @@ package struct SafetyKeys: KeyGroup {
         "confirm_after", .duration(.seconds(1) ... .days(7)), \.confirmAfter,
         """
         The least time between ambiguous bad news and the second answer that confirms it. At
-        most ten minutes for a purchase that was never granted.
+        most ten minutes for a purchase that was never granted; at least a day where Amazon
+        names an end from before the purchase was last seen in force.
         """)
     let successorWait = PolicyKey(
         "successor_wait", .duration(.zero ... .days(7)), \.successorWait,
         """
         How long a replaced purchase keeps access while its successor has not been
         submitted. A submitted one is waited for until its store has told of it, for
-        max_staleness at most.
+        max_staleness at most; one that waited for its payment, for a day.
         """)
     let maxStaleness = PolicyKey(
         "max_staleness", .duration(.minutes(1) ... .days(3650)), \.maxStaleness,

@@ -12,7 +12,8 @@ extension Explanation {
         /// Whether the app has named the owner to the store at the purchase.
         package let isOwnersByName: Bool
         package let isTakenOver: Bool
-        /// Whether the store knows its buyer by another id than the one who asks has handed in.
+        /// Whether the store has found it by another id of its buyer than the one who asks has
+        /// handed in.
         package let isOfOtherStoreUser: Bool
         /// Whether nobody has handed it in since the one who asks.
         package let isLatest: Bool
@@ -30,9 +31,10 @@ extension Explanation.Claimed {
         owner = purchase.userID
         isOwnersByName = purchase.facts.accountToken.map { namesUser($0, purchase.userID) } ?? false
         isTakenOver = purchase.facts.state == .superseded
-        isOfOtherStoreUser =
-            purchase.storeUserID != nil && !purchase.claimants.contains(user)
         isLatest = purchase.claimant == user
+        isOfOtherStoreUser =
+            purchase.storeUserID != nil && purchase.facts.environment != nil && !isLatest
+            && !purchase.claimants.contains(user)
     }
 
     var title: String { "\(product), \(app.store.rawValue) \(app.id)" }

@@ -173,6 +173,16 @@ struct GoogleClueTests {
         #expect(world.calls.count == 2)
     }
 
+    private static func world(
+        showing shown: String, _ order: OrderID, of owner: String, _ state: String
+    ) -> FakeWorld {
+        GoogleFixture.world { request in
+            guard request.url.contains("/orders/") else { return .json(shown) }
+            return .json(
+                #"{"orderId":"\#(order)","purchaseToken":"\#(owner)","state":"\#(state)"}"#)
+        }
+    }
+
     /// What was given back and reads as in force again: an older copy says so, too.
     @Test(arguments: [
         ("REFUNDED", token, false), ("PROCESSED", token, true), ("REFUNDED", "another", true),
@@ -185,11 +195,7 @@ struct GoogleClueTests {
         let bought = purchase(.google, token: Self.token, state: .refunded, access: .none) {
             ($0.kind, $0.orderID, $0.originalID) = (.nonConsumable, order, order)
         }
-        let world = GoogleFixture.world { request in
-            guard request.url.contains("/orders/") else { return .json(GoogleProductTests.base) }
-            return .json(
-                #"{"orderId":"\#(order)","purchaseToken":"\#(owner)","state":"\#(state)"}"#)
-        }
+        let world = Self.world(showing: GoogleProductTests.base, order, of: owner, state)
         let store = try GoogleFixture.store(world, kinds: ["plus": .nonConsumable])
         let answer = await store.ask(bought, at: GoogleFixture.now)
         let isVerdict = if case .verdict = answer { true } else { false }
@@ -217,11 +223,7 @@ struct GoogleClueTests {
             """#
         let body = merged(orEmpty: GoogleProductTests.base, bundle)
         let shown = String(decoding: body, as: UTF8.self)
-        let world = GoogleFixture.world { request in
-            guard request.url.contains("/orders/") else { return .json(shown) }
-            return .json(
-                #"{"orderId":"\#(order)","purchaseToken":"\#(Self.token)","state":"\#(state)"}"#)
-        }
+        let world = Self.world(showing: shown, order, of: Self.token, state)
         let store = try GoogleFixture.store(world, kinds: ["plus": .nonConsumable])
         let answer = await store.ask(bought, at: GoogleFixture.now)
         guard case .verdict(let heard) = answer else {

@@ -186,25 +186,13 @@ enum DatabaseFindings {
                 do: "as a superuser: CREATE ROLE \(role) NOLOGIN, and the GRANTs at the end of the "
                     + "first migration")
         }
-        if let first = rights.missingRights.first {
-            let others = rights.missingRights.count - 1
-            findings.append(
-                .wrong(
-                    "roles",
-                    "\(rights.user) lacks \(first)"
-                        + (others > 0 ? " and \(others) other privileges" : ""),
-                    do: rights.isWorker
-                        ? "as the owner of the schema: GRANT \(first.grant) TO renewald_worker"
-                        : "GRANT renewald_worker TO \(rights.user)"))
+        findings += lacks(rights.missingRights, rights.user) { first in
+            rights.isWorker
+                ? "as the owner of the schema: GRANT \(first.grant) TO renewald_worker"
+                : "GRANT renewald_worker TO \(rights.user)"
         }
-        if let first = rights.missingAppRights.first {
-            let others = rights.missingAppRights.count - 1
-            findings.append(
-                .wrong(
-                    "roles",
-                    "renewald_app, by which the backends work, lacks \(first)"
-                        + (others > 0 ? " and \(others) other privileges" : ""),
-                    do: "as the owner of the schema: GRANT \(first.grant) TO renewald_app"))
+        findings += lacks(rights.missingAppRights, "renewald_app, by which the backends work,") {
+            "as the owner of the schema: GRANT \($0.grant) TO renewald_app"
         }
         let advice =
             "let the daemon connect as a user of its own: CREATE ROLE renewald LOGIN IN ROLE "
@@ -222,6 +210,15 @@ enum DatabaseFindings {
         return findings.isEmpty
             ? [.ok("roles", "\(rights.user) has the privileges that the daemon needs, and no more")]
             : findings
+    }
+
+    /// The first right that a role lacks, and how many more.
+    private static func lacks(
+        _ rights: [String], _ role: String, remedy: (String) -> String
+    ) -> [Finding] {
+        guard let first = rights.first else { return [] }
+        let others = rights.count > 1 ? " and \(rights.count - 1) other privileges" : ""
+        return [.wrong("roles", "\(role) lacks \(first)\(others)", do: remedy(first))]
     }
 
     static func indexes(_ faults: [IndexFault]) -> [Finding] {

@@ -116,7 +116,7 @@ extension Facts {
 }
 
 extension GoogleOrder {
-    var isPaid: Bool { state == "PROCESSED" }
+    fileprivate var isPaid: Bool { state == "PROCESSED" }
 
     fileprivate var isRefunded: Bool {
         part != nil || ["REFUNDED", "CANCELED"].contains(state)
