@@ -171,9 +171,9 @@ extension AppQueue {
     private nonisolated func perform(_ job: QueueJob, _ permit: CallPermit) async {
         switch job {
         case .check(let claim, let place): await check(claim, at: place, permit)
-        case .read(let limit):
+        case .read(let limit, let latest):
             let (places, backfill) = await places(of: context.leases.openShards)
-            await take(work.read(limit, from: places, behind: backfill))
+            await take(work.read(limit, from: places, behind: backfill, latest: latest))
         case .lookAtFronts: await take(work.fronts(of: context.leases.openShards))
         case .keep(let claims): await take(work.keep(claims))
         case .reserve(let calls, let stretch): await take(work.reserve(calls, stretch))

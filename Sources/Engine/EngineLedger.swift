@@ -14,6 +14,8 @@ package protocol EngineLedger: Sendable {
         of lanes: [Lane], in shards: [Int16], after id: Int64
     ) async throws(LedgerError) -> QueueHeads
     func claim(_ request: ClaimRequest) async throws(LedgerError) -> [Claim]
+    /// Those that became due last: the places say which shards, and no more.
+    func latest(_ request: ClaimRequest) async throws(LedgerError) -> [Claim]
     /// When the oldest claim of a queue is due in each of the shards that have any.
     func fronts(
         of lane: Lane, in shards: [Int16]

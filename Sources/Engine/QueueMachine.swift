@@ -33,8 +33,8 @@ struct QueueMachine {
         case limits(Limits)
         case commits(Commits)
         /// Claims that were read, from no more shards than are ours, with the ids of those among
-        /// them that rest: another session holds their rows.
-        case read([Claim], resting: Set<Int64> = [])
+        /// them that rest: another session holds their rows. And those that became due last.
+        case read([Claim], resting: Set<Int64> = [], latest: [Claim] = [])
         /// There is nothing to read from: no shard is ours, or one pass may make no more checks.
         case nothingToRead
         /// Of the claims that were read so many were not in hand; these are noted as in hand now.
@@ -60,8 +60,9 @@ struct QueueMachine {
     }
 
     enum Action: Hashable {
-        /// Read so many claims, from `place(of:)` of each shard on, then from `backfillPlace(of:)`.
-        case read(limit: Int)
+        /// Read so many claims, from `place(of:)` of each shard on, then from `backfillPlace(of:)`;
+        /// where more are due, also so many of those that became due last.
+        case read(limit: Int, latest: Int)
         /// Look when the oldest of each shard is due.
         case lookAtFronts
         /// Note these as in hand, then report which are.
@@ -119,6 +120,10 @@ struct QueueMachine {
     var isLookingAtFronts = false
     /// How many claims were asked for last.
     var readLimit = 0
+    /// Those among what is being kept that became due last: they are checked first.
+    var ahead: Set<Int64> = []
+    /// What became due last is asked for no sooner.
+    var latestAt: Instant
     /// The database's time when claims were read last, and when that was by our clock.
     var told: (time: Timestamp, at: Instant)?
     /// In one pass: what becomes due after it began is left to the next.
@@ -165,6 +170,7 @@ struct QueueMachine {
         startedAt = now
         lookedAt = now
         readAt = now
+        latestAt = now
         reserveAt = now
         permits = limits.interval.map { RateReservation(interval: $0) }
     }

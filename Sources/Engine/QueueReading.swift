@@ -7,6 +7,9 @@ extension QueueMachine {
     /// crash makes all that is claimed suspect.
     private static let claimedAhead = Duration.seconds(2)
 
+    /// The look at what became due last costs a probe of the index for each shard.
+    private static let latestPause = Duration.seconds(1)
+
     /// The buffer is filled up when it holds no more than this.
     @inline(__always)
     var lowWater: Int {
@@ -57,12 +60,24 @@ extension QueueMachine {
         let isClosed = circuit.position == .closed
         let least = limits.interval == nil ? 16 : 1
         readLimit = isClosed ? max(2 * lowWater - buffer.count, least) : 1
-        return [.read(limit: readLimit)]
+        return [.read(limit: readLimit, latest: latestLimit(at: now))]
+    }
+
+    /// Of five calls one goes to what became due last: whoever has just bought does not wait behind
+    /// thousands that were due before. The oldest are worked off all the same. One pass reads no
+    /// more than there is, in any order.
+    private mutating func latestLimit(at now: Instant) -> Int {
+        guard mode == .forever, circuit.position == .closed, latestAt <= now else { return 0 }
+        latestAt = now + Self.latestPause
+        return max(readLimit / 4, 1)
     }
 
     mutating func takeReading(_ event: Event, at now: Instant) -> [Action] {
         switch event {
-        case .read(let claims, let resting): return taken(claims, except: resting, at: now)
+        case .read(let claims, let resting, let latest):
+            ahead = Set(latest.map(\.purchaseID)).subtracting(resting)
+            let latest = latest.filter { ahead.contains($0.purchaseID) }
+            return taken(claims, except: resting, and: latest, at: now)
         case .nothingToRead:
             found(.nothing, at: now)
         case .kept(let claims, let fresh): kept(claims, fresh, at: now)
@@ -84,7 +99,7 @@ extension QueueMachine {
     private enum Found { case more, nothingNew, nothing }
 
     private mutating func taken(
-        _ claims: [Claim], except resting: Set<Int64>, at now: Instant
+        _ claims: [Claim], except resting: Set<Int64>, and latest: [Claim], at now: Instant
     ) -> [Action] {
         failingSince = nil
         guard !claims.isEmpty else {
@@ -116,6 +131,7 @@ extension QueueMachine {
             cutoff = end
             claims = claims.filter { $0.dueAt <= end || $0.isBackfill }
         }
+        claims += latest
         let look = lookAtFronts(after: read)
         guard !claims.isEmpty else {
             self.found(.more, at: now)
@@ -133,11 +149,15 @@ extension QueueMachine {
     }
 
     private mutating func kept(_ claims: [Claim], _ fresh: Int, at now: Instant) {
-        // The buffer is emptied from its end: the oldest last, and first what is due.
+        // The buffer is emptied from its end: what became due last, then the oldest, at last what
+        // is not due.
         let newest = claims.sorted(on: \.dueAt).reversed()
+        let latest = newest.filter { ahead.contains($0.purchaseID) }
+        let others = newest.filter { !ahead.contains($0.purchaseID) }
         let due = buffer.firstIndex { !$0.isBackfill } ?? buffer.endIndex
-        buffer.insert(contentsOf: newest.filter { !$0.isBackfill }, at: due)
-        buffer.insert(contentsOf: newest.filter(\.isBackfill), at: 0)
+        buffer.insert(contentsOf: others.filter { !$0.isBackfill }, at: due)
+        buffer.insert(contentsOf: others.filter(\.isBackfill), at: 0)
+        buffer += latest
         if fresh > 0 || mode != .forever { return found(.more, at: now) }
         places = [:]
         fronts = [:]

@@ -11,9 +11,10 @@ struct QueueWork: Sendable {
     ///   - limit: most claims.
     ///   - places: where to go on in each shard.
     ///   - backfill: likewise in what waits behind all that is due.
+    ///   - latest: most of those that became due last, where more is due than the limit.
     /// - Returns: what the machine is told of it.
     func read(
-        _ limit: Int, from places: [Place], behind backfill: [Place]
+        _ limit: Int, from places: [Place], behind backfill: [Place], latest: Int
     ) async -> QueueMachine.Event {
         guard !places.isEmpty, !budget.isSpent else { return .nothingToRead }
         // A batch from few shards locks few rows of the leases' table.
@@ -22,9 +23,15 @@ struct QueueWork: Sendable {
         do {
             context.inFlight.beginReading(lane.number)
             let claims = try await context.ledger.claim(request)
+            var last: [Claim] = []
+            if latest > 0, claims.count >= limit, claims.last?.isBackfill == false {
+                last = try await context.ledger.latest(
+                    ClaimRequest(lane, from: places, perShard: 2, limit: latest))
+            }
             context.faults.ended(.queue(lane.number))
             context.log.trace(.claimed(lane, claims.count, fromShards: places.count))
-            return .read(claims, resting: context.inFlight.resting(claims))
+            return .read(
+                claims, resting: context.inFlight.resting(claims + last), latest: last)
         } catch {
             return failed(error)
         }

@@ -88,6 +88,7 @@ import Testing
         }
     }
 
+    /// But for the few that became due last: nobody who has just bought waits behind all others.
     @Test func asksTheOldestFirst() async throws {
         let world = World()
         let claims = world.add(30, shard: 3)
@@ -96,7 +97,9 @@ import Testing
         } _: {
             await world.wait { $0.committed.count == 30 }
         }
-        #expect(world.state.asked.map(\.purchase.id) == claims.map(\.purchase.id))
+        #expect(
+            world.state.asked.map(\.purchase.id)
+                == (claims.suffix(4) + claims.dropLast(4)).map(\.purchase.id))
     }
 
     @Test func newsWakesItLongBeforeTheNextLook() async throws {

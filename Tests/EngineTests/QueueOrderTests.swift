@@ -21,7 +21,7 @@ import Testing
     }
 
     private func read(_ actions: [QueueMachine.Action]) -> Int? {
-        actions.lazy.compactMap { if case .read(let limit) = $0 { limit } else { nil } }.first
+        actions.lazy.compactMap { if case .read(let limit, _) = $0 { limit } else { nil } }.first
     }
 
     // MARK: What waits for its call
@@ -91,6 +91,74 @@ import Testing
         let many = few + [world.makeClaim(shard: 7)]
         #expect(machine.on(.read(many), at: at(.zero)).contains(.lookAtFronts))
         #expect(!machine.on(.read(many), at: at(.zero)).contains(.lookAtFronts), "once")
+    }
+
+    // MARK: The latest ahead
+
+    private func latest(_ actions: [QueueMachine.Action]) -> Int? {
+        actions.lazy.compactMap { if case .read(_, let latest) = $0 { latest } else { nil } }.first
+    }
+
+    private func started(_ actions: [QueueMachine.Action]) -> [Int64] {
+        actions.compactMap { action in
+            if case .start(let claim, _) = action { claim.purchaseID } else { nil }
+        }
+    }
+
+    /// Whoever has just bought goes before all who wait, and the oldest are read on from where they
+    /// were: what became due last moves no place.
+    @Test func whatBecameDueLastGoesFirst() throws {
+        var machine = machine(inFlight: 8, interval: nil)
+        let actions = machine.on(.tick, at: at(.zero))
+        let limit = try #require(read(actions))
+        #expect(latest(actions) == limit / 4)
+        let old = (0..<limit).map { world.makeClaim(shard: 7, dueIn: .seconds(-900 + $0)) }
+        let (held, buyer) = (world.makeClaim(shard: 7), world.makeClaim(shard: 7))
+        let kept = machine.on(
+            .read(old, resting: [held.purchaseID], latest: [held, buyer]), at: at(.zero))
+        #expect(kept.contains(.keep(old + [buyer])), "what rests is not asked about")
+        #expect(machine.place(of: 7).dueAt == old.last?.dueAt)
+        _ = machine.on(.kept(old + [buyer], fresh: old.count + 1), at: at(.zero))
+        #expect(
+            started(machine.on(.slots(3), at: at(.zero)))
+                == [buyer.purchaseID, old[0].purchaseID, old[1].purchaseID])
+    }
+
+    /// Each look costs a probe of the index for each shard.
+    @Test func looksForWhatBecameDueLastOnceASecond() throws {
+        var machine = machine(inFlight: 1, interval: nil)
+        #expect(latest(machine.on(.tick, at: at(.zero))) == 4)
+        let claims = [world.makeClaim()]
+        _ = machine.on(.read(claims), at: at(.zero))
+        #expect(latest(machine.on(.kept(claims, fresh: 1), at: at(.milliseconds(900)))) == 0)
+        _ = machine.on(.read(claims), at: at(.milliseconds(900)))
+        #expect(latest(machine.on(.kept([], fresh: 1), at: at(.seconds(1)))) == 4)
+    }
+
+    @Test func onePassReadsInAnyOrder() {
+        var machine = QueueMachine(
+            .onePass(limit: nil),
+            QueueMachine.Limits(
+                inFlight: 8, poll: .seconds(1), patience: .seconds(30), interval: nil),
+            at: at(.zero))
+        machine.begin(at: at(.zero))
+        #expect(latest(machine.on(.tick, at: at(.zero))) == 0)
+    }
+
+    /// Thousands were submitted before, and somebody buys.
+    @Test func aBuyerDoesNotWaitBehindThousands() async throws {
+        let world = World()
+        for shard in Int16(0)..<32 { world.add(60, shard: shard) }
+        let buyer = world.makeClaim(shard: 31, dueIn: .minutes(30))
+        world.change { $0.due[1, default: []].append(buyer) }
+        try await running(world, quickSettings(inFlight: 4)) {
+            inForce($0)
+        } _: {
+            await world.wait { $0.committed.count == 32 * 60 + 1 }
+        }
+        let place = try #require(
+            world.state.asked.firstIndex { $0.purchase.id == buyer.purchase.id })
+        #expect(place < 32)
     }
 
     @Test func readsTheShardFirstThatHasWaitedLongest() throws {

@@ -34,6 +34,10 @@ struct SpyLedger: EngineLedger {
         try await base.claim(request)
     }
 
+    func latest(_ request: ClaimRequest) async throws(LedgerError) -> [Claim] {
+        try await base.latest(request)
+    }
+
     func fronts(
         of lane: Lane, in shards: [Int16]
     ) async throws(LedgerError) -> [Int16: Timestamp] {

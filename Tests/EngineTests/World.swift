@@ -270,6 +270,12 @@ extension World: EngineLedger {
         return claims(request.lane.number, request.places, request.perShard, request.limit)
     }
 
+    func latest(_ request: ClaimRequest) async throws(LedgerError) -> [Claim] {
+        try open(.claim)
+        let due = state.due[request.lane.number] ?? []
+        return Array(due.sorted { $0.dueAt > $1.dueAt }.prefix(request.limit))
+    }
+
     func fronts(
         of lane: Lane, in shards: [Int16]
     ) async throws(LedgerError) -> [Int16: Timestamp] {

@@ -48,6 +48,20 @@ extension ModelState {
         return Array(request.places.flatMap { ofShard[$0.shard] ?? [] }.prefix(request.limit))
     }
 
+    func latest(_ request: ClaimRequest) -> [Claim] {
+        let shards = Set(request.places.map(\.shard))
+        var counts: [Int16: Int] = [:]
+        var found: [Claim] = []
+        for row in due(suspects: false).reversed()
+        where row.lane == request.lane.number && shards.contains(row.shard)
+            && counts[row.shard, default: 0] < request.perShard && found.count < request.limit
+        {
+            counts[row.shard, default: 0] += 1
+            found.append(claim(row))
+        }
+        return found
+    }
+
     func suspects(_ lanes: [Lane], _ shards: [Int16]) -> [Claim] {
         let (numbers, shards) = (Set(lanes.map(\.number)), Set(shards))
         return due(suspects: true).filter {
@@ -182,6 +196,10 @@ extension ModelLedger: EngineLedger {
 
     package func claim(_ request: ClaimRequest) async throws(LedgerError) -> [Claim] {
         state.withLock { $0.claims(request) }
+    }
+
+    package func latest(_ request: ClaimRequest) async throws(LedgerError) -> [Claim] {
+        state.withLock { $0.latest(request) }
     }
 
     package func fronts(

@@ -3,8 +3,41 @@ import Testing
 
 @testable import Ledger
 
-/// When the oldest of each shard is due, of one app.
+/// What of one app has been due for longest, and what for the shortest time.
 @Suite struct FrontTests {
+    /// Of one shard two at most, and nothing that is not due yet, was in hand in a crash, or is of
+    /// another app.
+    @Test func givesWhatBecameDueLast() async throws {
+        let stage = try await Stage()
+        for number in 1...4 { try await stage.submit("ann", "ann \(number)") }
+        for user in ["bob", "cid", "dan", "eve", "fay"] { try await stage.submit(user, user) }
+        try await stage.submit("gil", "elsewhere", store: "apple")
+        let lease = try await stage.takeAll()
+        let due = try await stage.due(lease).filter { $0.purchase.app.store == .google }
+        let claims = due.sorted { ($0.dueAt, $0.purchaseID) > ($1.dueAt, $1.purchaseID) }
+        #expect(claims.map(\.purchase.userID).prefix(5) == ["fay", "eve", "dan", "cid", "bob"])
+        for (id, change) in [
+            (claims[0].purchaseID, "due_at = now() + interval '1 hour'"),
+            (claims[1].purchaseID, "crashes = 1"),
+        ] {
+            _ = try await stage.list(
+                "UPDATE renewald.schedule SET \(change) WHERE id = \(id) RETURNING id::text")
+        }
+        let lane = try #require(
+            try await stage.ledger.allLanes().first { $0.app.store == .google })
+        func latest(_ shards: [Int16], limit: Int) async throws -> [Int64] {
+            try await stage.ledger.latest(
+                ClaimRequest(lane, from: shards.map(Place.start), perShard: 2, limit: limit)
+            ).map(\.purchaseID).sorted()
+        }
+        let shards = lease.epochs.keys.sorted()
+        #expect(try await latest(shards, limit: 2) == claims[2...3].map(\.purchaseID).sorted())
+        #expect(
+            try await latest(shards, limit: 100) == claims[2...6].map(\.purchaseID).sorted())
+        let others = shards.filter { $0 != claims[2].shard }
+        #expect(try await !latest(others, limit: 100).contains(claims[2].purchaseID))
+    }
+
     @Test func tellsTheOldestOfEachShard() async throws {
         let stage = try await Stage()
         for user in ["ann", "bob", "cid", "dan", "eve"] {

@@ -55,6 +55,13 @@ struct WorkerLedger: EngineLedger, HintStore, SweepStore {
         return claims
     }
 
+    func latest(_ request: ClaimRequest) async throws(LedgerError) -> [Claim] {
+        try await enter()
+        let claims = try await base.latest(request)
+        try await leave()
+        return claims
+    }
+
     func fronts(
         of lane: Lane, in shards: [Int16]
     ) async throws(LedgerError) -> [Int16: Timestamp] {

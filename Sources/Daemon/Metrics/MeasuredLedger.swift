@@ -33,6 +33,12 @@ struct MeasuredLedger: EngineLedger, HintStore, SweepStore, RefundStore {
         return claims
     }
 
+    func latest(_ request: ClaimRequest) async throws(LedgerError) -> [Claim] {
+        try await reading("claim") { () throws(LedgerError) in
+            try await ledger.latest(request, tell: setAside)
+        }
+    }
+
     func fronts(
         of lane: Lane, in shards: [Int16]
     ) async throws(LedgerError) -> [Int16: Timestamp] {

@@ -37,6 +37,30 @@ extension PostgresLedger {
         }
     }
 
+    /// The purchases of one app in the given shards that became due last.
+    ///
+    /// - Returns: the claims, in any order. What cannot be read is set aside.
+    /// - Throws: `.unavailable` without a database.
+    package func latest(_ request: ClaimRequest) async throws(LedgerError) -> [Claim] {
+        try await latest(request, tell: { _ in })
+    }
+
+    /// The same; `tell` hears of what cannot be read.
+    package func latest(
+        _ request: ClaimRequest, tell: @Sendable ([UnreadablePurchase]) -> Void
+    ) async throws(LedgerError) -> [Claim] {
+        try await attempt {
+            let rows = try await self.reads.query(
+                SQL.claimLatest(
+                    .int16s(request.places.map(\.shard)), .int32(request.lane.number),
+                    .int32(Int32(request.perShard)), .int32(Int32(request.limit)))
+            ).rows
+            let (claims, unreadable) = try await self.split(Array(rows), of: request.lane.app)
+            tell(try await self.setAside(unreadable))
+            return claims
+        }
+    }
+
     private func columns(
         of places: [Place], _ request: ClaimRequest, limit: Int
     ) -> [PostgresValue] {

@@ -120,6 +120,7 @@ package struct DatabaseExamination: Sendable {
             SQL.claimDue(
                 .int16s([0]), .timestamps([0]), .int64s([0]), .int32(1), .int32(10), .int32(10))
         ),
+        ("claim of the latest", SQL.claimLatest(.int16s([0]), .int32(1), .int32(10), .int32(10))),
         ("commit", CommitBatch(lease: nil).scheduleStatement),
         (
             "marks",

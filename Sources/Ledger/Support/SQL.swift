@@ -75,6 +75,7 @@ extension SQL {
     static let citusExists = SQL(PackageResources.citus_exists_sql)
     static let claimBackfill = SQL(PackageResources.claim_backfill_sql)
     static let claimDue = SQL(PackageResources.claim_due_sql)
+    static let claimLatest = SQL(PackageResources.claim_latest_sql)
     /// A suspect was due when it was claimed. Where the clock was set back since, it is not, and
     /// nobody else would ask about it.
     static let claimSuspects = SQL(
