@@ -23,6 +23,15 @@ extension Logger.Message {
         """
     }
 
+    static func appsDiffer(_ lacking: [AppKey]) -> Self {
+        """
+        other workers have configured what this one has not: \
+        \(lacking.prefix(5).map(\.name).joined(separator: ", "))\
+        \(lacking.count > 5 ? " and \(lacking.count - 5) more" : ""); they take turns, and checks \
+        come later
+        """
+    }
+
     static func leasesUncertain(_ error: LedgerError) -> Self {
         "cannot renew leases: \(error.sentence)"
     }

@@ -21,6 +21,7 @@ package enum EngineTopic: String, Hashable, Sendable, CaseIterable {
     case leasesBack = "leases_back"
     case shardsLost = "shards_lost"
     case appWaits = "app_waits"
+    case appsDiffer = "apps_differ"
     case crashLeftChecks = "crash_left_checks"
     case suspectsWait = "suspects_wait"
     case stopping

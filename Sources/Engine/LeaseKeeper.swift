@@ -16,6 +16,7 @@ actor LeaseKeeper {
     private var leaving: Set<Int16> = []
     /// Apps that cannot be served yet, which has been told.
     private var waiting: Set<AppKey> = []
+    private var turns = ShardTurns()
 
     /// All shards, always: the hash of a user id gives one byte.
     static let shardCount = 256
@@ -48,7 +49,10 @@ actor LeaseKeeper {
                 } else if supervisor.hasHeardOfNewApp() {
                     try await tellApps()
                 }
-                if mode == .forever { supervisor.clearLater(try await take()) }
+                if mode == .forever {
+                    try await passOn()
+                    supervisor.clearLater(try await take())
+                }
                 faults.ended(.leases)
                 faults.reads.areOfAll(false)
                 if trouble != nil {
@@ -89,7 +93,7 @@ actor LeaseKeeper {
     }
 
     private var share: Int {
-        mode == .forever
+        mode == .forever && !turns.areTaken
             ? (Self.shardCount + workers - 1) / workers : Self.shardCount
     }
 
@@ -120,12 +124,16 @@ actor LeaseKeeper {
             log.warning(.appWaits(app), metadata: LogField.topic(.appWaits, of: app))
         }
         waiting = Set(lanes.waiting)
+        let lacking = turns.learn(lanes.uneven)
+        if !lacking.isEmpty {
+            log.warning(.appsDiffer(lacking), metadata: LogField.topic(.appsDiffer))
+        }
         await supervisor.follow(lanes)
     }
 
     private func take() async throws(LedgerError) -> [TakenShard] {
         let missing = share - leases.lease.epochs.count
-        guard missing > 0 else { return [] }
+        guard missing > 0, turns.mayTake(at: .now) else { return [] }
         let sent = ContinuousClock.now
         let taken = try await ledger.takeShards(
             worker, limit: missing, lease: settings.lease)
@@ -159,6 +167,19 @@ actor LeaseKeeper {
         leaving.subtract(idle)
         guard !idle.isEmpty else { return }
         try await ledger.release(leases.drop(idle))
+        log.debug(.shardsGivenBack(idle.count))
+    }
+
+    /// Gives back what others have to serve as well, when it has nothing in hand.
+    private func passOn() async throws(LedgerError) {
+        let over = turns.over(of: leases.lease.epochs.keys, at: .now)
+        guard !over.isEmpty else { return }
+        leaving.formUnion(leases.stopClaims(over))
+        let idle = over.intersection(leaving).filter { inFlight.count(ofShard: $0) == 0 }
+        guard !idle.isEmpty else { return }
+        leaving.subtract(idle)
+        try await ledger.release(leases.drop(idle))
+        turns.passedOn(at: .now)
         log.debug(.shardsGivenBack(idle.count))
     }
 

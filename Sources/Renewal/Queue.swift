@@ -7,11 +7,28 @@ package struct ConfiguredLanes: Hashable, Sendable {
     package let highest: Int32
     /// Those of the worker's that could not be given a lane: another session is about to do so.
     package var waiting: [AppKey] = []
+    /// Those that some worker has configured and another one has not.
+    package var uneven: [UnevenApp] = []
 
     package init(lanes: [Lane], paused: Set<AppKey> = [], highest: Int32) {
         self.lanes = lanes
         self.paused = paused
         self.highest = highest
+    }
+}
+
+/// An app that some worker has configured and another one has not, of those that are alive.
+package struct UnevenApp: Hashable, Sendable {
+    package let app: AppKey
+    /// Whether the worker that asks is one of those who lack it.
+    package let isLacking: Bool
+    /// The names of the workers that lack it.
+    package let without: [String]
+
+    package init(_ app: AppKey, isLacking: Bool, without: [String]) {
+        self.app = app
+        self.isLacking = isLacking
+        self.without = without
     }
 }
 

@@ -206,6 +206,16 @@ import Testing
         #expect(finding.sentence.hasSuffix("differ in [policy] grace, [[product]] pro"))
     }
 
+    @Test func tellsWhichWorkersLackAnApp() throws {
+        #expect(RulesCheck.findings(uneven: []).isEmpty)
+        let names = (1...7).map { "worker-\($0)" }
+        let app = UnevenApp(AppKey(store: .apple, id: "a"), isLacking: false, without: names)
+        let finding = try #require(RulesCheck.findings(uneven: [app]).first)
+        #expect(finding.level == .note && finding.exitReason == .done)
+        #expect(finding.sentence.hasPrefix("apple/a is not configured for worker-1, "))
+        #expect(finding.sentence.contains("worker-5 and 2 more, and is for others"))
+    }
+
     @Test func countsWhatIsGrantedWithoutAnEnd() {
         let app = AppKey(store: .apple, id: "a")
         #expect(DurationCheck.findings([]).isEmpty)

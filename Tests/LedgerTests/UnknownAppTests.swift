@@ -40,6 +40,28 @@ import Testing
         await backend.close()
     }
 
+    /// Of what is due in a shard its worker serves its own apps alone.
+    @Test func workersThatHaveDifferentAppsHearOfIt() async throws {
+        let stage = try await Stage()
+        let (one, other) = (try await worker(stage), try await worker(stage))
+        func uneven(_ worker: WorkerID, _ apps: AppKey...) async throws -> [String] {
+            try await stage.ledger.configure(apps, by: worker).uneven.map {
+                "\($0.app.id) \($0.isLacking) \($0.without)"
+            }
+        }
+        #expect(try await uneven(one, Self.reader) == [], "the other has not said yet")
+        #expect(
+            try await uneven(other, Self.reader, Self.typo)
+                == [#"com.example.raeder false ["test"]"#])
+        #expect(try await uneven(one, Self.reader) == [#"com.example.raeder true ["test"]"#])
+        #expect(try await stage.ledger.unevenApps().map(\.isLacking) == [false])
+        #expect(try await uneven(one, Self.typo, Self.reader) == [])
+        #expect(
+            try await uneven(one, Self.typo).count == 1)
+        try await stage.ledger.leave(other)
+        #expect(try await uneven(one, Self.typo) == [], "it is alone")
+    }
+
     @Test func itsPurchasesSaySoAndAreDueAsSoonAsItIsConfigured() async throws {
         let stage = try await Stage()
         try await stage.submit("ann", "1")

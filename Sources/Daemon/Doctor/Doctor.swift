@@ -92,6 +92,7 @@ package struct Doctor: Sendable {
     private func lookForClashes(_ ledger: PostgresLedger, _ tell: (Finding) -> Void) async {
         do throws(LedgerError) {
             RulesCheck.findings(try await ledger.clashingRules()).forEach(tell)
+            RulesCheck.findings(uneven: try await ledger.unevenApps()).forEach(tell)
         } catch {
             tell(DatabaseFindings.failed("policy", error))
         }

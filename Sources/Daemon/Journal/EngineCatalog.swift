@@ -106,6 +106,13 @@ extension CatalogEntry {
 
         If it stays, look for a session that is idle in a transaction: SELECT pid, xact_start, query
         FROM pg_stat_activity WHERE state = 'idle in transaction' ORDER BY xact_start.
+        == apps_differ 5b0b6d3f0c7d4c1f9a54d7c2f64e31aa
+        Workers have configured different apps
+        A worker checks purchases of its own apps alone, and each purchase is some worker's. So they
+        take turns: a check comes some ten seconds later for two workers, and more for many.
+
+        Give all machines on which renewald runs the same configuration, and reload. renewald doctor
+        names the workers and the apps.
         == crash_left_checks 9adf546b3b10463876db84cc38a49ca6
         A worker crashed with checks in flight
         It ended without releasing its shards. Those checks are made first, in small groups, so

@@ -67,7 +67,26 @@ package final class PostgresLedger: Sendable {
             configured.waiting = waiting
         }
         remember(configured.lanes)
+        configured.uneven = try await unevenApps(but: worker)
         return configured
+    }
+
+    /// The apps that some worker has configured and another one has not.
+    ///
+    /// - Parameter worker: that is told whether it lacks them; nobody where it is nil.
+    /// - Returns: of those that are alive.
+    /// - Throws: `.unavailable` without a database.
+    package func unevenApps(
+        but worker: WorkerID? = nil
+    ) async throws(LedgerError) -> [UnevenApp] {
+        try await attempt {
+            let statement = SQL.unevenApps(worker.map { .uuid($0.uuid) } ?? .null)
+            return try await self.writes.query(statement).rows.map { row throws(PostgresError) in
+                UnevenApp(
+                    try row.app(), isLacking: try row.optionalBool("is_lacking") ?? false,
+                    without: try row.texts("without"))
+            }
+        }
     }
 
     private func configured(
