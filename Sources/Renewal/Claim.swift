@@ -24,7 +24,9 @@ package struct Claim: Hashable, Sendable {
     /// Its token is at rest in clear, or encrypted for another purchase of which it is a copy.
     package var lacksSeal = false
     /// Since when a store has been asked in vain; nil after an answer that settles it.
-    package var inVain: Vain?
+    package var inVain: Vain? {
+        didSet { purchase.inVainSince = inVain?.since }
+    }
     /// What was wrong with the last check, as `Problem` describes itself; nil when nothing was.
     package let problem: String?
     /// The database's time of the claim; for one that has waited for its call, of the call.

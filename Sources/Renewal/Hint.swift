@@ -54,6 +54,11 @@ package enum Clue: Hashable, Sendable {
     /// Who wanted the refund of this order, and why: told with it, and nothing to look into.
     case void(of: OrderID, source: String, reason: String)
 
+    /// Whether it tells that access was taken back, and of no order.
+    package var isRevocation: Bool {
+        if case .revoked = self { true } else { false }
+    }
+
     /// As it is stored: `refund ORDER`, `pause ID`, `revoked ID` or `void SOURCE REASON ORDER`.
     package var text: String {
         switch self {

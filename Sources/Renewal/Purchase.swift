@@ -30,6 +30,8 @@ package struct Purchase: Hashable, Sendable {
     package var knownRefunds: Set<OrderID> = []
     /// When the last verdict was heard. Read with a claim only.
     package var checkedAt: Timestamp?
+    /// Since when its store has been asked in vain. Read with a claim only.
+    package var inVainSince: Timestamp?
 
     package init(
         id: Int64, userID: UserID, app: AppKey, token: StoreToken,
@@ -46,6 +48,12 @@ package struct Purchase: Hashable, Sendable {
         self.isClaimedByOthers = isClaimedByOthers
         self.claimant = claimant
         self.facts = facts
+    }
+
+    /// Whether an answer that contradicts what is known may be an older copy: for a day in which
+    /// each answer did. Later the store means it. The time is the database's.
+    package func mayBeAhead(at now: Timestamp) -> Bool {
+        inVainSince.map { now - $0 < .days(1) } ?? true
     }
 
     /// Leaves out a claimant who is none of those who may claim it.

@@ -28,6 +28,7 @@ extension Purchase {
         held.cluesHeardAt = cluesHeardAt
         held.knownRefunds = knownRefunds
         held.checkedAt = checkedAt
+        held.inVainSince = inVainSince
         return held
     }
 }

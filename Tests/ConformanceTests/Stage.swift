@@ -213,6 +213,7 @@ struct Stage {
         var claim = Claim(
             purchase: purchase, shard: 0, lane: 0, dueAt: now, version: 1,
             attempts: attempts[id] ?? 0, crashes: 0, checkedAt: checkedAt[id], claimedAt: now)
+        claim.inVain = inVain[id]
         purchase = claim.purchase
         let session = CallSession(knowing: known)
         let hearing = session.answered(await scene.ask(purchase, at: now, in: session))
@@ -220,7 +221,6 @@ struct Stage {
         try await scene.askWhileHeld(
             about: purchase, at: now, knowing: known, expecting: answer)
         claim.statedAt = statedAt[id]
-        claim.inVain = inVain[id]
         let moment = claim.moment(of: hearing, after: .zero, jitter: jitter)
         let decided = decide(claim, hearing: answer, at: moment, under: rules)
         try replay(decided, hearing: answer, at: moment)

@@ -116,9 +116,10 @@ struct Age {
 
     /// Whether it was in force a day or longer after the end that is named now. Where the store
     /// neither dates what it says nor names periods, that is an older copy, or what it learned
-    /// late: not believed by itself.
+    /// late: not believed by itself. News of an end that the store has not shown yet bears it out.
     var isOverBeforeItWasSeen: Bool {
         guard claim.purchase.app.store.traits.namesPeriodsByEnd, facts.access == .granted,
+            !claim.purchase.clues.contains(where: \.isRevocation),
             [.active, .grace].contains(facts.state), facts.doubt?.doubt != .replaced,
             let end = observation.status.endedAt, let checkedAt = claim.checkedAt
         else { return false }

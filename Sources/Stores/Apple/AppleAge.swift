@@ -20,8 +20,8 @@ extension AppleEnquiry {
         case .answer(let body): known = try await reader.transaction(body.bytes)
         // It may be one of what was in force in its place.
         case .notFound where await statuses.mayShowHeir(of: own, knowing: facts): return nil
-        // What runs is good news: for a day alone it may be from before the known period.
-        case .notFound where own.isRunning && !isOfToday: return nil
+        // Apple has lost it, or a family's member does not share it any more.
+        case .notFound where !options.mayBeAhead: return nil
         case .notFound: throw Self.older
         // It is no transaction of Apple's.
         case .invalidIdentifier: return nil
@@ -80,9 +80,7 @@ extension AppleEnquiry {
     mutating func requireReversal(
         of shown: AppleTransaction, _ reader: AppleReader
     ) async throws(StoreFailure) {
-        guard facts.kind != .consumable, let order = facts.orderID, shown.transactionId == order,
-            isOfToday
-        else { return }
+        guard let order = facts.orderID, shown.transactionId == order, isOfToday else { return }
         switch facts.state {
         case .refunded:
             guard try await isRefunded(order, of: shown, reader) else { return }

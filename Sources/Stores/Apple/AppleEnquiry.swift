@@ -24,6 +24,8 @@ struct AppleEnquiry: Sendable {
         var heardRefunds: Set<OrderID> = []
         /// When the last verdict was heard.
         var checkedAt: Timestamp?
+        /// Whether what contradicts the known may be an older copy.
+        var mayBeAhead = true
     }
 
     init(

@@ -17,6 +17,8 @@ struct AppleReceiptReader: Sendable {
     let isSecretRefused: Bool
     /// When the last verdict was heard.
     let checkedAt: Timestamp?
+    /// Whether what contradicts the known may be an older copy.
+    let mayBeAhead: Bool
     /// By the `Date` of the answer.
     let time: AppleTime
 
@@ -79,10 +81,10 @@ struct AppleReceiptReader: Sendable {
     }
 
     /// Whether the answer lacks the latest period that is known, and shows an earlier one: a copy
-    /// of Apple's data that lags behind.
+    /// of Apple's data that lags behind, as long as it may be one.
     private func isOlder(_ own: AppleReceiptChain, _ lists: Lists) -> Bool {
-        guard let order = facts.orderID, facts.access == .granted, let known = facts.latestEnd,
-            let end = own.end, end < known - .minutes(1)
+        guard mayBeAhead, let order = facts.orderID, facts.access == .granted,
+            let known = facts.latestEnd, let end = own.end, end < known - .minutes(1)
         else { return false }
         let isNew = own.boughtAt.flatMap { bought in facts.statedAt.map { bought > $0 } } ?? false
         return !isNew && !lists.pool.contains { $0.transactionID == order }
@@ -95,7 +97,7 @@ struct AppleReceiptReader: Sendable {
     private func requireReversal(
         in observation: Observation, of own: AppleReceiptChain
     ) throws(StoreFailure) {
-        guard observation.givesAccess, facts.kind != .consumable, own.shownID == facts.orderID,
+        guard observation.givesAccess, own.shownID == facts.orderID,
             facts.state == .refunded || facts.state == .revoked && own.isShared,
             let checkedAt, time.now - checkedAt < .days(1)
         else { return }

@@ -134,7 +134,7 @@ extension AppleStore {
         guard let api else { throw Self.needsKey }
         let options = AppleEnquiry.Options(
             readsOffers: readsOffers, heardRefunds: purchase.clues.refundedOrders,
-            checkedAt: purchase.checkedAt)
+            checkedAt: purchase.checkedAt, mayBeAhead: purchase.mayBeAhead(at: now))
         var enquiry = AppleEnquiry(
             about: subject, of: customer(api.transport, of: purchase), facts: purchase.facts,
             bundleID: bundleID, verifier: verifier, calls: AppleCalls(api, at: now),
@@ -192,9 +192,8 @@ extension AppleStore {
             throw .rejected(reason: "the receipt holds no purchase")
         }
         let answer = try await verifyReceipt.answer(
-            about: file, saying: receipt, facts: facts,
-            of: customer(verifyReceipt.transport, of: purchase), checkedAt: purchase.checkedAt,
-            at: now)
+            about: file, saying: receipt, purchase,
+            of: customer(verifyReceipt.transport, of: purchase), at: now)
         guard api != nil, case .verdict(var observation) = answer,
             let id = observation.originalID, AppleIdentifier.isUsable(id)
         else { return answer }

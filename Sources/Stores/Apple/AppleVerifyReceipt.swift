@@ -29,16 +29,16 @@ struct AppleVerifyReceipt: Sendable {
     /// - Parameters:
     ///   - file: what was stored.
     ///   - receipt: what it says of itself, where that can be read.
-    ///   - facts: what is known of the purchase.
+    ///   - purchase: what is known.
     ///   - customer: who has it.
-    ///   - checkedAt: when the last verdict was heard.
     ///   - now: the database's time.
     /// - Returns: a verdict, or a doubt where the store does not know it.
     /// - Throws: whatever is no verdict.
     func answer(
-        about file: AppleReceiptFile, saying receipt: AppleReceipt?, facts: Facts,
-        of customer: AppleCustomer, checkedAt: Timestamp?, at now: Timestamp
+        about file: AppleReceiptFile, saying receipt: AppleReceipt?, _ purchase: Purchase,
+        of customer: AppleCustomer, at now: Timestamp
     ) async throws(StoreFailure) -> Answer {
+        let facts = purchase.facts
         var calls = Calls(verify: self, text: file.base64, now: now)
         let first = facts.environment ?? receipt?.environment ?? .production
         var environment = first
@@ -54,7 +54,8 @@ struct AppleVerifyReceipt: Sendable {
             let reader = AppleReceiptReader(
                 bundleID: bundleID, environment: environment, facts: facts, customer: customer,
                 local: receipt, hasExpired: hasExpired, isSecretRefused: calls.isSecretRefused,
-                checkedAt: checkedAt, time: AppleTime(now: now, told: date))
+                checkedAt: purchase.checkedAt, mayBeAhead: purchase.mayBeAhead(at: now),
+                time: AppleTime(now: now, told: date))
             return try await reader.answer(response)
         case .misdirected:
             throw .unreachable(reason: "production and sandbox each name the other")

@@ -142,7 +142,8 @@ extension GoogleObservation {
     }
 
     /// What is doubted. A part for a day after the end that is named now, as a copy is behind for
-    /// no longer, and what is kept is a verdict each time.
+    /// no longer, and what is kept is a verdict each time; one that was over long before it was
+    /// paid anew casts doubt on the whole answer.
     private func cut(
         _ holding: Holding, as listed: GoogleItem, by order: OrderID
     ) -> GoogleCut? {
@@ -150,9 +151,12 @@ extension GoogleObservation {
         guard main?.product == facts.product, holding.product != facts.product else {
             return GoogleCut(order: order, part: nil)
         }
-        guard let end = listed.expires, now - end < .days(1) else { return nil }
-        return GoogleCut(
-            order: order, part: Item(names: [holding.product], expiresAt: holding.expiresAt))
+        guard let end = listed.expires else { return nil }
+        guard now - end >= .days(1) else {
+            return GoogleCut(
+                order: order, part: Item(names: [holding.product], expiresAt: holding.expiresAt))
+        }
+        return GoogleCut(order: order, part: nil, longOver: end)
     }
 }
 
@@ -185,4 +189,6 @@ struct GoogleCut: Hashable, Sendable {
     let order: OrderID
     /// What it gives beside the main product, to its known end; nil where that is over.
     let part: Item?
+    /// When it ended, if that is a day ago or longer: doubtful where it was seen in force since.
+    var longOver: Timestamp?
 }

@@ -90,9 +90,7 @@ extension GoogleObservation {
     }
 
     var isSaidToBeRevoked: Bool {
-        clues.contains { clue in
-            if case .revoked = clue { true } else { false }
-        }
+        clues.contains(where: \.isRevocation)
     }
 
     /// Whether what is over is a period that nobody has seen, and Google has said that it was taken

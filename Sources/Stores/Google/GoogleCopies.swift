@@ -43,10 +43,13 @@ extension GoogleStore {
         in observation: inout Observation, of purchase: Purchase,
         with orders: inout GoogleItemOrders, at now: Timestamp
     ) async throws(StoreFailure) {
-        guard purchase.isCheckedWithinADay(before: now) else { return }
+        guard let checkedAt = purchase.checkedAt, purchase.isCheckedWithinADay(before: now)
+        else { return }
         let heard = purchase.clues.refundedOrders
         var lost = orders.cutShort.count
         for cut in orders.cutShort where !heard.contains(cut.order) {
+            // Google was late to tell, or has told before.
+            if let end = cut.longOver, end >= checkedAt - .days(1) { continue }
             switch try await standing(of: cut.order, of: purchase, at: now) {
             case .givenBack, .beingGivenBack: continue
             case .paid, .unknown: break

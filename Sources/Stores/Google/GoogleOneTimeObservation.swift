@@ -166,9 +166,7 @@ extension GoogleOneTimeObservation {
         case .pending, .active, .grace, .hold, .paused, .removedFromFamily, .replaced: break
         }
         guard let left, left < bought else { return [] }
-        return clues.filter { clue in
-            if case .revoked = clue { true } else { false }
-        }
+        return clues.filter(\.isRevocation)
     }
 }
 

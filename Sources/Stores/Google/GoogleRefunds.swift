@@ -92,10 +92,7 @@ extension Observation {
             }
         case .pending, .hold, .paused, .ended, .removedFromFamily, .replaced: break
         }
-        settledClues.formUnion(
-            purchase.clues.filter { clue in
-                if case .revoked = clue { true } else { false }
-            })
+        settledClues.formUnion(purchase.clues.filter(\.isRevocation))
     }
 }
 
