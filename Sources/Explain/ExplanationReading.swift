@@ -6,7 +6,8 @@ extension Explanation.User {
         id = history.userID
         purchases = history.purchases.map {
             Explanation.Purchase(
-                $0, of: history.userID, while: history.buckets, at: history.now)
+                $0, of: history.userID, while: history.buckets, without: history.unserved,
+                at: history.now)
         }
         transferred = history.transferred.compactMap(Explanation.Transferred.init)
         claimed = history.claimed.map { Explanation.Claimed($0.purchase, for: history.userID) }
@@ -36,7 +37,8 @@ extension Explanation.Held {
 extension Explanation.Purchase {
     init(
         _ history: PurchaseHistory, of user: UserID,
-        while buckets: [BucketID: QueueStatus.Bucket], at now: Timestamp
+        while buckets: [BucketID: QueueStatus.Bucket], without unserved: Set<AppKey>,
+        at now: Timestamp
     ) {
         let purchase = history.claim.purchase
         id = purchase.id
@@ -50,7 +52,7 @@ extension Explanation.Purchase {
         submittedAt = purchase.createdAt
         checkedAt = history.claim.checkedAt
         problem = history.claim.problem
-        next = NextCheck(of: history.claim, while: buckets, at: now)
+        next = NextCheck(of: history.claim, while: buckets, without: unserved, at: now)
         steps = Explanation.Step.all(history.evidence, history.events) { shown($0, of: purchase) }
         refunds = history.refunds
     }

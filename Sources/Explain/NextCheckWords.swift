@@ -13,20 +13,29 @@ package struct NextCheck: Hashable, Sendable {
     private let isBackfill: Bool
     /// Why its store is not asked now, whatever is due; nil where nothing is in the way.
     private let obstacle: String?
+    /// The app, where no worker has it.
+    private let unserved: AppKey?
 
     /// - Parameters:
     ///   - claim: the purchase.
     ///   - buckets: the calls of all apps, as far as they are known.
+    ///   - unserved: apps that no worker has configured.
     ///   - now: the database's time.
     package init(
-        of claim: Claim, while buckets: [BucketID: QueueStatus.Bucket] = [:], at now: Timestamp
+        of claim: Claim, while buckets: [BucketID: QueueStatus.Bucket] = [:],
+        without unserved: Set<AppKey> = [], at now: Timestamp
     ) {
         at = claim.dueAt < .backfill ? claim.dueAt : nil
         isDue = claim.dueAt <= now
         store = claim.purchase.app.store
         isBackfill = claim.isBackfill
         why = Self.why(claim, at: now)
-        obstacle = Self.obstacle(buckets, claim.purchase.app)
+        let app = claim.purchase.app
+        self.unserved = unserved.contains(app) ? app : nil
+        obstacle =
+            unserved.contains(app)
+            ? "nobody asks, as no worker has \(app.name) configured"
+            : Self.obstacle(buckets, app)
     }
 
     private static func obstacle(
@@ -51,7 +60,8 @@ package struct NextCheck: Hashable, Sendable {
             let soon = obstacle ?? "\(store.name) is asked as soon as possible"
             return "due since \(at.reading): \(soon)"
         }
-        return "\(store.name) is asked around \(at.reading), \(why)"
+        let condition = unserved.map { ", if any worker has \($0.name) configured by then" }
+        return "\(store.name) is asked around \(at.reading), \(why)\(condition ?? "")"
     }
 
     private static func why(_ claim: Claim, at now: Timestamp) -> String {

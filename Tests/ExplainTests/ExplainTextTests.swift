@@ -139,6 +139,13 @@ struct ExplainTextTests {
             name: BucketID(ofCircuitOf: due.claim.purchase.app), aheadSeconds: 0,
             readAt: Sample.day(31), freeAt: Sample.day(31), blockedUntil: Sample.day(40),
             pausedAt: nil)
+        let app = due.claim.purchase.app
+        #expect(
+            NextCheck(of: due.claim, without: [app], at: Sample.day(31)).sentence.hasSuffix(
+                ": nobody asks, as no worker has google/com.example.reader configured"))
+        #expect(
+            NextCheck(of: due.claim, without: [app], at: Sample.day(1)).sentence.hasSuffix(
+                ", if any worker has google/com.example.reader configured by then"))
         let failing = NextCheck(of: due.claim, while: [circuit.name: circuit], at: Sample.day(31))
         #expect(failing.sentence.hasSuffix("is only probed until it answers again"))
     }

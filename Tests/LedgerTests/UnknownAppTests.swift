@@ -95,6 +95,8 @@ import Testing
         #expect(
             try await stage.ledger.claims(ofUser: "bob").map(\.problem)
                 == ["unsupported: this app is not configured"])
+        #expect(try await stage.ledger.history(ofUser: "bob").unserved == [Self.typo])
+        #expect(try await stage.ledger.history(ofUser: "ann").unserved == [])
 
         let both = try await stage.ledger.configure([Self.typo, Self.reader], by: worker)
         #expect(both.lanes.count == 2)

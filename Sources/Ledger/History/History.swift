@@ -103,12 +103,15 @@ package struct UserHistory: Hashable, Sendable {
     package let unreadable: [UnreadablePurchase]
     /// The calls of all apps: whether they may be asked now.
     package let buckets: [BucketID: QueueStatus.Bucket]
+    /// The apps of these purchases that no worker has configured.
+    package let unserved: Set<AppKey>
 
     package init(
         userID: UserID, now: Timestamp, entitlements: [Entitlement],
         purchases: [PurchaseHistory], transferred: [TransferredPurchase] = [],
         claimed: [Claim] = [],
-        unreadable: [UnreadablePurchase] = [], buckets: [QueueStatus.Bucket] = []
+        unreadable: [UnreadablePurchase] = [], buckets: [QueueStatus.Bucket] = [],
+        unserved: Set<AppKey> = []
     ) {
         self.userID = userID
         self.now = now
@@ -118,6 +121,7 @@ package struct UserHistory: Hashable, Sendable {
         self.claimed = claimed
         self.unreadable = unreadable
         self.buckets = Dictionary(buckets.map { ($0.name, $0) }) { first, _ in first }
+        self.unserved = unserved
     }
 }
 
@@ -137,6 +141,7 @@ extension PostgresLedger {
                     .int64s(claims.map(\.purchase.id)), .int32(Self.evidenceLimit)),
                 SQL.userEvents(.text(user)), SQL.userEntitlements(.text(user)), SQL.now(),
                 SQL.purchaseRefunds(.int64s(claims.map(\.purchase.id))), SQL.statusBuckets(),
+                SQL.unservedLanes(.int32s(Set(claims.map(\.lane)).sorted())),
             ])
             let refunds = Dictionary(
                 grouping: try results[4].rows.map(StoredRefund.init), by: \.purchaseID)
@@ -160,7 +165,8 @@ extension PostgresLedger {
                 },
                 transferred: try await self.transferred(events, from: user),
                 claimed: handedIn.filter { $0.purchase.userID != user }, unreadable: unreadable,
-                buckets: try results[5].rows.map { row in try QueueStatus.Bucket(row) })
+                buckets: try results[5].rows.map { row in try QueueStatus.Bucket(row) },
+                unserved: try Set(results[6].rows.map { row in try row.app() }))
         }
     }
 

@@ -80,9 +80,9 @@ extension AppleEnquiry {
     mutating func requireReversal(
         of shown: AppleTransaction, _ reader: AppleReader
     ) async throws(StoreFailure) {
-        guard let order = facts.orderID, shown.transactionId == order, isOfToday else { return }
+        guard let order = shown.transactionId, isOfToday else { return }
         switch facts.state {
-        case .refunded:
+        case .refunded where order == facts.orderID:
             guard try await isRefunded(order, of: shown, reader) else { return }
             throw .mismatch(what: "time, before it was refunded")
         case .revoked where shown.isShared:

@@ -57,6 +57,7 @@ struct AppleReceiptReader: Sendable {
             heir.isRunning || !own.isInGrace
         {
             var observation = try heir.reading(in: environment, kind: .autoRenewable).observation
+            try requireReversal(in: observation, of: heir)
             observation.originalID = facts.originalID ?? own.id
             if heir.isShared || own.isShared { observation.forgetPeriod() }
             observation.nextToken = nextToken(scene.response)
@@ -97,8 +98,9 @@ struct AppleReceiptReader: Sendable {
     private func requireReversal(
         in observation: Observation, of own: AppleReceiptChain
     ) throws(StoreFailure) {
-        guard observation.givesAccess, own.shownID == facts.orderID,
-            facts.state == .refunded || facts.state == .revoked && own.isShared,
+        guard observation.givesAccess,
+            facts.state == .refunded && own.shownID == facts.orderID
+                || facts.state == .revoked && own.isShared,
             let checkedAt, time.now - checkedAt < .days(1)
         else { return }
         throw .mismatch(what: "time, before it was taken back")
@@ -112,6 +114,7 @@ struct AppleReceiptReader: Sendable {
         if let status = statusOfUsedUp { return .verdict(usedUp(status, scene)) }
         if let other = try await standIn(for: old, old?.group ?? facts.group, lists, scene) {
             var observation = try other.reading(in: environment, kind: .autoRenewable).observation
+            try requireReversal(in: observation, of: other)
             observation.originalID = facts.originalID ?? old?.id
             if other.isShared || old?.isShared == true { observation.forgetPeriod() }
             return observation.asSubstitute()
