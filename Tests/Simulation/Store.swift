@@ -72,11 +72,11 @@ final class SimulatedStore: Sendable {
     /// Asks as the daemon asks.
     ///
     /// - Returns: the answer, and what it shows.
-    func ask(_ claim: Claim) async -> (AnsweredCall, Shown) {
+    func ask(_ claim: Claim, _ permit: CallPermit) async -> (AnsweredCall, Shown) {
         guard let store = client.withLock(\.self) else {
             return (AnsweredCall(.failure(.notConfigured)), Shown())
         }
-        let session = CallSession()
+        let session = CallSession(permit)
         let answer = await store.within(session).ask(claim.purchase, at: claim.claimedAt)
         let call = session.answered(answer)
         let shown = state.withLock { $0.shown[claim.purchase.token] ?? Shown() }

@@ -231,7 +231,7 @@ struct WorkerStores: EngineStores {
         guard await worker.pass() else {
             return AnsweredCall(.failure(.unreachable(reason: "killed")))
         }
-        var (call, shown) = await store.ask(claim)
+        var (call, shown) = await store.ask(claim, permit)
         if plan.sabotage == .outage, case .failure(.unreachable) = call.answer {
             call = AnsweredCall(.doubt(.gone))
         }
