@@ -190,6 +190,14 @@ package struct Holding: Hashable, Sendable {
     }
 }
 
+extension Facts {
+    /// Whether nothing of it is left to be given back. Of several consumables the store may have
+    /// given back some: the period says how many.
+    package var isRefundedWhole: Bool {
+        state == .refunded && (kind != .consumable || period == nil || period == orderID)
+    }
+}
+
 /// The first of two opinions.
 package struct PendingDoubt: Hashable, Sendable {
     package let doubt: Doubt

@@ -216,6 +216,33 @@ import Testing
         #expect(try await desk.requests("user_id") == ["ann"])
     }
 
+    /// Of several consumables some were given back, and the store asks about the rest.
+    @Test(arguments: [("order..1 refunded 40000", "open"), ("order..1", "closed refunded")])
+    func whatIsLeftOfConsumablesIsAskedAbout(_ period: OrderID, _ state: String) async throws {
+        let desk = try await RefundStage(.apple)
+        let lease = try await desk.stage.takeAll()
+        try await desk.stage.submit("ann", "coins", store: "apple", app: desk.app.id.text)
+        try await desk.hear([try await desk.question()])
+        for isRefunded in [false, true] {
+            try await desk.stage.makeAllDue()
+            let claim = try #require(try await desk.stage.due(lease).first)
+            var observation = Observation(
+                environment: .production, kind: .consumable,
+                status: isRefunded ? .refunded(at: claim.claimedAt) : .active,
+                items: [Item(names: ["coins"], expiresAt: nil)], originalID: "order",
+                orderID: "order..1", period: isRefunded ? period : "order..1", words: "coins")
+            if isRefunded, period != "order..1" {
+                observation.refundedParts["order..1"] = RefundedPart(share: Share(2, of: 5))
+            }
+            _ = try await desk.stage.ledger.commit(
+                [outcome(claim, observation)], under: lease, at: claim.claimedAt)
+        }
+        #expect(try await desk.stage.list("SELECT state FROM renewald.purchases") == ["refunded"])
+        #expect(try await desk.requests("state, outcome") == [state])
+        try await desk.hear([try await desk.question("2", token: "another")])
+        #expect(try await Set(desk.requests("state, outcome")) == [state])
+    }
+
     @Test func aCheckThatFindsTheOrderRefundedClosesIt() async throws {
         let desk = try await RefundStage()
         try await desk.settled()

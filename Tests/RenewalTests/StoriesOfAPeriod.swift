@@ -169,6 +169,18 @@ extension DecisionTable {
         2    active bought=2      active    granted  +purchased            pro 32    7d
         10   active bought=2      active    granted  -                     pro 32    7d
         32+1s  active bought=2    expired   none  -expired                 -         1d
+        # A pass and what lasts for ever, bought at once: each has its own end | new product=pass30
+        2    active bought=2 kind=non_consumable product=pass30+skin  active  granted  +purchased +purchased:skin  pro 32, skin ever  7d
+        31   active bought=2 kind=non_consumable product=pass30+skin  active  granted  -  pro 32, skin ever  1d18s
+        32+1s  active bought=2 kind=non_consumable product=pass30+skin  active  granted  -expired  skin ever  7d
+        # The same the other way round, and first seen when the pass was over | new product=skin
+        60   active bought=2 kind=non_consumable product=skin+pass30  active  granted  +purchased:skin  skin ever  7d
+        # Coins and a pass | new product=coins
+        2    active bought=2 kind=consumable product=coins+pass30  active  granted  +purchased  pro 32  7d
+        32+1s  active bought=2 kind=consumable product=coins+pass30  expired  none  -expired  -  1d
+        # Coins and what lasts for ever, which is given back | new product=coins
+        2    active bought=2 kind=consumable product=coins+lifetime  active  granted  +purchased  pro ever  7d
+        9    active bought=2 kind=consumable part=refunded  active  none  -refunded  -  7d
         # A pass for which no duration is configured | new product=pass
         2    active               active    granted  +purchased !unsupported  pro ever  7d
         400  active               active    granted  !unsupported         pro ever  7d

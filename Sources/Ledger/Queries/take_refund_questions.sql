@@ -52,6 +52,9 @@ WITH given AS MATERIALIZED (
     JOIN meant ON meant.digest = asked.digest
     JOIN renewald.purchase ON purchase.id = meant.purchase_id
     WHERE purchase.state = 'refunded' AND purchase.order_id = asked.order_id
+      -- Of several consumables some may be left (`Facts.isRefundedWhole`).
+      AND (
+          purchase.kind <> 'consumable' OR purchase.period IS NULL OR purchase.period = purchase.order_id)
 ), joined AS (
     -- It has been answered: the answer counts.
     UPDATE renewald.refund_request AS known

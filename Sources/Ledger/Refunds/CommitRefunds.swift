@@ -30,7 +30,7 @@ extension CommitBatch {
 
     var refundOutcomeStatement: PostgresStatement? {
         var orders: [(app: AppKey, order: OrderID)] = []
-        for outcome in outcomes where outcome.change?.facts.state == .refunded {
+        for outcome in outcomes where outcome.change?.facts.isRefundedWhole == true {
             guard let order = outcome.facts.orderID else { continue }
             orders.append((outcome.claim.purchase.app, order))
         }

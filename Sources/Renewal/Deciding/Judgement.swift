@@ -65,10 +65,10 @@ struct Judgement {
         // A consumable never is an entitlement, and an ignored sandbox purchase gives none.
         if facts.holdings.isEmpty, facts.access == .granted {
             facts.access = .none
-            // Its product gives nothing any more.
+            // What gave anything was given back, or its product gives nothing any more.
             if known.access == .granted {
-                verdict.loss = .productChanged
-                facts.lossReason = .productChanged
+                verdict.loss = observation.lossOfPart ?? .productChanged
+                facts.lossReason = verdict.loss
             }
         }
         noteClaim()
@@ -113,16 +113,37 @@ struct Judgement {
         var holdings = observation.isSubstitute ? known.holdings.map(extended) : []
         var seen = Set(holdings.map(\.entitlement))
         for item in observation.items {
-            let kind = catalog.product(named: item.names)?.kind ?? observation.kind
-            for entitlement in catalog.entitlements(named: item.names, kind: kind)
+            let end = end(of: item)
+            // A part that is over by the configured duration, while others go on.
+            if isSoldOnce, let end, end <= moment.proven, facts.expiresAt != end { continue }
+            for entitlement in catalog.entitlements(named: item.names, kind: kind(of: item))
             where seen.insert(entitlement).inserted {
                 holdings.append(
                     Holding(
                         entitlement: entitlement, product: item.names.last ?? facts.product,
-                        expiresAt: endOfRunningOut ?? item.expiresAt ?? facts.expiresAt))
+                        expiresAt: end))
             }
         }
         return holdings + partsRunningOut.filter { !seen.contains($0.entitlement) }
+    }
+
+    /// What is sold once, of which the store names no end.
+    private var isSoldOnce: Bool {
+        facts.kind != .autoRenewable && observation.expiresAt == nil
+            && observation.paidThrough == nil
+    }
+
+    private func end(of item: Item) -> Timestamp? {
+        guard isSoldOnce, observation.items.count > 1 else {
+            return endOfRunningOut ?? item.expiresAt ?? facts.expiresAt
+        }
+        let own = ownEnd(of: item)
+        return endOfRunningOut.map { min($0, own ?? $0) } ?? own
+    }
+
+    /// When a part that is sold together with others ends by itself.
+    var endsOfParts: [Timestamp] {
+        isSoldOnce && facts.holdings.count > 1 ? facts.holdings.compactMap(\.expiresAt) : []
     }
 
     /// What was given back beside what the answer shows, by itself or with all the rest, where the
@@ -148,7 +169,8 @@ struct Judgement {
         let kept = Set(facts.holdings.map(\.entitlement))
         // The main product was changed, or an add-on is gone before its time.
         let over = known.holdings.filter { holding in
-            holding.product != known.product && holding.expiresAt.map { $0 <= moment.now } ?? false
+            (holding.product != known.product || isSoldOnce)
+                && holding.expiresAt.map { $0 <= moment.now } ?? false
         }
         return Set(over.map(\.entitlement)).subtracting(kept)
     }

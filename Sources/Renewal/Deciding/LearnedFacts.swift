@@ -5,7 +5,7 @@ extension Judgement {
         facts.environment = known.environment ?? observation.environment
         guard !observation.isSubstitute else { return learnFromSubstitute() }
         if let product = observation.items.first?.names.last { facts.product = product }
-        facts.kind = catalog.product(named: names)?.kind ?? observation.kind
+        facts.kind = kindByConfiguration
         facts.paidThrough = isStillUnpaid ? nil : observation.paidThrough
         facts.paidThrough = facts.paidThrough ?? known.paidThrough
         facts.expiresAt = observation.expiresAt ?? ownEnd ?? facts.paidThrough
@@ -145,22 +145,52 @@ extension Judgement {
             && facts.product == known.product && facts.orderID == known.orderID
     }
 
-    /// Whether the configuration gives it another end than the one that is known.
+    /// Whether the configuration gives it, or a part of it, another end than the one that is known.
     var hasOtherEndByConfiguration: Bool {
-        facts.kind != .autoRenewable && observation.expiresAt == nil
-            && observation.paidThrough == nil
-            && ownEnd.map { $0 != known.expiresAt } ?? false
+        guard kindByConfiguration != .autoRenewable, observation.expiresAt == nil,
+            observation.paidThrough == nil
+        else { return false }
+        if let end = ownEnd, end != known.expiresAt { return true }
+        return observation.items.contains { item in
+            guard let end = ownEnd(of: item), let product = item.names.last else { return false }
+            return known.holdings.contains { $0.product == product && $0.expiresAt != end }
+        }
     }
 
     var names: [ProductID] { observation.items.first?.names ?? [known.product] }
 
+    private var kindByConfiguration: ProductKind {
+        catalog.product(named: names)?.kind ?? observation.kind
+    }
+
+    /// The end of a purchase that its store gives no end for: that of its product. What is sold
+    /// once may hold several products: it lasts as long as the longest of them that gives anything,
+    /// and without an end where one of these has none.
+    var ownEnd: Timestamp? {
+        guard observation.items.count > 1, kindByConfiguration != .autoRenewable else {
+            return ownEnd(of: Item(names: names, expiresAt: nil))
+        }
+        var latest: Timestamp?
+        for item in observation.items where kind(of: item) != .consumable {
+            guard let end = ownEnd(of: item) else { return nil }
+            latest = max(latest ?? end, end)
+        }
+        return latest
+    }
+
+    func kind(of item: Item) -> ProductKind {
+        catalog.product(named: item.names)?.kind ?? observation.kind
+    }
+
     /// The end of a product that its store gives no end for: bought at, plus the configured
     /// duration (design section 4, product kinds). Where an answer does not say when it was bought,
     /// the end stays as it is known.
-    var ownEnd: Timestamp? {
-        guard let duration = catalog.product(named: names)?.duration else { return nil }
+    func ownEnd(of item: Item) -> Timestamp? {
+        guard let duration = catalog.product(named: item.names)?.duration else { return nil }
         guard let bought = observation.purchasedAt else {
-            return facts.kind == .autoRenewable ? nil : known.expiresAt
+            guard facts.kind != .autoRenewable else { return nil }
+            let held = known.holdings.first { $0.product == item.names.last }
+            return held.map(\.expiresAt) ?? known.expiresAt
         }
         return bought + duration
     }

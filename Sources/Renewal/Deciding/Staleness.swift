@@ -158,7 +158,7 @@ struct Age {
         else { return false }
         // What is sold once is not sold again under its receipt; a pass ends by itself.
         guard observation.kind == .autoRenewable else {
-            return observation.kind == .nonConsumable && facts.state == .refunded
+            return facts.kind != .consumable && facts.state == .refunded
         }
         return facts.expiresAt.map { $0 <= checkedAt } ?? false
             && !observation.isPaidAnew(since: facts)
