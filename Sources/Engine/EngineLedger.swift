@@ -33,9 +33,9 @@ package protocol EngineLedger: Sendable {
 
     /// Says that the worker is alive; gives the number of workers.
     func beat(_ worker: WorkerID, name: String, lease: Duration) async throws(LedgerError) -> Int
-    /// Leases free shards, so many at most.
+    /// Leases free shards, so many at most, and only of those that are given.
     func takeShards(
-        _ worker: WorkerID, limit: Int, lease: Duration
+        _ worker: WorkerID, limit: Int, lease: Duration, among shards: [Int16]?
     ) async throws(LedgerError) -> [TakenShard]
     /// Renews, and notes the shards of which nothing is in hand; gives those still owned.
     func renew(

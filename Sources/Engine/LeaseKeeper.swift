@@ -20,6 +20,7 @@ actor LeaseKeeper {
 
     /// All shards, always: the hash of a user id gives one byte.
     static let shardCount = 256
+    private static let shards = 0..<Int16(shardCount)
 
     /// `paused` is told of which apps nobody may ask the store.
     init(
@@ -67,7 +68,8 @@ actor LeaseKeeper {
                 faults.reads.areOfAll(true)
                 if error.isOfSchema { await leaveToOthers() }
             }
-            if await leases.doubt.wait(upTo: settings.poll) { renewedAt = nil }
+            let pause = turns.areTaken ? min(settings.poll, ShardTurns.look) : settings.poll
+            if await leases.doubt.wait(upTo: pause) { renewedAt = nil }
         }
         context.heartbeat.rest(.leases)
         await releaseLeases()
@@ -124,7 +126,7 @@ actor LeaseKeeper {
             log.warning(.appWaits(app), metadata: LogField.topic(.appWaits, of: app))
         }
         waiting = Set(lanes.waiting)
-        let lacking = turns.learn(lanes.uneven)
+        let lacking = turns.learn(lanes, at: .now)
         if !lacking.isEmpty {
             log.warning(.appsDiffer(lacking), metadata: LogField.topic(.appsDiffer))
         }
@@ -132,13 +134,15 @@ actor LeaseKeeper {
     }
 
     private func take() async throws(LedgerError) -> [TakenShard] {
-        let missing = share - leases.lease.epochs.count
-        guard missing > 0, turns.mayTake(at: .now) else { return [] }
+        let held = leases.lease.epochs
+        let own = mode == .forever ? turns.own(of: Self.shards, at: .now) : nil
+        let missing = own.map { $0.count { held[$0] == nil } } ?? share - held.count
+        guard missing > 0 else { return [] }
         let sent = ContinuousClock.now
         let taken = try await ledger.takeShards(
-            worker, limit: missing, lease: settings.lease)
+            worker, limit: missing, lease: settings.lease, among: own?.sorted())
         guard !taken.isEmpty else { return [] }
-        if leases.lease.epochs.isEmpty { leases.relyUntil(sent + settings.lease * 2 / 3) }
+        if held.isEmpty { leases.relyUntil(sent + settings.lease * 2 / 3) }
         leases.add(taken)
         supervisor.wake()
         log.debug(.shardsLeased(taken.count))
@@ -170,16 +174,16 @@ actor LeaseKeeper {
         log.debug(.shardsGivenBack(idle.count))
     }
 
-    /// Gives back what others have to serve as well, when it has nothing in hand.
+    /// Gives back what is another worker's turn, when it has nothing in hand.
     private func passOn() async throws(LedgerError) {
-        let over = turns.over(of: leases.lease.epochs.keys, at: .now)
-        guard !over.isEmpty else { return }
-        leaving.formUnion(leases.stopClaims(over))
-        let idle = over.intersection(leaving).filter { inFlight.count(ofShard: $0) == 0 }
+        guard let own = turns.own(of: Self.shards, at: .now) else { return }
+        leases.allowClaims(leaving.intersection(own))
+        leaving.subtract(own)
+        leaving.formUnion(leases.stopClaims(Set(leases.lease.epochs.keys).subtracting(own)))
+        let idle = leaving.filter { inFlight.count(ofShard: $0) == 0 }
         guard !idle.isEmpty else { return }
         leaving.subtract(idle)
         try await ledger.release(leases.drop(idle))
-        turns.passedOn(at: .now)
         log.debug(.shardsGivenBack(idle.count))
     }
 

@@ -1,53 +1,48 @@
 import Renewal
 
-/// Passes shards on where workers have configured different apps: of what is due in a shard its
-/// worker serves its own apps alone. Whoever lacks an app that another worker has keeps a shard for
-/// a turn, gives it back, and takes none for a while, so that another one does. Pure.
+/// Lets workers take turns where they have configured different apps: of what is due in a shard its
+/// worker serves its own apps alone. By the database's clock each shard is each worker's for a
+/// turn; whoever lacks an app that another one has takes a shard in its own turn alone, and gives
+/// it back after that. Who lacks none keeps what it takes. Pure.
 struct ShardTurns {
     typealias Instant = ContinuousClock.Instant
 
-    /// How long a shard is kept.
+    /// How long a shard is one worker's.
     static let turn = Duration.seconds(10)
-    /// How long whoever has given shards back leaves them to others: a few polls.
-    static let rest = Duration.seconds(5)
+    /// How often is looked whose turn it is.
+    static let look = Duration.seconds(2)
 
-    /// The apps that workers do not have in common.
-    private(set) var uneven: [UnevenApp] = []
-    /// Whether these were told of; at a roll-out they differ for a moment.
+    private var turns: WorkerTurns?
+    private var learntAt = Instant.now
+    private var lacksApps = false
+    /// Whether this was told; at a roll-out they differ for a moment.
     private var hasTold = false
-    private var keptSince: [Int16: Instant] = [:]
-    private var restsUntil: Instant?
 
-    /// Whether all may take more than their share: some have to rest.
-    var areTaken: Bool { !uneven.isEmpty }
+    /// Whether workers have different apps. Nobody has a share of the shards then.
+    var areTaken: Bool { turns != nil }
 
     /// Enters what the workers that are alive have configured.
     ///
     /// - Returns: apps that this worker lacks, when that is to be told: once, when it has lasted.
-    mutating func learn(_ apps: [UnevenApp]) -> [AppKey] {
-        let lacking = apps.filter(\.isLacking).map(\.app)
-        let hasLasted = !lacking.isEmpty && uneven.contains(where: \.isLacking)
-        uneven = apps
-        if lacking.isEmpty {
-            hasTold = false
-            keptSince = [:]
-            restsUntil = nil
-        }
+    mutating func learn(_ lanes: ConfiguredLanes, at now: Instant) -> [AppKey] {
+        let lacking = lanes.uneven.filter(\.isLacking).map(\.app)
+        let hasLasted = !lacking.isEmpty && lacksApps
+        turns = lanes.turns
+        learntAt = now
+        lacksApps = !lacking.isEmpty
+        if lacking.isEmpty { hasTold = false }
         guard hasLasted, !hasTold else { return [] }
         hasTold = true
         return lacking
     }
 
-    /// Of the shards that are held, those whose turn is over.
-    mutating func over(of held: some Collection<Int16>, at now: Instant) -> Set<Int16> {
-        guard uneven.contains(where: \.isLacking) else { return [] }
-        keptSince = Dictionary(
-            uniqueKeysWithValues: held.map { ($0, keptSince[$0] ?? now) })
-        return Set(keptSince.lazy.filter { $0.value + Self.turn <= now }.map(\.key))
+    /// The shards that this worker may hold now; nil is any.
+    ///
+    /// - Parameter shards: all there are.
+    func own(of shards: Range<Int16>, at now: Instant) -> Set<Int16>? {
+        guard lacksApps, let turns, turns.workers > 0 else { return nil }
+        let time = (turns.now + (now - learntAt)).microsecondsSinceEpoch
+        let number = Int(time / Self.turn.microseconds)
+        return Set(shards.filter { (Int($0) + number) % turns.workers == turns.place })
     }
-
-    /// Some were given back.
-    mutating func passedOn(at now: Instant) { restsUntil = now + Self.rest }
-
-    func mayTake(at now: Instant) -> Bool { restsUntil.map { $0 <= now } ?? true }
 }

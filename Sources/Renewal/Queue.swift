@@ -9,6 +9,8 @@ package struct ConfiguredLanes: Hashable, Sendable {
     package var waiting: [AppKey] = []
     /// Those that some worker has configured and another one has not.
     package var uneven: [UnevenApp] = []
+    /// How they take turns then; nil where all have the same.
+    package var turns: WorkerTurns?
 
     package init(lanes: [Lane], paused: Set<AppKey> = [], highest: Int32) {
         self.lanes = lanes
@@ -29,6 +31,21 @@ package struct UnevenApp: Hashable, Sendable {
         self.app = app
         self.isLacking = isLacking
         self.without = without
+    }
+}
+
+/// How workers with different apps take turns: those that are alive, in an order that all know.
+package struct WorkerTurns: Hashable, Sendable {
+    package let workers: Int
+    /// Of the worker that asks, from 0.
+    package let place: Int
+    /// The database's time.
+    package let now: Timestamp
+
+    package init(workers: Int, place: Int, now: Timestamp) {
+        self.workers = workers
+        self.place = place
+        self.now = now
     }
 }
 

@@ -66,9 +66,10 @@ struct SpyLedger: EngineLedger {
     }
 
     func takeShards(
-        _ worker: WorkerID, limit: Int, lease: Duration
+        _ worker: WorkerID, limit: Int, lease: Duration, among shards: [Int16]?
     ) async throws(LedgerError) -> [TakenShard] {
-        try await base.takeShards(worker, limit: limit, lease: lease)
+        try await base.takeShards(
+            worker, limit: limit, lease: lease, among: shards)
     }
 
     func renew(

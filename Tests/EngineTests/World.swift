@@ -317,7 +317,7 @@ extension World: EngineLedger {
     }
 
     func takeShards(
-        _ worker: WorkerID, limit: Int, lease: Duration
+        _ worker: WorkerID, limit: Int, lease: Duration, among shards: [Int16]?
     ) async throws(LedgerError) -> [TakenShard] {
         try open(.take)
         return take(limit)

@@ -233,7 +233,7 @@ extension ModelLedger: EngineLedger {
     }
 
     package func takeShards(
-        _ worker: WorkerID, limit: Int, lease: Duration
+        _ worker: WorkerID, limit: Int, lease: Duration, among shards: [Int16]? = nil
     ) async throws(LedgerError) -> [TakenShard] {
         state.withLock { $0.take(worker, limit, lease) }
     }

@@ -11,6 +11,14 @@ import Testing
         let first = try await stage.ledger.takeShards(one, limit: 100, lease: .seconds(3600))
         #expect(first.count == 100)
         #expect(first.allSatisfy { $0.epoch == 1 && $0.suspects.isEmpty })
+        let held = first.map(\.shard).max() ?? 0
+        let free = try await stage.ledger.takeShards(
+            two, limit: 256, lease: .seconds(3600), among: [held, 254, 255])
+        #expect(free.map(\.shard).sorted() == [254, 255])
+        try await stage.ledger.release(
+            Lease(
+                worker: two,
+                epochs: Dictionary(uniqueKeysWithValues: free.map { ($0.shard, $0.epoch) })))
         let second = try await stage.ledger.takeShards(two, limit: 256, lease: .seconds(3600))
         #expect(second.count == 156)
         #expect(Set(first.map(\.shard)).isDisjoint(with: second.map(\.shard)))

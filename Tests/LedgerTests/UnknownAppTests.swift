@@ -55,7 +55,16 @@ import Testing
                 == [#"com.example.raeder false ["test"]"#])
         #expect(try await uneven(one, Self.reader) == [#"com.example.raeder true ["test"]"#])
         #expect(try await stage.ledger.unevenApps().map(\.isLacking) == [false])
+        var places: Set<Int> = []
+        for (worker, apps) in [(one, [Self.reader]), (other, [Self.reader, Self.typo])] {
+            let turns = try await stage.ledger.configure(apps, by: worker).turns
+            #expect(turns?.workers == 2)
+            places.insert(try #require(turns?.place))
+        }
+        #expect(places == [0, 1])
         #expect(try await uneven(one, Self.typo, Self.reader) == [])
+        #expect(
+            try await stage.ledger.configure([Self.typo, Self.reader], by: one).turns == nil)
         #expect(
             try await uneven(one, Self.typo).count == 1)
         try await stage.ledger.leave(other)

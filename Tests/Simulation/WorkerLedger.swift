@@ -115,11 +115,12 @@ struct WorkerLedger: EngineLedger, HintStore, SweepStore {
     }
 
     func takeShards(
-        _ worker: WorkerID, limit: Int, lease: Duration
+        _ worker: WorkerID, limit: Int, lease: Duration, among shards: [Int16]?
     ) async throws(LedgerError) -> [TakenShard] {
         try await enter()
         let before = base.takeovers
-        let taken = try await base.takeShards(worker, limit: limit, lease: lease)
+        let taken = try await base.takeShards(
+            worker, limit: limit, lease: lease, among: shards)
         tally.count(.takeover, base.takeovers - before)
         try await leave()
         return taken

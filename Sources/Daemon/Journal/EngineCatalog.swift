@@ -109,7 +109,7 @@ extension CatalogEntry {
         == apps_differ 5b0b6d3f0c7d4c1f9a54d7c2f64e31aa
         Workers have configured different apps
         A worker checks purchases of its own apps alone, and each purchase is some worker's. So they
-        take turns: a check comes some ten seconds later for two workers, and more for many.
+        take turns: by turns of ten seconds a shard is each worker's, and checks wait for that.
 
         Give all machines on which renewald runs the same configuration, and reload. renewald doctor
         names the workers and the apps.

@@ -82,10 +82,11 @@ struct MeasuredLedger: EngineLedger, HintStore, SweepStore, RefundStore {
     }
 
     func takeShards(
-        _ worker: WorkerID, limit: Int, lease: Duration
+        _ worker: WorkerID, limit: Int, lease: Duration, among shards: [Int16]?
     ) async throws(LedgerError) -> [TakenShard] {
         let taken = try await counting("take") { () throws(LedgerError) in
-            try await ledger.takeShards(worker, limit: limit, lease: lease)
+            try await ledger.takeShards(
+                worker, limit: limit, lease: lease, among: shards)
         }
         telemetry.metrics.leasesTaken(taken.count)
         return taken

@@ -28,14 +28,15 @@ extension PostgresLedger {
     /// Leases up to `limit` free shards. Purchases that were in hand when the last owner crashed
     /// have that counted against them, and are set aside at `crashLimit`.
     package func takeShards(
-        _ worker: WorkerID, limit: Int, lease: Duration
+        _ worker: WorkerID, limit: Int, lease: Duration, among shards: [Int16]? = nil
     ) async throws(LedgerError) -> [TakenShard] {
         try await attempt {
             let problem = Problem(
                 .setAside, "the process crashed again and again while checking this purchase alone")
             let statement = SQL.takeShards(
                 .uuid(worker.uuid), .int64(lease.microseconds), .int32(Int32(limit)),
-                .int16(Int16(Self.crashLimit)), .text(problem.description))
+                .int16(Int16(Self.crashLimit)), .text(problem.description),
+                shards.map(PostgresValue.int16s) ?? .null)
             let rows = try await self.retrying { () throws(PostgresError) in
                 try await self.writes.query(statement)
             }.rows

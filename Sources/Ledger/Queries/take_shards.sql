@@ -4,11 +4,12 @@
 -- crash against what it had in hand; at the $4th such purchase is set aside. A row that another session holds is not
 -- waited for, or nobody could take the shards over: its crash is not counted, and it is due.
 -- $1 uuid (worker); $2 int8 (lease, microseconds); $3 int4; $4 int2; $5 text (the problem of what is set
--- aside). One row a shard: its new epoch, whether it was left in order, what was in hand.
+-- aside); $6 int2[] (of these shards alone; null is any). One row a shard: its new epoch, whether it was left in order, what was in hand.
 WITH locked AS MATERIALIZED (
     SELECT shard.shard, shard.clean, shard.in_hand
     FROM renewald.shard
-    WHERE shard.lease_until < now() OR shard.lease_until > now() + interval '65 minutes'
+    WHERE (shard.lease_until < now() OR shard.lease_until > now() + interval '65 minutes')
+      AND ($6::int2[] IS NULL OR shard.shard = ANY ($6))
     ORDER BY shard.lease_until, shard.shard
     LIMIT $3
     FOR NO KEY UPDATE OF shard SKIP LOCKED

@@ -68,7 +68,17 @@ package final class PostgresLedger: Sendable {
         }
         remember(configured.lanes)
         configured.uneven = try await unevenApps(but: worker)
+        if !configured.uneven.isEmpty { configured.turns = try await turns(of: worker) }
         return configured
+    }
+
+    private func turns(of worker: WorkerID) async throws(LedgerError) -> WorkerTurns {
+        try await attempt {
+            let row = try await self.writes.query(SQL.workerTurns(.uuid(worker.uuid)))[0]
+            return WorkerTurns(
+                workers: Int(try row.int64("workers")), place: Int(try row.int64("place")),
+                now: try row.instant("now"))
+        }
     }
 
     /// The apps that some worker has configured and another one has not.

@@ -241,6 +241,7 @@ extension SQL {
     static let tellLanes = SQL(PackageResources.tell_lanes_sql)
     static let unevenApps = SQL(PackageResources.uneven_apps_sql)
     static let unservedLanes = SQL(PackageResources.unserved_lanes_sql)
+    static let workerTurns = SQL(PackageResources.worker_turns_sql)
     static let userClaims = SQL(PackageResources.user_claims_sql)
     static let userEntitlements = SQL(PackageResources.user_entitlements_sql)
     static let userEvents = SQL(PackageResources.user_events_sql)
