@@ -36,9 +36,7 @@ struct ShardTurns {
         return lacking
     }
 
-    /// The shards that this worker may hold now; nil is any.
-    ///
-    /// - Parameter shards: all there are.
+    /// Those of all shards that this worker may hold now; nil is any.
     func own(of shards: Range<Int16>, at now: Instant) -> Set<Int16>? {
         guard lacksApps, let turns, turns.workers > 0 else { return nil }
         let time = (turns.now + (now - learntAt)).microsecondsSinceEpoch

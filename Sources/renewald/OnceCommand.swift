@@ -112,7 +112,14 @@ extension LeftDue {
         let wait = purchases == 1 ? "1 purchase waits" : "\(purchases) purchases wait"
         if !isConfigured { return "\(name) is not configured: \(wait)" }
         if isPaused { return "\(name) is paused: \(wait); renewald resume \(name) ends it" }
-        return blockedUntil.map { "\(name) wants no calls until \($0.text): \(wait)" }
+        if let blockedUntil {
+            return "\(name) wants no calls until \(blockedUntil.text): \(wait)"
+        }
+        guard isHeld else { return nil }
+        return """
+            \(name): \(wait) in shards of a daemon that has not configured it; give it the same \
+            configuration, and reload it
+            """
     }
 }
 

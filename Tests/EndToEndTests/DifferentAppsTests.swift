@@ -34,6 +34,14 @@ struct DifferentAppsTests {
             let made = try await stage.buy("google", count: 24)
             try await stage.submit(made, "google") { "late-\($0)" }
             try await stage.expectGrants(72)
+            // A pass takes no shard that it holds, and says what nobody asks about there.
+            let waiting = try await stage.buy("apple", count: 24)
+            try await stage.submit(waiting, "apple") { "waiting-\($0)" }
+            let once = try await stage.renewald("once")
+            #expect(once.exit == .code(75))
+            #expect(
+                once.standardError.contains(
+                    /apple\/.*: \d+ purchases? waits? in shards of a daemon that has not/))
             second.send(SIGTERM)
             #expect(try await second.exit() == .code(0))
         }

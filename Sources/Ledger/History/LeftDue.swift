@@ -12,16 +12,19 @@ package struct LeftDue: Hashable, Sendable {
     package let blockedUntil: Timestamp?
     /// At most 10,000 of each shard are counted, and as many that wait in the back-fill.
     package let purchases: Int64
+    /// Whether some are leased to workers that have not configured the app, and no worker has.
+    package let isHeld: Bool
 
     package init(
         app: AppKey, isConfigured: Bool, isPaused: Bool, blockedUntil: Timestamp? = nil,
-        purchases: Int64
+        purchases: Int64, isHeld: Bool = false
     ) {
         self.app = app
         self.isConfigured = isConfigured
         self.isPaused = isPaused
         self.blockedUntil = blockedUntil
         self.purchases = purchases
+        self.isHeld = isHeld
     }
 }
 
@@ -42,7 +45,7 @@ extension PostgresLedger {
                     app: try row.app(), isConfigured: try row.bool("configured"),
                     isPaused: try row.bool("paused"),
                     blockedUntil: try row.optionalInstant("blocked_until"),
-                    purchases: try row.int64("due"))
+                    purchases: try row.int64("due"), isHeld: try row.bool("held"))
             }
         }
     }
