@@ -58,9 +58,11 @@ extension UserPurchases {
             return holding.expiresAt
         }
 
-        /// When another product than the purchase's own has run out; nil where it is lost now.
+        /// When another product than the purchase's own, or a part of what is sold together, has
+        /// run out; nil where it is lost now.
         func timeOfLeaving(_ holding: Holding) -> Timestamp? {
-            guard isOther(holding), holding.product != purchase.facts.product,
+            let isPart = purchase.facts.kind != .autoRenewable
+            guard isOther(holding), isPart || holding.product != purchase.facts.product,
                 let end = holding.expiresAt, end <= now
             else { return nil }
             return end

@@ -160,7 +160,7 @@ import Testing
     @Test func tellsTablesThatAutovacuumMayNotTouch() async throws {
         let stage = try await Stage()
         try await stage.beside.script(
-            "ALTER TABLE renewald.schedule SET (autovacuum_enabled = false)")
+            "ALTER TABLE renewald.schedule SET (autovacuum_enabled = off)")
         let tables = try await examination(stage).tables()
         #expect(tables.first?.name == "schedule")
         #expect(tables.filter(\.isExempt).map(\.name) == ["schedule"])

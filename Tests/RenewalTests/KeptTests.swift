@@ -112,6 +112,28 @@ import Testing
         }
     }
 
+    /// A part of an order that has run out is not given once more for want of a proof, however often
+    /// all is decided again; what still runs goes on.
+    @Test func aPartThatHasEndedStaysSo() throws {
+        var stage = try Stage(Story(head: "sold together | new product=pass30"))
+        let words = "active bought=2 kind=non_consumable product=pass30+skin"
+        for (day, entitlements) in [("2", ["pro", "skin"]), ("32+1s", ["skin"])] {
+            let (outcome, _) = try stage.hear(words, at: day)
+            #expect(outcome.facts.holdings.map(\.entitlement.text) == entitlements)
+            let kept = try #require(outcome.kept)
+            let known = outcome.claim.purchase
+            let claim = Claim(
+                purchase: Purchase(
+                    id: known.id, userID: known.userID, app: known.app, token: known.token,
+                    createdAt: known.createdAt, facts: outcome.facts),
+                shard: 0, lane: 0, dueAt: outcome.schedule.nextCheckAt, version: 2, attempts: 0,
+                crashes: 0, checkedAt: nil, claimedAt: try TestCalendar.time("40"))
+            let again = redecide(
+                claim, from: kept.heard, at: try TestCalendar.time("40"), under: outcome.rules)
+            #expect(again == nil, "on \(day)")
+        }
+    }
+
     /// What runs out by a rule of ours is over when the store's own time shows it. Nobody tells that
     /// time where nothing is asked: the next answer ends it.
     @Test(arguments: [

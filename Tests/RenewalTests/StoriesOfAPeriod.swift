@@ -169,6 +169,16 @@ extension DecisionTable {
         2    active bought=2      active    granted  +purchased            pro 32    7d
         10   active bought=2      active    granted  -                     pro 32    7d
         32+1s  active bought=2    expired   none  -expired                 -         1d
+        # A pass of thirty days, and leniency | active product=pass30 until=30 | policy leniency=3d
+        30+1s  active bought=0    expired   granted  -                     pro 30    2d23h59m59s
+        33+1s  active bought=0    expired   none  -expired                 -         3d1s
+        # A pass that is first seen when it is over has no leniency | new product=pass30 \
+        | policy leniency=3d
+        31   active bought=0      expired   none  -                        -         1d
+        # A pass beside what lasts for ever, and leniency | new product=pass30 | policy leniency=3d
+        2    active bought=2 kind=non_consumable product=pass30+skin  active  granted  +purchased +purchased:skin  pro 32, skin ever  7d
+        32+1s  active bought=2 kind=non_consumable product=pass30+skin  active  granted  -  pro 32, skin ever  3d17s
+        35+1s  active bought=2 kind=non_consumable product=pass30+skin  active  granted  -expired  skin ever  7d
         # A pass and what lasts for ever, bought at once: each has its own end | new product=pass30
         2    active bought=2 kind=non_consumable product=pass30+skin  active  granted  +purchased +purchased:skin  pro 32, skin ever  7d
         31   active bought=2 kind=non_consumable product=pass30+skin  active  granted  -  pro 32, skin ever  1d18s
@@ -181,6 +191,24 @@ extension DecisionTable {
         # Coins and what lasts for ever, which is given back | new product=coins
         2    active bought=2 kind=consumable product=coins+lifetime  active  granted  +purchased  pro ever  7d
         9    active bought=2 kind=consumable part=refunded  active  none  -refunded  -  7d
+        # What is left when a part has run out is given back, and comes back | new product=pass30
+        2    active bought=2 order=1 kind=non_consumable product=pass30+skin  active  granted  +purchased +purchased:skin  pro 32, skin ever  7d
+        33   active bought=2 order=1 kind=non_consumable product=pass30+skin  active  granted  -expired  skin ever  7d
+        36   active bought=2 order=1 part=refunded  refunded  none  -refunded:skin  -  4d
+        37   active bought=2 order=1 part=refunded  refunded  none  -  -  5d
+        38   active bought=2 order=1 kind=non_consumable product=pass30+skin  active  granted  +refund_reversed:skin  skin ever  6h
+        # All of it is given back, and refunds run out | new product=pass30 | policy refund=period_end
+        2    active bought=2 order=1 kind=non_consumable product=pass30+skin  active  granted  +purchased +purchased:skin  pro 32, skin ever  7d
+        9    refunded bought=2 order=1 kind=non_consumable product=pass30+skin  refunded  granted  refunded -refunded:skin  pro 32  7d
+        32+1s  refunded bought=2 order=1 kind=non_consumable product=pass30+skin  refunded  none  -refunded  -  7d
+        # Two parts that give the same: the longer one counts | new product=pass30
+        2    active bought=2 kind=non_consumable product=pass30+lifetime  active  granted  +purchased  pro ever  7d
+        32+1s  active bought=2 kind=non_consumable product=pass30+lifetime  active  granted  -  pro ever  7d
+        # Coins and what lasts for ever: given back, looked at again, and back | new product=coins
+        2    active bought=2 order=1 kind=consumable product=coins+lifetime  active  granted  +purchased  pro ever  7d
+        9    active bought=2 order=1 kind=consumable part=refunded  active  none  -refunded  -  7d
+        10   active bought=2 order=1 kind=consumable part=refunded  active  none  -  -  7d
+        11   active bought=2 order=1 kind=consumable product=coins+lifetime  active  granted  +refund_reversed  pro ever  7d
         # A pass for which no duration is configured | new product=pass
         2    active               active    granted  +purchased !unsupported  pro ever  7d
         400  active               active    granted  !unsupported         pro ever  7d

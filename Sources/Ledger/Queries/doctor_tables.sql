@@ -2,7 +2,13 @@
 SELECT
     stat.relname::text AS name, stat.n_live_tup AS live, stat.n_dead_tup AS dead,
     greatest(stat.last_autovacuum, stat.last_vacuum) AS vacuumed_at, now() AS now,
-    coalesce('autovacuum_enabled=false' = ANY (class.reloptions), false) AS is_exempt
+    -- As it was typed: any word that PostgreSQL reads as false.
+    coalesce(
+        (
+            SELECT NOT split_part(setting, '=', 2)::boolean
+            FROM unnest(class.reloptions) AS setting
+            WHERE setting LIKE 'autovacuum_enabled=%'
+        ), false) AS is_exempt
 FROM pg_stat_user_tables AS stat
 JOIN pg_class AS class ON class.oid = stat.relid
 WHERE stat.schemaname = 'renewald'

@@ -81,6 +81,7 @@ extension Judgement {
     /// not date what it says, one that was taken back stays so: or its refund would be told again.
     private var staysTakenBack: Bool {
         facts.kind == .consumable && known.kind == .consumable && known.state == .refunded
+            && observation.items.allSatisfy { kind(of: $0) == .consumable }
             && observation.status == .active && observation.statedAt == nil
             && !observation.isSubstitute && facts.orderID == known.orderID
     }
@@ -91,9 +92,11 @@ extension Judgement {
 
     func activeVerdict() -> Verdict {
         if facts.kind != .autoRenewable, let end = ownEnd, end <= moment.proven {
-            return Verdict(
-                state: .expired, givesAccess: false, loss: .expired, at: end,
-                rule: "the configured duration is over")
+            if isRestRefunded { return refundedVerdict(at: nil) }
+            return lenientVerdict(since: end)
+                ?? Verdict(
+                    state: .expired, givesAccess: false, loss: .expired, at: end,
+                    rule: "the configured duration is over")
         }
         return Verdict(state: .active, givesAccess: true, rule: "in force and paid")
     }
@@ -168,24 +171,31 @@ extension Judgement {
             cause == .periodEnded && observation.willRenew == nil && known.state == .active
             && known.willRenew == false
         let loss = isUserEnded ? .cancelled : cause.reason
-        let lenient = loss == .expired || loss == .cancelled
         let end = min(at ?? facts.expiresAt ?? moment.now, moment.now)
-        if lenient, policy.leniency > .zero, known.access == .granted,
-            moment.proven < end + policy.leniency
-        {
-            return Verdict(
-                state: .expired, givesAccess: true, at: end,
-                askAgainAt: moment.dueAt(end + policy.leniency),
-                rule: "over; the policy's leniency still runs")
+        if loss == .expired || loss == .cancelled, let verdict = lenientVerdict(since: end) {
+            return verdict
         }
         return Verdict(
             state: .expired, givesAccess: false, loss: loss, at: end,
             rule: "the store says that it is over")
     }
 
+    /// What is over gives access for a while, where the policy says so; what is first seen over
+    /// does not.
+    private func lenientVerdict(since end: Timestamp) -> Verdict? {
+        guard leniency > .zero, moment.proven < end + leniency else { return nil }
+        return Verdict(
+            state: .expired, givesAccess: true, at: end,
+            askAgainAt: moment.dueAt(end + leniency),
+            rule: "over; the policy's leniency still runs")
+    }
+
+    /// How long what is over gives access.
+    var leniency: Duration { known.access == .granted ? policy.leniency : .zero }
+
     func refundedVerdict(at: Timestamp?) -> Verdict {
         if policy.refund == .periodEnd, known.access == .granted,
-            let end = paidUntil, moment.proven < end
+            let end = nextEndOfParts ?? paidUntil, moment.proven < end
         {
             return Verdict(
                 state: .refunded, givesAccess: true, at: at, askAgainAt: moment.dueAt(end),
@@ -194,6 +204,12 @@ extension Judgement {
         return Verdict(
             state: .refunded, givesAccess: false, loss: .refunded, at: endOfRefunded(at: at),
             rule: "refunded")
+    }
+
+    /// Of what is sold together each part runs out by itself.
+    private var nextEndOfParts: Timestamp? {
+        guard isSoldOnce, Set(known.holdings.map(\.expiresAt)).count > 1 else { return nil }
+        return known.holdings.compactMap(\.expiresAt).filter { $0 > moment.proven }.min()
     }
 
     /// What is refunded ends where it was paid to, where the policy lets it run out: a store that

@@ -68,8 +68,8 @@ struct Judgement {
             // What gave anything was given back, or its product gives nothing any more.
             if known.access == .granted {
                 verdict.loss = observation.lossOfPart ?? .productChanged
-                facts.lossReason = verdict.loss
             }
+            facts.lossReason = known.access == .granted ? verdict.loss : known.lossReason
         }
         noteClaim()
         // That the same was stated again, later, is nothing to store; up to when refunds have been
@@ -89,13 +89,14 @@ struct Judgement {
             durationChanged: hasMovedByConfiguration ? true : nil)
         detail.sale = observation.notes
         detail.refund = refundNotes(of: facts.orderID)
-        let told = isInForce ? observation.lossOfPart : verdict.loss
+        let lossOfRest: RevokeReason? = isSoldOnce && facts.state == .refunded ? .refunded : nil
+        let told = isInForce ? observation.lossOfPart ?? lossOfRest : verdict.loss
         let loss = told ?? .productChanged
         let mayHaveRunOut = loss == .productChanged && (told == nil || !isInForce)
         let change = Change(
             facts: facts, notices: notices(detail),
             reasons: Reasons(
-                gain: gain(), loss: loss, expired: mayHaveRunOut ? ranOut : []),
+                gain: gain(), loss: loss, expired: mayHaveRunOut || isSoldOnce ? ranOut : []),
             effectiveAt: verdict.at ?? moment.now, isDated: verdict.at != nil, detail: detail,
             predecessorToken: isInForce ? observation.predecessorToken : nil,
             olderLink: olderLink, nextToken: nextToken)
@@ -109,41 +110,20 @@ struct Judgement {
 
     private func holdings() -> [Holding] {
         guard !observation.items.isEmpty else { return known.holdings.map(extended) }
+        if areSoldTogether { return holdingsOfParts() }
         // What is held already stays held, whatever a substitute gives.
         var holdings = observation.isSubstitute ? known.holdings.map(extended) : []
         var seen = Set(holdings.map(\.entitlement))
         for item in observation.items {
-            let end = end(of: item)
-            // A part that is over by the configured duration, while others go on.
-            if isSoldOnce, let end, end <= moment.proven, facts.expiresAt != end { continue }
             for entitlement in catalog.entitlements(named: item.names, kind: kind(of: item))
             where seen.insert(entitlement).inserted {
                 holdings.append(
                     Holding(
                         entitlement: entitlement, product: item.names.last ?? facts.product,
-                        expiresAt: end))
+                        expiresAt: endOfRunningOut ?? item.expiresAt ?? facts.expiresAt))
             }
         }
         return holdings + partsRunningOut.filter { !seen.contains($0.entitlement) }
-    }
-
-    /// What is sold once, of which the store names no end.
-    private var isSoldOnce: Bool {
-        facts.kind != .autoRenewable && observation.expiresAt == nil
-            && observation.paidThrough == nil
-    }
-
-    private func end(of item: Item) -> Timestamp? {
-        guard isSoldOnce, observation.items.count > 1 else {
-            return endOfRunningOut ?? item.expiresAt ?? facts.expiresAt
-        }
-        let own = ownEnd(of: item)
-        return endOfRunningOut.map { min($0, own ?? $0) } ?? own
-    }
-
-    /// When a part that is sold together with others ends by itself.
-    var endsOfParts: [Timestamp] {
-        isSoldOnce && facts.holdings.count > 1 ? facts.holdings.compactMap(\.expiresAt) : []
     }
 
     /// What was given back beside what the answer shows, by itself or with all the rest, where the
@@ -169,8 +149,7 @@ struct Judgement {
         let kept = Set(facts.holdings.map(\.entitlement))
         // The main product was changed, or an add-on is gone before its time.
         let over = known.holdings.filter { holding in
-            (holding.product != known.product || isSoldOnce)
-                && holding.expiresAt.map { $0 <= moment.now } ?? false
+            (holding.product != known.product || isSoldOnce) && hasRunOut(holding)
         }
         return Set(over.map(\.entitlement)).subtracting(kept)
     }
@@ -186,6 +165,10 @@ struct Judgement {
         // Still unpaid: it is the policy that does not end access any more.
         if known.lossReason == .paymentPending, known.state == .grace, facts.state == .grace {
             return .manual
+        }
+        // Of what was sold together the part that gave anything, while the rest went on.
+        if isSoldOnce, known.state == .active, known.lossReason == .refunded {
+            return .refundReversed
         }
         // Not what its store has called over since, and was bought anew.
         let isOver = [.expired, .refunded, .revoked].contains(known.state) && !isSamePeriod
@@ -207,7 +190,9 @@ struct Judgement {
         return switch known.state {
         case .hold, .grace: .recovered
         case .paused: .resumed
-        case .refunded: isSamePeriod ? .refundReversed : .resubscribed
+        case .refunded:
+            isSamePeriod || isSoldOnce && known.orderID == facts.orderID
+                ? .refundReversed : .resubscribed
         case .new, .pending, .active, .expired, .revoked, .superseded, .invalid: .resubscribed
         }
     }

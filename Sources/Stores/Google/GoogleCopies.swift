@@ -19,9 +19,10 @@ extension GoogleStore {
         let facts = purchase.facts
         let isOfToday = purchase.isCheckedWithinADay(before: now)
         let older = StoreFailure.mismatch(what: "time, before it was refunded")
-        // A consumable has no access to give back.
-        if facts.state == .refunded, facts.voidedOrder == nil, facts.kind != .consumable,
-            let known = facts.orderID, observation.orderID == known
+        // A consumable has no access to give back, unless it was sold together with others.
+        let gives = facts.kind != .consumable || observation.items.count > 1
+        if facts.state == .refunded, facts.voidedOrder == nil, gives, let known = facts.orderID,
+            observation.orderID == known
         {
             switch try await standing(of: known, of: purchase, at: now) {
             case .paid: break
