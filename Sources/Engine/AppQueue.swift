@@ -58,7 +58,10 @@ actor AppQueue {
     func stop() { take(.stop) }
 
     /// Follows the settings as they are now. Checks under way are not touched.
-    func adapt() { take(.limits(context.limits(of: lane.app))) }
+    func adapt() {
+        take(.limits(context.limits(of: lane.app)))
+        take(.reloaded)
+    }
 
     /// Something may be due.
     nonisolated func wake() { wakeUp.signal() }

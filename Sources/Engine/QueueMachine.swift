@@ -31,6 +31,8 @@ struct QueueMachine {
         /// Something may be due, a slot may be free, or a wait is over.
         case tick
         case limits(Limits)
+        /// The configuration was read anew.
+        case reloaded
         case commits(Commits)
         /// Claims that were read, from no more shards than are ours, with the ids of those among
         /// them that rest: another session holds their rows. And those that became due last.
@@ -236,6 +238,9 @@ extension QueueMachine {
             self.limits = limits
             readAt = min(readAt, now)
             return isSlowed && pace.share == 1 ? [.paceMoved] : []
+        case .reloaded:
+            circuit.retry(at: time(now))
+            return []
         case .commits(let commits):
             self.commits = commits
             return []
@@ -335,7 +340,8 @@ extension QueueMachine.Event {
     var isStep: Bool {
         switch self {
         case .answered, .notStarted, .extraCall: true
-        case .tick, .limits, .commits, .read, .nothingToRead, .kept, .readFailed, .fronts, .slots,
+        case .tick, .limits, .reloaded, .commits, .read, .nothingToRead, .kept, .readFailed,
+            .fronts, .slots,
             .settled, .reserved, .reservationFailed, .stop:
             false
         }

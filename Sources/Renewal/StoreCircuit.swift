@@ -10,6 +10,8 @@ package struct StoreCircuit: Hashable, Sendable {
     private var openings = 0
     /// When it opened last. What was under way then says nothing new, however late it comes.
     private var openedAt: Timestamp?
+    /// Whether the credentials were refused last.
+    private var isRefused = false
 
     /// Failures in a row that open it.
     package static let failureLimit = 5
@@ -34,6 +36,12 @@ package struct StoreCircuit: Hashable, Sendable {
             position = .probing
             return true
         }
+    }
+
+    /// The configuration was read anew: where the credentials were refused, others may be there
+    /// now, and a probe may start at once.
+    package mutating func retry(at now: Timestamp) {
+        if position == .open, isRefused { opensUntil = now }
     }
 
     /// A call that was admitted has ended without saying anything of the store.
@@ -70,6 +78,7 @@ package struct StoreCircuit: Hashable, Sendable {
         }
         guard failure.concernsWholeApp else { return abandonProbe() }
         failures += 1
+        if case .refused = failure { isRefused = true } else { isRefused = false }
         let opensNow =
             position == .probing || position == .closed && failures >= Self.failureLimit
         var pause = Self.firstPause * (1 << min(openings, 5)) * (0.5 + 0.5 * jitter)

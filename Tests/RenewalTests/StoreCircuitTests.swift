@@ -57,6 +57,22 @@ import Testing
         #expect((60...66).contains(calls(.refused(reason: "401")) { 0 }.0))
     }
 
+    /// Other credentials may be there after a reload. That a store wants no calls stays so.
+    @Test(arguments: [
+        (StoreFailure.refused(reason: "401"), 1), (.throttled(retryAfter: .minutes(1)), 0),
+        (.unreachable(reason: "reset"), 0),
+    ])
+    func refusedCredentialsAreTriedAtOnceAfterAReload(_ failure: StoreFailure, _ calls: Int) {
+        var circuit = StoreCircuit()
+        for _ in 0..<StoreCircuit.failureLimit {
+            circuit.failed(failure, startedAt: Self.start, at: Self.start, jitter: 0.5)
+        }
+        let now = Self.start + .milliseconds(500)
+        #expect(admissions(&circuit, at: now) == 0)
+        circuit.retry(at: now)
+        #expect(admissions(&circuit, at: now) == calls)
+    }
+
     @Test func oneThrottledAnswerIsBelieved() {
         #expect(calls(.throttled(retryAfter: .minutes(10))) { 0 }.0 == 6)
     }

@@ -40,10 +40,7 @@ package final class DaemonMetrics: Sendable {
     ///   - rate: calls a second that are allowed for what is due.
     package func begin(_ app: AppKey, rate: Double) {
         figures.begin(app)
-        figures.change(app) { figures in
-            figures.quota = rate
-            figures.circuit = .closed
-        }
+        figures.change(app) { $0.quota = rate }
         durations.withLock { durations in
             guard durations[app.store] == nil else { return }
             durations[app.store] = timer(.checkDuration, [("store", app.store.rawValue)])
