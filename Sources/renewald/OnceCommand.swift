@@ -41,13 +41,14 @@ struct OnceCommand: AsyncParsableCommand {
             let began = try await services.ledger.now()
             let pass = try await Self.run(engine, limit: limit)
             var report = pass.value
-            // What a limit or a signal has left is left on purpose.
+            // What a limit that was reached, or a signal, has left is left on purpose.
+            let isLimited = limit.map { report.checked >= $0 } ?? false
             let left =
-                limit == nil && !pass.isInterrupted
-                ? try await services.ledger.leftDue(since: began, of: store) : []
+                isLimited || pass.isInterrupted
+                ? [] : try await services.ledger.leftDue(since: began, of: store)
             report.unjudged += left.filter(\.isConfigured).map { Int($0.purchases) }.reduce(0, +)
             // A limit has not left these.
-            if limit != nil { report.unjudged += report.held }
+            if isLimited { report.unjudged += report.held }
             if json {
                 try Console.say(
                     json:

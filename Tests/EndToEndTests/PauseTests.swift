@@ -73,8 +73,10 @@ struct PauseTests {
                         """)
             }
             #expect(try await stage.renewald("once", "--store", "amazon").exit == .code(0))
+            // A limit that was not reached has left nothing.
             let limited = try await stage.renewald("once", "--limit", "1")
-            #expect(limited.exit == .code(0))
+            #expect(limited.exit == .code(75))
+            #expect(limited.standardError.contains("\(app) is paused: 2 purchases wait"))
             #expect(try await stage.renewald("resume", app).exit == .code(0))
             let once = try await stage.renewald("once", "--json")
             #expect(once.exit == .code(0))
