@@ -121,15 +121,9 @@ import Testing
             let (outcome, _) = try stage.hear(words, at: day)
             #expect(outcome.facts.holdings.map(\.entitlement.text) == entitlements)
             let kept = try #require(outcome.kept)
-            let known = outcome.claim.purchase
-            let claim = Claim(
-                purchase: Purchase(
-                    id: known.id, userID: known.userID, app: known.app, token: known.token,
-                    createdAt: known.createdAt, facts: outcome.facts),
-                shard: 0, lane: 0, dueAt: outcome.schedule.nextCheckAt, version: 2, attempts: 0,
-                crashes: 0, checkedAt: nil, claimedAt: try TestCalendar.time("40"))
             let again = redecide(
-                claim, from: kept.heard, at: try TestCalendar.time("40"), under: outcome.rules)
+                try standing(after: outcome), from: kept.heard, at: try TestCalendar.time("40"),
+                under: outcome.rules)
             #expect(again == nil, "on \(day)")
         }
     }
@@ -145,13 +139,7 @@ import Testing
         let (outcome, _) = try stage.hear(heard, at: day)
         let kept = try #require(outcome.kept)
         #expect(outcome.facts.access == .granted)
-        let known = outcome.claim.purchase
-        let claim = Claim(
-            purchase: Purchase(
-                id: known.id, userID: known.userID, app: known.app, token: known.token,
-                createdAt: known.createdAt, facts: outcome.facts),
-            shard: 0, lane: 0, dueAt: outcome.schedule.nextCheckAt, version: 2, attempts: 0,
-            crashes: 0, checkedAt: nil, claimedAt: try TestCalendar.time("40"))
+        let claim = try standing(after: outcome)
         func again(_ rules: Rules) throws -> Outcome? {
             redecide(claim, from: kept.heard, at: try TestCalendar.time("40"), under: rules)
         }
@@ -159,6 +147,17 @@ import Testing
         var catalog = outcome.rules
         catalog.catalog = Catalog(["pro_month": .init(kind: nil, entitlements: ["plus", "pro"])])
         #expect(try again(catalog)?.facts.holdings.map(\.entitlement) == ["plus", "pro"])
+    }
+
+    /// The purchase as a check has left it, on day 40.
+    private func standing(after outcome: Outcome) throws -> Claim {
+        let known = outcome.claim.purchase
+        return Claim(
+            purchase: Purchase(
+                id: known.id, userID: known.userID, app: known.app, token: known.token,
+                createdAt: known.createdAt, facts: outcome.facts),
+            shard: 0, lane: 0, dueAt: outcome.schedule.nextCheckAt, version: 2, attempts: 0,
+            crashes: 0, checkedAt: nil, claimedAt: try TestCalendar.time("40"))
     }
 
     /// Apple's history is read once: that the next answer says nothing of it is no news.
