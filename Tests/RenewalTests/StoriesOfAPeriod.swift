@@ -197,6 +197,9 @@ extension DecisionTable {
         36   active bought=2 order=1 part=refunded  refunded  none  -refunded:skin  -  4d
         37   active bought=2 order=1 part=refunded  refunded  none  -  -  5d
         38   active bought=2 order=1 kind=non_consumable product=pass30+skin  active  granted  +refund_reversed:skin  skin ever  6h
+        # An answer that only stands in for the right one takes no part | new product=pass30
+        2    active bought=2 order=1 kind=non_consumable product=pass30+skin  active  granted  +purchased +purchased:skin  pro 32, skin ever  7d
+        10   active bought=2 kind=non_consumable product=pass30+hat substitute  active  granted  +product_changed:hat  hat ever, pro 32, skin ever  7d
         # All of it is given back, and refunds run out | new product=pass30 | policy refund=period_end
         2    active bought=2 order=1 kind=non_consumable product=pass30+skin  active  granted  +purchased +purchased:skin  pro 32, skin ever  7d
         9    refunded bought=2 order=1 kind=non_consumable product=pass30+skin  refunded  granted  refunded -refunded:skin  pro 32  7d

@@ -110,7 +110,7 @@ struct Judgement {
 
     private func holdings() -> [Holding] {
         guard !observation.items.isEmpty else { return known.holdings.map(extended) }
-        if areSoldTogether { return holdingsOfParts() }
+        if areSoldTogether, !observation.isSubstitute { return holdingsOfParts() }
         // What is held already stays held, whatever a substitute gives.
         var holdings = observation.isSubstitute ? known.holdings.map(extended) : []
         var seen = Set(holdings.map(\.entitlement))
@@ -137,6 +137,10 @@ struct Judgement {
 
     private func extended(_ holding: Holding) -> Holding {
         guard let end = holding.expiresAt else { return holding }
+        // Each part of what is sold together has its own end.
+        if isSoldOnce, known.holdings.contains(where: { $0.product != holding.product }) {
+            return holding
+        }
         return Holding(
             entitlement: holding.entitlement, product: holding.product,
             expiresAt: facts.expiresAt.map { max($0, end) })
