@@ -45,12 +45,13 @@ package struct StatusReport {
     }
 
     /// The share of the calls between the two looks that was given away; nil before the first call.
+    /// A stretch that reaches beyond the later look is of calls to come.
     package func quotaUsed(by app: AppKey) -> Double? {
         let name = BucketID(of: app)
         guard let before = earlier[name], let after = later[name] else { return nil }
         let between = (after.readAt - before.readAt).microseconds
         let given = (after.freeAt - max(before.freeAt, before.readAt)).microseconds
-        return between > 0 ? max(Double(given) / Double(between), 0) : nil
+        return between > 0 ? min(max(Double(given) / Double(between), 0), 1) : nil
     }
 
     /// What the store asks about refunds.
