@@ -69,6 +69,9 @@ package protocol HintStore: Sendable {
 package protocol SweepStore: Sendable {
     /// Makes a step of a sweep, in one transaction.
     func sweep(_ request: SweepRequest) async throws(LedgerError) -> SweepStep
+    /// Makes due what was asked about last in the future, before the clock was set back, and tells
+    /// of how many.
+    func recall(_ lanes: [Lane]) async throws(LedgerError) -> Int
 }
 
 /// Where the stores' questions about refunds are kept.

@@ -82,6 +82,10 @@ extension Logger.Message {
         "\(lane.title): cannot sweep: \(error.sentence)"
     }
 
+    static func cannotRecall(_ error: LedgerError) -> Self {
+        "cannot look for what was asked about in the future: \(error.sentence)"
+    }
+
     static func swept(_ lane: Lane, _ count: Int) -> Self {
         "\(lane.title): \(count) purchases made due by the sweep"
     }

@@ -81,6 +81,7 @@ package final class RenewalEngine: Service {
                     }
                 } else {
                     // It may take longer than a lease, which the keeper renews meanwhile.
+                    await supervisor.recall()
                     counters.leftUnasked(await supervisor.clear(taken))
                     await beside.hints?.run()
                     group.addTask { await beside.refunds?.run() }

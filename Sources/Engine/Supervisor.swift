@@ -114,6 +114,23 @@ final class Supervisor: Sendable {
         return unasked
     }
 
+    /// What was asked about in the future, before the clock was set back, becomes due: where there
+    /// is no sweep, which finds it on its way.
+    ///
+    /// - Returns: whether it was looked for.
+    @discardableResult
+    func recall() async -> Bool {
+        let lanes = served
+        guard let store = context.services.sweepStore, !lanes.isEmpty else { return false }
+        do {
+            _ = try await store.recall(lanes)
+            return true
+        } catch {
+            log.debug(.cannotRecall(error))
+            return false
+        }
+    }
+
     /// More shards are open: every lane is looked at.
     func wake() {
         for runner in runners { runner.wake() }

@@ -30,11 +30,16 @@ struct Sweeper: Sendable {
     func run() async {
         var walks: [Int32: SweepWalk] = [:]
         var took = Duration.zero
+        var hasRecalled = false
         while !Task.isCancelled {
             let rest = max(context.settings.poll * 2, took * (Self.dutyCycle - 1))
             if await stopped.wait(upTo: rest) { return }
             let began = ContinuousClock.now
-            await step(&walks)
+            if context.settings.sweepShare > 0 {
+                await step(&walks)
+            } else if !hasRecalled {
+                hasRecalled = await supervisor.recall()
+            }
             context.heartbeat.rest(.sweep)
             took = .now - began
         }
@@ -43,7 +48,7 @@ struct Sweeper: Sendable {
     /// One step of each app that has calls to spend.
     private func step(_ walks: inout [Int32: SweepWalk]) async {
         let share = context.settings.sweepShare
-        let lanes = share > 0 ? supervisor.served : []
+        let lanes = supervisor.served
         let numbers = Set(lanes.map(\.number))
         walks = walks.filter { numbers.contains($0.key) }
         let shards = context.leases.openShards.fromAnywhere()

@@ -93,6 +93,34 @@ import Testing
         #expect(house.asked.withLock { $0.values.reduce(0, +) } == 25)
     }
 
+    /// One pass has no sweep, and where a sweep has no calls nothing else looks at what is not due.
+    @Test(arguments: [RunMode.onePass(limit: nil), .forever])
+    func asksAtOnceAboutWhatWasAskedInTheFuture(_ mode: RunMode) async throws {
+        let house = try await house(5)
+        try await house.beside.script(
+            """
+            UPDATE renewald.schedule
+            SET checked_at = now() + interval '60 days', due_at = now() + interval '61 days'
+            WHERE id <= 3
+            """)
+        if mode == .forever {
+            try await run(house, share: 0) {
+                try await house.wait(
+                    untilThereAre: """
+                        SELECT FROM renewald.schedule HAVING max(checked_at) <= now()
+                        """)
+            }
+        } else {
+            let ledger = house.newLedger()
+            var services = house.services(ledger)
+            services.sweepStore = ledger
+            let report = try await RenewalEngine(quickSettings(), services, log: quiet).run(mode)
+            #expect(report.checked == 3)
+            await ledger.close()
+        }
+        #expect(house.asked.withLock { $0.values.reduce(0, +) } == 5 + 3)
+    }
+
     /// It may rest for longer than a step may take.
     @Test func isNotStuckWhileItRests() async throws {
         let house = try await house(5)
@@ -141,5 +169,9 @@ private struct SpySweepStore: SweepStore {
         let step = try await base.sweep(request)
         tell(step)
         return step
+    }
+
+    func recall(_ lanes: [Lane]) async throws(LedgerError) -> Int {
+        try await base.recall(lanes)
     }
 }

@@ -28,11 +28,28 @@ extension ModelState {
         for place in choice.chosen { move(place.id, to: now) }
         return .swept(choice.chosen.count, reached: choice.reached, ended: choice.ended)
     }
+
+    /// As `recall_page.sql`.
+    mutating func recall(_ lanes: Set<Int32>) -> Int {
+        let now = now
+        let recalled = queue.filter { place in
+            guard place.dueAt > now + .minutes(1), place.dueAt < .backfill,
+                let row = rows[place.id], lanes.contains(row.lane), row.crashes == 0
+            else { return false }
+            return row.sweepRow.wasAskedInTheFuture(of: now)
+        }
+        for place in recalled { move(place.id, to: now) }
+        return recalled.count
+    }
 }
 
 extension ModelLedger: SweepStore {
     package func sweep(_ request: SweepRequest) async throws(LedgerError) -> SweepStep {
         state.withLock { $0.sweep(request) }
+    }
+
+    package func recall(_ lanes: [Lane]) async throws(LedgerError) -> Int {
+        state.withLock { $0.recall(Set(lanes.map(\.number))) }
     }
 }
 
@@ -41,8 +58,8 @@ extension ModelRow {
         let facts = purchase.facts
         return SweepRow(
             Place(shard: shard, dueAt: dueAt, id: purchase.id), checkedAt: checkedAt,
-            state: facts.state, access: facts.access, kind: facts.kind,
-            autoRenew: facts.autoRenew, isFree: facts.phase == .trial,
+            inVainAt: inVain?.lastAskedAt, state: facts.state, access: facts.access,
+            kind: facts.kind, autoRenew: facts.autoRenew, isFree: facts.phase == .trial,
             createdAt: purchase.createdAt,
             end: facts.expiresAt ?? facts.paidThrough,
             isTroubled: attempts > 0 || inVain != nil || facts.doubt != nil)

@@ -38,6 +38,48 @@ import Testing
         return try await stage.ledger.sweep(request)
     }
 
+    /// The clock was ahead, and was set back: when they are due was computed with that time.
+    /// Purchase 1 has had a verdict then, 2 and 3 were asked about in vain; 4 was asked about just
+    /// now, 5 waits for its first check, 6 is a suspect of a crash.
+    private func setBack(_ stage: Stage) async throws {
+        try await fleet(6, stage)
+        try await stage.beside.script(
+            """
+            UPDATE renewald.schedule SET checked_at = now();
+            UPDATE renewald.schedule SET checked_at = now() + interval '3 days' WHERE id IN (1, 5, 6);
+            UPDATE renewald.schedule
+            SET attempts = 3, in_vain_since = now() + interval '2 days',
+                in_vain_at = now() + interval '3 days'
+            WHERE id IN (2, 3);
+            UPDATE renewald.schedule SET checked_at = NULL WHERE id = 3;
+            UPDATE renewald.schedule SET due_at = '9100-01-01 00:00+00' WHERE id = 5;
+            UPDATE renewald.schedule SET crashes = 1 WHERE id = 6
+            """)
+    }
+
+    private static let dueIDs =
+        "SELECT id::text FROM renewald.schedule WHERE due_at <= now() ORDER BY id"
+
+    @Test func theSweepTakesWhatWasAskedInTheFuture() async throws {
+        let stage = try await Stage()
+        try await setBack(stage)
+        #expect(try await woken(stage, sources: [:]) == 3)
+        #expect(try await stage.list(Self.dueIDs) == ["1", "2", "3"])
+        await stage.close()
+    }
+
+    @Test func recallsWhatWasAskedInTheFuture() async throws {
+        let stage = try await Stage()
+        try await setBack(stage)
+        let lanes = try await stage.ledger.allLanes()
+        #expect(try await stage.ledger.recall([]) == 0)
+        #expect(try await stage.ledger.recall(lanes) == 3)
+        #expect(try await stage.list(Self.dueIDs) == ["1", "2", "3"])
+        // They are due, and wait to be asked about.
+        #expect(try await stage.ledger.recall(lanes) == 0)
+        await stage.close()
+    }
+
     private func due(_ stage: Stage) async throws -> Int64 {
         try await stage.number("SELECT count(*) FROM renewald.schedule WHERE due_at <= now()")
     }

@@ -192,6 +192,13 @@ struct WorkerLedger: EngineLedger, HintStore, SweepStore {
         try await leave()
         return step
     }
+
+    func recall(_ lanes: [Lane]) async throws(LedgerError) -> Int {
+        try await enter()
+        let count = try await base.recall(lanes)
+        try await leave()
+        return count
+    }
 }
 
 /// A value that several parts of a worker draw from.

@@ -161,6 +161,10 @@ struct MeasuredLedger: EngineLedger, HintStore, SweepStore, RefundStore {
         try await counting("sweep") { () throws(LedgerError) in try await ledger.sweep(request) }
     }
 
+    func recall(_ lanes: [Lane]) async throws(LedgerError) -> Int {
+        try await counting("recall") { () throws(LedgerError) in try await ledger.recall(lanes) }
+    }
+
     func follow(_ rule: RefundRule) async throws(LedgerError) {
         try await counting("refunds") { () throws(LedgerError) in try await ledger.follow(rule) }
     }

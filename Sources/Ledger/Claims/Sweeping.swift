@@ -24,15 +24,49 @@ extension PostgresLedger {
             let choice = SweepChoice(
                 of: rows, for: request, heard: try state.texts("heard"),
                 at: try state.instant("now"))
-            var woken: Int64 = 0
-            if !choice.chosen.isEmpty {
-                woken = try await self.retrying { () throws(PostgresError) in
-                    try await self.writes.query(
-                        SQL.sweepWake.with(Self.columns(of: choice.chosen) + [lane]))
-                }.rows[0].int64("woken")
-            }
-            return .swept(Int(woken), reached: choice.reached, ended: choice.ended)
+            let woken = choice.chosen.isEmpty ? 0 : try await self.wake(choice.chosen, in: lane)
+            return .swept(woken, reached: choice.reached, ended: choice.ended)
         }
+    }
+
+    /// How many are recalled at once.
+    private static let recallLimit: Int32 = 10_000
+
+    /// Makes due what was asked about last in the future, before the clock was set back. It reads
+    /// the whole schedule.
+    ///
+    /// - Returns: how many.
+    /// - Throws: `.unavailable` without a database.
+    package func recall(_ lanes: [Lane]) async throws(LedgerError) -> Int {
+        var recalled = 0
+        for lane in lanes {
+            let number = PostgresValue.int32(lane.number)
+            while true {
+                let woken = try await attempt {
+                    let places = try await self.reads.pipeline([
+                        SQL.recallPage(number, .int32(Self.recallLimit))
+                    ])[0].rows.map { row throws(PostgresError) in
+                        Place(
+                            shard: try row.int16("shard"), dueAt: try row.instant("due_at"),
+                            id: try row.int64("id"))
+                    }
+                    return places.isEmpty ? 0 : try await self.wake(places, in: number)
+                }
+                // What others hold is left to them.
+                guard woken > 0 else { break }
+                recalled += woken
+            }
+        }
+        return recalled
+    }
+
+    private func wake(
+        _ places: [Place], in lane: PostgresValue
+    ) async throws(PostgresError) -> Int {
+        Int(
+            try await retrying { () throws(PostgresError) in
+                try await self.writes.query(SQL.sweepWake.with(Self.columns(of: places) + [lane]))
+            }.rows[0].int64("woken"))
     }
 
     static func columns(of places: [Place]) -> [PostgresValue] {
@@ -51,7 +85,8 @@ extension PostgresRow {
             shard: try int16("shard"), dueAt: try instant("due_at"), id: try int64("id"))
         do {
             return SweepRow(
-                place, checkedAt: try optionalInstant("checked_at"), state: try word("state"),
+                place, checkedAt: try optionalInstant("checked_at"),
+                inVainAt: try optionalInstant("in_vain_at"), state: try word("state"),
                 access: try word("access"), kind: try optionalWord("kind"),
                 autoRenew: try optionalBool("auto_renew"), isFree: try bool("is_free"),
                 createdAt: try instant("created_at"), end: try optionalInstant("ends_at"),

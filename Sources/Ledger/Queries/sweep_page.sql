@@ -3,7 +3,7 @@
 -- (lane); $5 int4 (most of one shard). One row a purchase, also where parts of
 -- it are missing.
 SELECT
-    later.shard, later.due_at, later.id, later.checked_at,
+    later.shard, later.due_at, later.id, later.checked_at, later.in_vain_at,
     purchase.state, purchase.access, purchase.kind, purchase.auto_renew,
     coalesce(purchase.phase = 'trial', false) AS is_free, purchase.created_at,
     coalesce(purchase.expires_at, purchase.paid_through) AS ends_at,
@@ -12,7 +12,7 @@ FROM renewald.every_shard AS place
 CROSS JOIN LATERAL (
     SELECT
         schedule.shard, schedule.due_at, schedule.id, schedule.checked_at, schedule.attempts,
-        schedule.in_vain_since
+        schedule.in_vain_since, schedule.in_vain_at
     FROM renewald.schedule
     WHERE schedule.shard = place.shard
       AND schedule.lane = $4

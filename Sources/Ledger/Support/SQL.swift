@@ -202,6 +202,7 @@ extension SQL {
     static let reserveCalls = SQL(PackageResources.reserve_calls_sql)
     static let retireDataKeys = SQL(PackageResources.retire_data_keys_sql)
     static let giveBackCalls = SQL(PackageResources.give_back_calls_sql)
+    static let recallPage = SQL(PackageResources.recall_page_sql)
     static let rotateEvidence = SQL(PackageResources.rotate_evidence_sql)
     static let schemaExists = SQL(PackageResources.schema_exists_sql)
     static let schemaVersion = SQL(PackageResources.schema_version_sql)

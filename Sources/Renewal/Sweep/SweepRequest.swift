@@ -80,13 +80,11 @@ extension SweepRequest {
     /// Whether its turn has come: it is worth a call, was not asked about for as long as its weight
     /// says, and will not be asked about soon in any case.
     fileprivate func wants(_ row: SweepRow, _ news: NewsScope?, at now: Timestamp) -> Bool {
+        if row.wasAskedInTheFuture(of: now) { return row.place.dueAt - now >= .minutes(1) }
         guard let checkedAt = row.checkedAt, let weight = row.weight(at: now, news: news) else {
             return false
         }
         let turn = weight.turn(every: interval)
-        let age = now - checkedAt
-        // What was checked in the future was so before the clock was set back.
-        let isItsTurn = age >= max(turn, walked) || age < .zero - .minutes(1)
-        return isItsTurn && row.place.dueAt - now >= turn / 4
+        return now - checkedAt >= max(turn, walked) && row.place.dueAt - now >= turn / 4
     }
 }

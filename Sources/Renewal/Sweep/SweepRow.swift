@@ -4,6 +4,8 @@ package struct SweepRow: Hashable, Sendable {
     package let place: Place
     /// When the last verdict was heard.
     package let checkedAt: Timestamp?
+    /// When the store was asked in vain last, since that verdict.
+    package let inVainAt: Timestamp?
     package let state: PurchaseState
     package let access: Access
     /// Nil before a store has told.
@@ -19,12 +21,13 @@ package struct SweepRow: Hashable, Sendable {
     package let isTroubled: Bool
 
     package init(
-        _ place: Place, checkedAt: Timestamp?, state: PurchaseState, access: Access,
-        kind: ProductKind?, autoRenew: Bool?, isFree: Bool, createdAt: Timestamp, end: Timestamp?,
-        isTroubled: Bool
+        _ place: Place, checkedAt: Timestamp?, inVainAt: Timestamp? = nil, state: PurchaseState,
+        access: Access, kind: ProductKind?, autoRenew: Bool?, isFree: Bool, createdAt: Timestamp,
+        end: Timestamp?, isTroubled: Bool
     ) {
         self.place = place
         self.checkedAt = checkedAt
+        self.inVainAt = inVainAt
         self.state = state
         self.access = access
         self.kind = kind
@@ -44,6 +47,12 @@ package struct SweepRow: Hashable, Sendable {
 }
 
 extension SweepRow {
+    /// Whether it was asked about in the future: so it was before the clock was set back. When it
+    /// is due was computed with that time, also in trouble.
+    package func wasAskedInTheFuture(of now: Timestamp) -> Bool {
+        [checkedAt, inVainAt].contains { $0.map { $0 > now + .minutes(1) } ?? false }
+    }
+
     /// Nil for what has a rhythm of its own.
     ///
     /// - Parameters:
