@@ -44,11 +44,11 @@ struct AmazonQueueTests {
 
     private static func notification(
         _ type: String, _ receipt: String = "q1:3:11", app: String = "com.example.reader",
-        related: String = "{}"
+        related: String = "{}", madeAt: Timestamp = now
     ) -> String {
         #"{"appPackageName":"\#(app)","notificationType":"\#(type)","receiptId":"\#(receipt)","#
-            + #""appUserId":"u","relatedReceipts":\#(related),"timestamp":1769943671000,"#
-            + #""betaProductTransaction":false}"#
+            + #""appUserId":"u","relatedReceipts":\#(related),"#
+            + #""timestamp":\#(madeAt.microsecondsSinceEpoch / 1000),"betaProductTransaction":false}"#
     }
 
     // MARK: The signature
@@ -122,6 +122,16 @@ struct AmazonQueueTests {
         let message = Self.message(1, Self.notification(type))
         let world = Self.world(#"{"Messages":[\#(message)]}"#)
         let page = try await Self.queue(world).pull(at: Self.now)
+        #expect(page.hints.map(\.clue) == [isKept ? .revoked(news: "amazon n1") : nil])
+    }
+
+    /// What comes late may be about a term before the one that is known.
+    @Test(arguments: [(Duration.hours(23), true), (.hours(25), false)])
+    func lateNewsOfAnEndIsAReasonToLookAlone(age: Duration, isKept: Bool) async throws {
+        let news = Self.notification("SUBSCRIPTION_EXPIRED", madeAt: Self.now - age)
+        let world = Self.world(#"{"Messages":[\#(Self.message(1, news))]}"#)
+        let page = try await Self.queue(world).pull(at: Self.now)
+        #expect(page.hints.map(\.subject) == [.token("q1:3:11")])
         #expect(page.hints.map(\.clue) == [isKept ? .revoked(news: "amazon n1") : nil])
     }
 

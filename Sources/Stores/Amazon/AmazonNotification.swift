@@ -8,6 +8,8 @@ struct AmazonNotification: Decodable {
     let appPackageName: AppID?
     let notificationType: LooseText?
     let receiptId: StoreToken?
+    /// When it was made: milliseconds.
+    let timestamp: Tolerant<LenientInteger>?
     /// An empty array where there are none.
     let relatedReceipts: Tolerant<Related>?
 
@@ -36,8 +38,10 @@ extension AmazonNotification {
     ///   - message: the queue's name for it.
     ///   - page: what it is added to.
     ///   - app: whose notifications are wanted.
+    ///   - now: when it was received.
     static func add(
-        _ body: String?, of message: String?, to page: inout HintPage, of app: AppID
+        _ body: String?, of message: String?, to page: inout HintPage, of app: AppID,
+        at now: Timestamp
     ) {
         let envelope = body.flatMap { try? JSON.decode(Envelope.self, from: $0.utf8) }
         // The same news has one name in the topic; a queue may deliver it twice.
@@ -54,12 +58,15 @@ extension AmazonNotification {
             let news = try? JSON.decode(AmazonNotification.self, from: text.utf8),
             news.appPackageName == app, let receipt = news.receiptId?.readable
         else { return addUnhandled(UnhandledNews.unreadable, id, to: &page) }
-        // An answer may not show for a while that it is over.
+        // An answer may not show for a while that it is over. What comes late may be about a term
+        // before the one that is known.
         let isEnd = news.notificationType?.value.map(ends.contains) ?? false
+        let madeAt = news.timestamp?.value.flatMap { Timestamp(millisecondsSinceEpoch: $0.value) }
+        let isLate = madeAt.map { now - $0 > .days(1) } ?? false
         page.hints.append(
             Hint(
                 id: "amazon notification \(id)", subject: .token(receipt),
-                clue: isEnd ? .revoked(news: NewsID("amazon \(id)")) : nil))
+                clue: isEnd && !isLate ? .revoked(news: NewsID("amazon \(id)")) : nil))
         if let ended = news.relatedReceipts?.value?.cancelledReceiptId?.readable,
             ended != receipt
         {

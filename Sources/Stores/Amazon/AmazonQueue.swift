@@ -71,7 +71,7 @@ package struct AmazonQueue: Sendable {
             if let receipt = message.ReceiptHandle, !receipt.isEmpty {
                 page.receipts.append(receipt)
             }
-            AmazonNotification.add(message.Body, of: message.MessageId, to: &page, of: app)
+            AmazonNotification.add(message.Body, of: message.MessageId, to: &page, of: app, at: now)
         }
         // A queue gives fewer than it has, from those of its servers that it asks.
         page.hasMore = !messages.isEmpty
