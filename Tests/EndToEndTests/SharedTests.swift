@@ -78,6 +78,31 @@ struct SharedTests {
         }
     }
 
+    /// One pass asks about all that was moved in, also about what a second user gets of their own.
+    @Test func oneImportAndOnePassAreEnoughForBoth() async throws {
+        try await onStage { stage in
+            try stage.configure("\n[policy]\nshared = \"allow\"\n")
+            let token = try await stage.buy("google")[0].token
+            let file = "\(stage.folder)/fleet.csv"
+            let lines = ["una", "ben", "cid"].map {
+                "\($0),google,com.example.reader,monthly,\(token)"
+            }
+            let text = (["user_id,store,app,product,token"] + lines).joined(separator: "\n")
+            try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+            #expect(
+                try await stage.renewald("import", file, "--baseline").exit == .code(0))
+            try await Self.once(stage)
+            #expect(
+                try await stage.value(
+                    """
+                    SELECT string_agg(concat_ws(' ', user_id, access), ', ' ORDER BY user_id)
+                    FROM renewald.purchases
+                    """) == "ben granted, cid granted, una granted")
+            #expect(
+                try await stage.value("SELECT count(*) FROM renewald.events") == "0")
+        }
+    }
+
     /// Whoever handed it in last gets it, and who was first is not who has it.
     @Test func whoHasItAfterAMoveIsSaid() async throws {
         try await onStage { stage in

@@ -1,5 +1,6 @@
 -- Gives each user who has claimed one of the purchases a purchase of their own, of the baseline too where this is the
--- first sight of it. It is due since the one that it copies was, so that the same pass asks about it.
+-- first sight of it. It is due since the one that it copies was, or waits for its first check as that one did, so that
+-- the same pass asks about it.
 -- One row: how many.
 WITH shared AS MATERIALIZED (
     SELECT shared.* FROM unnest($rows) AS shared (shard int2, id int8, baseline bool, due_at timestamptz)
@@ -53,7 +54,13 @@ WITH shared AS MATERIALIZED (
     FOR KEY SHARE
 ), due AS (
     INSERT INTO renewald.schedule (shard, lane, due_at, id)
-    SELECT copy.new_shard, original.lane, least(copy.due_at, now()), copy.new_id
+    SELECT
+        copy.new_shard, original.lane,
+        CASE
+            WHEN copy.due_at >= '9000-01-01 00:00+00' AND copy.due_at < '9999-12-31 00:00+00'
+            THEN copy.due_at
+            ELSE least(copy.due_at, now())
+        END, copy.new_id
     FROM copy
     JOIN renewald.purchase AS original USING (shard, id)
 ), noted AS (
