@@ -16,15 +16,25 @@ extension Outcome {
             facts.isBaseline = false
             decision = .changed(Change(facts: facts, effectiveAt: claim.claimedAt))
         case .changed(var change):
-            change.facts.isBaseline = false
+            change.endBaseline()
             decision = .changed(change)
         case .handed(let user, var change):
-            change.facts.isBaseline = false
+            change.endBaseline()
             decision = .handed(to: user, change)
         case .shared(var change):
-            change.facts.isBaseline = false
+            change.endBaseline()
             decision = .shared(change)
         }
+    }
+}
+
+extension Change {
+    /// What was paid before it moved in gave access then: what comes back was not bought now.
+    fileprivate mutating func endBaseline() {
+        facts.isBaseline = false
+        guard !facts.wasGranted else { return }
+        let isWaiting = facts.state == .hold || facts.state == .paused
+        if isWaiting || facts.wasPaid { facts.lossReason = reasons.loss }
     }
 }
 

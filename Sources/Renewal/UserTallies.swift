@@ -141,7 +141,7 @@ extension Purchase {
 extension Facts {
     /// Whether it has lapsed after it was in force at its store, which may have been before anybody
     /// handed it in.
-    fileprivate var wasPaid: Bool {
+    var wasPaid: Bool {
         switch state {
         case .hold, .paused, .expired, .refunded, .revoked: paidThrough != nil
         case .new, .pending, .active, .grace, .superseded, .invalid: false

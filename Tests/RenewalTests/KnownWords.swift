@@ -10,6 +10,8 @@ let shop = Catalog([
     "lifetime": .init(kind: .nonConsumable, entitlements: ["pro"]),
     "free_week": .init(kind: .nonConsumable, duration: .days(7), entitlements: ["pro"]),
     "pass30": .init(kind: .nonRenewing, duration: .days(30), entitlements: ["pro"]),
+    "pass60": .init(kind: .nonRenewing, duration: .days(60), entitlements: ["extra"]),
+    "long60": .init(kind: .nonRenewing, duration: .days(60), entitlements: ["pro"]),
     "memories": .init(kind: nil, entitlements: ["pro"]),
     "season": .init(kind: .nonRenewing, entitlements: ["pro"]),
     "pass": .init(kind: .nonRenewing, entitlements: ["pro"]),
@@ -24,7 +26,8 @@ let shop = Catalog([
 /// `vain=` asked in vain since that day and last on the day `asked=`, `void=` an order whose refund
 /// was `heard=` of that day. `addon=` is another product of the purchase, which ends on the day
 /// `ends=`. `commitment=` is the end of one, of which the next period is `owed`. `claimed`: bob has
-/// handed it in as well, on the day `claim=`, else on the first. `bobs`: it is bob's.
+/// handed it in as well, on the day `claim=`, else on the first. `bobs`: it is bob's. `imported`: what
+/// its first sight finds is not told.
 struct KnownWords {
     private let words: Words
 
@@ -73,7 +76,11 @@ struct KnownWords {
         guard let state = words.plain.first.flatMap(PurchaseState.init) else {
             throw UnreadableCell(cell: words.plain.joined(separator: " "))
         }
-        guard state != .new else { return Facts(product: product) }
+        guard state != .new else {
+            var facts = Facts(product: product)
+            facts.isBaseline = words.has("imported")
+            return facts
+        }
         let kind = shop.product(named: [product])?.kind ?? .autoRenewable
         let lossReason =
             try words["lapse"].map(reason) ?? (words.has("never") ? nil : usualLapse(state))
