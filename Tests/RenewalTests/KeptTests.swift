@@ -1,6 +1,7 @@
-import Renewal
 import TestSupport
 import Testing
+
+@testable import Renewal
 
 /// What is kept of decisions and observations (design rule 14), after any sequence of answers.
 @Suite struct KeptTests {
@@ -126,6 +127,38 @@ import Testing
                 under: outcome.rules)
             #expect(again == nil, "on \(day)")
         }
+    }
+
+    /// What was given back and runs out goes on to its end, however often all is decided again: a
+    /// part of an order, and a product beside a subscription.
+    @Test(arguments: [
+        ("pass30", "active bought=2 order=1 product=pass30+pass60", ["extra", "pro"]),
+        ("pro_month", "active 41 product=pro_month+gold_month ends=41", ["gold", "pro"]),
+    ]) func aPartThatIsGivenBackRunsOut(
+        _ product: String, _ both: String, _ entitlements: [String]
+    ) throws {
+        var stage = try Stage(
+            Story(head: "in part | new product=\(product) | policy refund=period_end"))
+        _ = try stage.hear(both, at: "2")
+        let one = both.split(separator: "+")[0] + " part=refunded ends=41"
+        let (outcome, _) = try stage.hear(String(one), at: "20")
+        func given(_ outcome: Outcome) -> [String] {
+            outcome.facts.holdings.map(\.entitlement.text).sorted()
+        }
+        #expect(given(outcome) == entitlements)
+        let kept = try #require(outcome.kept)
+        let claim = try standing(after: outcome)
+        let now = try TestCalendar.time("21")
+        #expect(redecide(claim, from: kept.heard, at: now, under: outcome.rules) == nil)
+        var rules = outcome.rules
+        rules.policy.refund = .immediate
+        let again = try #require(redecide(claim, from: kept.heard, at: now, under: rules))
+        #expect(given(again) == [entitlements[1]])
+        guard case .changed(let change) = again.decision else {
+            Issue.record("\(again.decision)")
+            return
+        }
+        #expect(change.reasons.loss == .refunded)
     }
 
     /// What runs out by a rule of ours is over when the store's own time shows it. Nobody tells that

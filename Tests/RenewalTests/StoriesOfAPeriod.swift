@@ -28,6 +28,18 @@ extension DecisionTable {
         # A purchase with an add-on
         1   active 30 product=pro_month+gold_month  active  granted  +purchased:gold +purchased  \
         gold 30, pro 30  7d
+        # Moved in while its payment failed: what comes back was not bought now | new imported
+        31   hold                 hold      none     -                     -         6h
+        33   active 60            active    granted  +recovered            pro 60    7d
+        # Moved in during a pause | new imported
+        31   paused 60            paused    none     -                     -         7d
+        60   active 90            active    granted  +resumed              pro 90    7d
+        # Moved in when it was over | new imported
+        31   ended 30             expired   none     -                     -         1d
+        50   active 80            active    granted  +resubscribed         pro 80    7d
+        # Moved in before it was paid | new imported
+        1    pending              pending   none     -                     -         6h
+        2    active 30            active    granted  +purchased            pro 30    7d
         """)
 
     static let running = Section(
@@ -203,7 +215,41 @@ extension DecisionTable {
         # All of it is given back, and refunds run out | new product=pass30 | policy refund=period_end
         2    active bought=2 order=1 kind=non_consumable product=pass30+skin  active  granted  +purchased +purchased:skin  pro 32, skin ever  7d
         9    refunded bought=2 order=1 kind=non_consumable product=pass30+skin  refunded  granted  refunded -refunded:skin  pro 32  7d
-        32+1s  refunded bought=2 order=1 kind=non_consumable product=pass30+skin  refunded  none  -refunded  -  7d
+        10   refunded bought=2 order=1 kind=non_consumable product=pass30+skin  refunded  granted  -  pro 32  7d
+        32+1s  refunded bought=2 order=1 kind=non_consumable product=pass30+skin  refunded  none  -refunded  -  1d
+        # Each of several passes runs out by itself | new product=pass30 | policy refund=period_end
+        2    active bought=2 order=1 kind=non_consumable product=pass30+pass60  active  granted  +purchased:extra +purchased  extra 62, pro 32  7d
+        9    refunded bought=2 order=1 kind=non_consumable product=pass30+pass60  refunded  granted  refunded  extra 62, pro 32  7d
+        32+1s  refunded bought=2 order=1 kind=non_consumable product=pass30+pass60  refunded  granted  -refunded  extra 62  7d
+        62+1s  refunded bought=2 order=1 kind=non_consumable product=pass30+pass60  refunded  none  -refunded:extra  -  1d
+        # A part that is given back outlasts the rest | new product=pass30 | policy refund=period_end
+        2    active bought=2 order=1 kind=non_consumable product=pass30+pass60  active  granted  +purchased:extra +purchased  extra 62, pro 32  7d
+        20   active bought=2 order=1 product=pass30 part=refunded in_part  active  granted  refunded  extra 62, pro 32  7d
+        32+1s  active bought=2 order=1 product=pass30 part=refunded  refunded  granted  -expired  extra 62  7d
+        40   active bought=2 order=1 product=pass30 part=refunded  refunded  granted  -  extra 62  7d
+        62+1s  active bought=2 order=1 product=pass30 part=refunded  refunded  none  -refunded:extra  -  1d
+        # A part that is given back when the rest is over | new product=pass30 | policy refund=period_end
+        2    active bought=2 order=1 kind=non_consumable product=pass30+pass60  active  granted  +purchased:extra +purchased  extra 62, pro 32  7d
+        32+1s  active bought=2 order=1 kind=non_consumable product=pass30+pass60  active  granted  -expired  extra 62  7d
+        40   active bought=2 order=1 product=pass30 part=refunded in_part  refunded  granted  refunded  extra 62  7d
+        62+1s  active bought=2 order=1 product=pass30 part=refunded  refunded  none  -refunded:extra  -  1d
+        # A part that is given back gives the same as the rest | new product=pass30 | policy refund=period_end
+        2    active bought=2 order=1 kind=non_consumable product=pass30+long60  active  granted  +purchased  pro 62  7d
+        20   active bought=2 order=1 product=pass30 part=refunded in_part  active  granted  refunded  pro 62  7d
+        32+1s  active bought=2 order=1 product=pass30 part=refunded  refunded  granted  -  pro 62  7d
+        62+1s  active bought=2 order=1 product=pass30 part=refunded  refunded  none  -refunded  -  1d
+        # What lasts for ever is given back when the rest is over | new product=pass30 | policy refund=period_end
+        2    active bought=2 order=1 kind=non_consumable product=pass30+skin  active  granted  +purchased +purchased:skin  pro 32, skin ever  7d
+        32+1s  active bought=2 order=1 kind=non_consumable product=pass30+skin  active  granted  -expired  skin ever  7d
+        45   active bought=2 order=1 product=pass30 part=refunded  refunded  none  -refunded:skin  -  7d
+        # What lasts for ever is given back while leniency runs | new product=pass30 | policy leniency=3d
+        2    active bought=2 order=1 kind=non_consumable product=pass30+skin  active  granted  +purchased +purchased:skin  pro 32, skin ever  7d
+        33   active bought=2 order=1 product=pass30 part=refunded  expired  granted  -refunded:skin  pro 32  2d
+        35+1s  active bought=2 order=1 product=pass30 part=refunded  expired  none  -expired  -  3d1s
+        # A part that comes back moves no configured end | new product=pass30
+        2    active bought=2 order=1 kind=non_consumable product=pass30+pass60  active  granted  +purchased:extra +purchased  extra 62, pro 32  7d
+        20   active bought=2 order=1 product=pass30 part=refunded  active  granted  -refunded:extra  pro 32  7d
+        25   active bought=2 order=1 kind=non_consumable product=pass30+pass60  active  granted  +product_changed:extra  extra 62, pro 32  7d
         # Two parts that give the same: the longer one counts | new product=pass30
         2    active bought=2 kind=non_consumable product=pass30+lifetime  active  granted  +purchased  pro ever  7d
         32+1s  active bought=2 kind=non_consumable product=pass30+lifetime  active  granted  -  pro ever  7d

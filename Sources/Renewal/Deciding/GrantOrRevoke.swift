@@ -92,7 +92,10 @@ extension Judgement {
 
     func activeVerdict() -> Verdict {
         if facts.kind != .autoRenewable, let end = ownEnd, end <= moment.proven {
-            if isRestRefunded { return refundedVerdict(at: nil) }
+            let isShownHeld = known.holdings.contains(where: isShown)
+            if isRestRefunded {
+                return (isShownHeld ? lenientVerdict(since: end) : nil) ?? refundedVerdict(at: nil)
+            }
             return lenientVerdict(since: end)
                 ?? Verdict(
                     state: .expired, givesAccess: false, loss: .expired, at: end,
@@ -195,7 +198,8 @@ extension Judgement {
 
     func refundedVerdict(at: Timestamp?) -> Verdict {
         if policy.refund == .periodEnd, known.access == .granted,
-            let end = nextEndOfParts ?? paidUntil, moment.proven < end
+            let end = areSoldTogether ? endsOfRefundedParts.min() : paidUntil,
+            moment.proven < end
         {
             return Verdict(
                 state: .refunded, givesAccess: true, at: at, askAgainAt: moment.dueAt(end),
@@ -204,12 +208,6 @@ extension Judgement {
         return Verdict(
             state: .refunded, givesAccess: false, loss: .refunded, at: endOfRefunded(at: at),
             rule: "refunded")
-    }
-
-    /// Of what is sold together each part runs out by itself.
-    private var nextEndOfParts: Timestamp? {
-        guard isSoldOnce, Set(known.holdings.map(\.expiresAt)).count > 1 else { return nil }
-        return known.holdings.compactMap(\.expiresAt).filter { $0 > moment.proven }.min()
     }
 
     /// What is refunded ends where it was paid to, where the policy lets it run out: a store that
@@ -234,7 +232,8 @@ extension Judgement {
             return latest(known.paidThrough, facts.paidThrough)
         }
         let isKnown = known.access == .granted || known.state == .refunded
-        return ownEnd ?? (isKnown ? known.expiresAt : nil)
+        let knownEnd = isKnown ? known.expiresAt : nil
+        return areSoldTogether ? endsOfRefundedParts.max() ?? knownEnd : ownEnd ?? knownEnd
     }
 
     /// Rule 8: the replaced link never revokes its successor. It keeps access until the successor

@@ -67,7 +67,7 @@ struct Judgement {
             facts.access = .none
             // What gave anything was given back, or its product gives nothing any more.
             if known.access == .granted {
-                verdict.loss = observation.lossOfPart ?? .productChanged
+                verdict.loss = lossOfParts ?? .productChanged
             }
             facts.lossReason = known.access == .granted ? verdict.loss : known.lossReason
         }
@@ -89,8 +89,7 @@ struct Judgement {
             durationChanged: hasMovedByConfiguration ? true : nil)
         detail.sale = observation.notes
         detail.refund = refundNotes(of: facts.orderID)
-        let lossOfRest: RevokeReason? = isSoldOnce && facts.state == .refunded ? .refunded : nil
-        let told = isInForce ? observation.lossOfPart ?? lossOfRest : verdict.loss
+        let told = isInForce ? lossOfParts : verdict.loss
         let loss = told ?? .productChanged
         let mayHaveRunOut = loss == .productChanged && (told == nil || !isInForce)
         let change = Change(
@@ -123,7 +122,8 @@ struct Judgement {
                         expiresAt: endOfRunningOut ?? item.expiresAt ?? facts.expiresAt))
             }
         }
-        return holdings + partsRunningOut.filter { !seen.contains($0.entitlement) }
+        holdings.add(partsRunningOut)
+        return holdings
     }
 
     /// What was given back beside what the answer shows, by itself or with all the rest, where the
@@ -132,7 +132,9 @@ struct Judgement {
         guard policy.refund == .periodEnd, known.access == .granted,
             observation.lossOfPart == .refunded || facts.state == .refunded
         else { return [] }
-        return known.holdings.filter { $0.expiresAt.map { $0 > moment.proven } ?? false }
+        return known.holdings.filter { holding in
+            facts.state == .refunded || !isShown(holding)
+        }.filter { $0.expiresAt.map { $0 > moment.proven } ?? false }
     }
 
     private func extended(_ holding: Holding) -> Holding {
@@ -149,11 +151,13 @@ struct Judgement {
     /// What is lost by itself, where the purchase goes on and the answer gives no reason: what was
     /// beside the main product and has run out has expired.
     private var ranOut: Set<EntitlementID> {
-        guard facts.access == .granted, facts.holdings != known.holdings else { return [] }
+        guard facts.access == .granted || areSoldTogether, facts.holdings != known.holdings
+        else { return [] }
         let kept = Set(facts.holdings.map(\.entitlement))
         // The main product was changed, or an add-on is gone before its time.
         let over = known.holdings.filter { holding in
             (holding.product != known.product || isSoldOnce) && hasRunOut(holding)
+                && !(isSoldOnce && isGivenBack(holding))
         }
         return Set(over.map(\.entitlement)).subtracting(kept)
     }

@@ -139,10 +139,13 @@ extension Judgement {
     /// Whether the end is another one though the store has said nothing new: the duration in the
     /// configuration was changed since the last check.
     var hasMovedByConfiguration: Bool {
-        facts.kind != .autoRenewable && known.access == .granted
-            && observation.expiresAt == nil && observation.paidThrough == nil
-            && facts.expiresAt != known.expiresAt && facts.expiresAt == ownEnd
-            && facts.product == known.product && facts.orderID == known.orderID
+        guard facts.kind != .autoRenewable, known.access == .granted,
+            observation.expiresAt == nil, observation.paidThrough == nil,
+            facts.product == known.product, facts.orderID == known.orderID
+        else { return false }
+        // A part that is given back, or comes back, moves the end of the whole.
+        if areSoldTogether { return hasPartMovedByConfiguration }
+        return facts.expiresAt != known.expiresAt && facts.expiresAt == ownEnd
     }
 
     /// Whether the configuration gives it, or a part of it, another end than the one that is known.

@@ -36,7 +36,10 @@ extension Judgement {
         }
         // Either it ends no access, or not yet.
         var lastOrder: OrderID?
-        if facts.state == .refunded, known.state != .refunded, wasInForce == isInForce {
+        // What was given back of several was told as such.
+        if facts.state == .refunded, known.state != .refunded, wasInForce == isInForce,
+            !isRestRefunded
+        {
             if facts.kind == .consumable || isInForce {
                 reasons.append(.refunded)
             } else if known.wasGranted, !reasons.contains(.refundOfPastPeriod) {

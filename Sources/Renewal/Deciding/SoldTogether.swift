@@ -6,7 +6,17 @@ extension Judgement {
             && observation.paidThrough == nil
     }
 
-    var areSoldTogether: Bool { isSoldOnce && observation.items.count > 1 }
+    /// Whether there is more than one product, or was, as far as it still gives anything.
+    var areSoldTogether: Bool {
+        isSoldOnce
+            && (observation.items.count > 1
+                || !observation.items.isEmpty && !known.holdings.allSatisfy(isShown))
+    }
+
+    /// Whether the answer shows the product by which it is held as one that was not given back.
+    func isShown(_ holding: Holding) -> Bool {
+        observation.items.contains { $0.names.last == holding.product }
+    }
 
     /// What the parts give; of two that give the same, the one that lasts longer.
     func holdingsOfParts() -> [Holding] {
@@ -14,20 +24,16 @@ extension Judgement {
         guard facts.state != .refunded else { return partsRunningOut }
         var holdings: [Holding] = []
         for item in observation.items where !isOver(item) {
-            for entitlement in catalog.entitlements(named: item.names, kind: kind(of: item)) {
-                let holding = Holding(
-                    entitlement: entitlement, product: item.names.last ?? facts.product,
-                    expiresAt: ownEnd(of: item))
-                guard let place = holdings.firstIndex(where: { $0.entitlement == entitlement })
-                else {
-                    holdings.append(holding)
-                    continue
-                }
-                if holding.outlasts(holdings[place]) { holdings[place] = holding }
-            }
+            let given = catalog.entitlements(named: item.names, kind: kind(of: item))
+            holdings.add(
+                given.map { entitlement in
+                    Holding(
+                        entitlement: entitlement, product: item.names.last ?? facts.product,
+                        expiresAt: ownEnd(of: item))
+                })
         }
-        let given = Set(holdings.map(\.entitlement))
-        return holdings + partsRunningOut.filter { !given.contains($0.entitlement) }
+        holdings.add(partsRunningOut)
+        return holdings
     }
 
     /// Whether a part is over by the configured duration. What is not held any more does not begin
@@ -46,15 +52,46 @@ extension Judgement {
         }
     }
 
+    /// When what is held ends, of what was given back with all its parts or is the rest of them:
+    /// each part runs out by itself, where the policy lets it. What lasts for ever has no end to
+    /// run to.
+    var endsOfRefundedParts: [Timestamp] {
+        known.holdings.compactMap(\.expiresAt).filter { $0 > moment.proven }
+    }
+
     /// Whether what was given back is what was left: the other parts are over.
     var isRestRefunded: Bool {
-        guard observation.lossOfPart == .refunded, facts.kind != .autoRenewable
+        guard observation.lossOfPart == .refunded, observation.status == .active,
+            facts.kind != .autoRenewable
         else { return false }
         return known.state == .refunded
             || known.access == .granted
                 && known.holdings.contains { holding in
-                    holding.expiresAt.map { $0 > moment.proven } ?? true
+                    !isShown(holding) && holding.expiresAt.map { $0 > moment.proven } ?? true
                 }
+    }
+
+    /// Whether what is held was given back, and not only runs to its end.
+    func isGivenBack(_ holding: Holding) -> Bool {
+        if case .refunded = observation.status { return true }
+        return observation.lossOfPart == .refunded && !isShown(holding)
+    }
+
+    /// Why parts are lost by themselves, where the answer tells.
+    var lossOfParts: RevokeReason? {
+        guard isSoldOnce else { return observation.lossOfPart }
+        if facts.state == .refunded { return .refunded }
+        return known.holdings.allSatisfy(isShown) ? nil : observation.lossOfPart
+    }
+
+    /// Whether the configuration gives a part that is held another end.
+    var hasPartMovedByConfiguration: Bool {
+        observation.items.contains { item in
+            let end = ownEnd(of: item)
+            return known.holdings.contains {
+                $0.product == item.names.last && $0.expiresAt != end
+            }
+        }
     }
 
     /// Whether what was held has run out: what it was held to is over, or what the configuration
@@ -66,6 +103,19 @@ extension Judgement {
                 item.names.last == holding.product
                     && ownEnd(of: item).map { $0 <= moment.earliest } ?? false
             }
+    }
+}
+
+extension [Holding] {
+    /// Of two that give the same the one that lasts longer counts.
+    mutating func add(_ others: [Holding]) {
+        for other in others {
+            guard let place = firstIndex(where: { $0.entitlement == other.entitlement }) else {
+                append(other)
+                continue
+            }
+            if other.outlasts(self[place]) { self[place] = other }
+        }
     }
 }
 

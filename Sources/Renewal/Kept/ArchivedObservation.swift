@@ -16,6 +16,7 @@ extension Observation {
         standing.accountToken = accountToken
         standing.ownership = ownership
         standing.offerIsIntroductory = offerIsIntroductory
+        standing.lossOfPart = lossOfPart
         return standing
     }
 
