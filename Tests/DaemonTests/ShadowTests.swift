@@ -142,6 +142,13 @@ import Testing
                 "ann pro we_grant renewal_unseen", "bob pro we_grant renewal_unseen unsettled",
             ])
         #expect(try await shadow(fleet).0.run.weGrant == 2, "without --settle all of them count")
+        // First seen in the future, before the clock was set back.
+        try await fleet.script(
+            "UPDATE renewald.shadow_difference SET first_seen_at = now() + interval '3 days'")
+        let (early, all) = try await shadow(fleet)
+        #expect(early.run.weGrant == 2 && early.differs)
+        #expect(!all.contains { $0.hasSuffix(" unsettled") })
+        #expect(try await shadow(fleet) { $0.settle = .hours(1) }.0.run.unsettled == 2)
         await fleet.close()
     }
 

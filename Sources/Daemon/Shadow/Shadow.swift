@@ -198,7 +198,7 @@ package struct Shadow: Sendable {
                 try tell(
                     ShadowLine(
                         finding, cause, since: since,
-                        isSettled: run.at - finding.firstSeenAt >= settle))
+                        isSettled: max(run.at - finding.firstSeenAt, .zero) >= settle))
             }
             try Task.checkCancellation()
         }
