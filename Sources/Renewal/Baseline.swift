@@ -33,8 +33,13 @@ extension Change {
     fileprivate mutating func endBaseline() {
         facts.isBaseline = false
         guard !facts.wasGranted else { return }
-        let isWaiting = facts.state == .hold || facts.state == .paused
-        if isWaiting || facts.wasPaid { facts.lossReason = reasons.loss }
+        switch facts.state {
+        case .grace, .hold, .paused, .refunded, .revoked: facts.lossReason = reasons.loss
+        case .expired:
+            // What has no end may never have been paid.
+            if facts.expiresAt != nil || facts.wasPaid { facts.lossReason = reasons.loss }
+        case .new, .pending, .active, .superseded, .invalid: break
+        }
     }
 }
 

@@ -122,8 +122,19 @@ extension Loss {
             self = .early
             return
         }
-        let wasToRenew = known.kind == .autoRenewable && known.willRenew != false
+        let wasToRenew =
+            known.kind == .autoRenewable && known.willRenew != false
+            && !known.hasAnnouncedToLeave(lost, keeping: facts)
         self = wasToRenew ? .atItsEnd(end) : .expected
+    }
+}
+
+extension Facts {
+    /// Whether what is lost was beside the main product, and a change had been announced that takes
+    /// it out: of what goes on the renewal is known, of what leaves it that there is none.
+    fileprivate func hasAnnouncedToLeave(_ lost: [Holding], keeping facts: Facts) -> Bool {
+        signals.contains(.productChangeScheduled) && facts.access == .granted
+            && facts.product == product && lost.allSatisfy { $0.product != product }
     }
 }
 

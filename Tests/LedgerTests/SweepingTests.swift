@@ -40,13 +40,15 @@ import Testing
 
     /// The clock was ahead, and was set back: when they are due was computed with that time.
     /// Purchase 1 has had a verdict then, 2 and 3 were asked about in vain; 4 was asked about just
-    /// now, 5 waits for its first check, 6 is a suspect of a crash.
+    /// now, 5 waits for its first check, 6 is a suspect of a crash, 7 was asked about in vain since.
     private func setBack(_ stage: Stage) async throws {
-        try await fleet(6, stage)
+        try await fleet(7, stage)
         try await stage.beside.script(
             """
             UPDATE renewald.schedule SET checked_at = now();
-            UPDATE renewald.schedule SET checked_at = now() + interval '3 days' WHERE id IN (1, 5, 6);
+            UPDATE renewald.schedule SET checked_at = now() + interval '3 days' WHERE id IN (1, 5, 6, 7);
+            UPDATE renewald.schedule SET attempts = 1, in_vain_since = now(), in_vain_at = now()
+            WHERE id = 7;
             UPDATE renewald.schedule
             SET attempts = 3, in_vain_since = now() + interval '2 days',
                 in_vain_at = now() + interval '3 days'

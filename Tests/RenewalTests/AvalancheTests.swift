@@ -121,6 +121,20 @@ import Testing
         ("grace 30 until=37", "unpaid 37", "37+1m", "end 37"),
         ("active 30 off", "cancelled 30", "30+1m", "expected"),
         ("active 30 product=pass30", "ended 30", "30+1m", "expected"),
+        // Beside what goes on: of what leaves it as announced nobody expected a renewal.
+        ("active 30 addon=gold_month ends=30", "active 60 part=cancelled", "30+1m", "end 30"),
+        (
+            "active 30 addon=gold_month ends=30 signals=product_change_scheduled",
+            "active 60 part=cancelled", "30+1m", "expected"
+        ),
+        (
+            "active 30 addon=gold_month ends=60 signals=product_change_scheduled",
+            "active 60 part=refunded", "30+1m", "early"
+        ),
+        (
+            "active 30 addon=gold_month ends=30 signals=product_change_scheduled", "ended 30",
+            "30+1m", "end 30"
+        ),
         // Silence that has lasted too long.
         ("active 30 vain=29 asked=58+23h", "unreachable", "59+1m", "end 30"),
         // Nothing is lost.

@@ -161,6 +161,27 @@ import Testing
         #expect(change.reasons.loss == .refunded)
     }
 
+    /// What a table of products takes away is told as that, whatever was given back beside it.
+    @Test(arguments: ["immediate", "period_end"])
+    func whatTheTableTakesIsNoRefund(_ refund: String) throws {
+        var stage = try Stage(Story(head: "in part | new | policy refund=\(refund)"))
+        _ = try stage.hear("active 41 product=pro_month+gold_month ends=41", at: "2")
+        let (outcome, _) = try stage.hear(
+            "active 41 product=pro_month part=refunded ends=41", at: "20")
+        let kept = try #require(outcome.kept)
+        var rules = outcome.rules
+        rules.catalog = Catalog(["pro_month": .init(kind: nil, entitlements: ["plus"])])
+        let again = redecide(
+            try standing(after: outcome), from: kept.heard, at: try TestCalendar.time("21"),
+            under: rules)
+        guard case .changed(let change)? = again?.decision else {
+            Issue.record("\(again as Any)")
+            return
+        }
+        #expect(change.facts.holdings.map(\.entitlement).contains("plus"))
+        #expect(change.reasons.loss(of: "pro") == .productChanged)
+    }
+
     /// What runs out by a rule of ours is over when the store's own time shows it. Nobody tells that
     /// time where nothing is asked: the next answer ends it.
     @Test(arguments: [

@@ -11,6 +11,7 @@ let shop = Catalog([
     "free_week": .init(kind: .nonConsumable, duration: .days(7), entitlements: ["pro"]),
     "pass30": .init(kind: .nonRenewing, duration: .days(30), entitlements: ["pro"]),
     "pass60": .init(kind: .nonRenewing, duration: .days(60), entitlements: ["extra"]),
+    "free30": .init(kind: .nonRenewing, duration: .days(30), entitlements: ["free30"]),
     "long60": .init(kind: .nonRenewing, duration: .days(60), entitlements: ["pro"]),
     "memories": .init(kind: nil, entitlements: ["pro"]),
     "season": .init(kind: .nonRenewing, entitlements: ["pro"]),

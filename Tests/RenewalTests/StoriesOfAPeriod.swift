@@ -37,6 +37,18 @@ extension DecisionTable {
         # Moved in when it was over | new imported
         31   ended 30             expired   none     -                     -         1d
         50   active 80            active    granted  +resubscribed         pro 80    7d
+        # Moved in when it had no paid time of its own, as Amazon shows it | new imported
+        31   ended ends=30        expired   none     -                     -         1d
+        50   active 80            active    granted  +resubscribed         pro 80    7d
+        # Moved in when it was refunded, which is taken back | new imported product=lifetime
+        31   refunded 20          refunded  none     -                     -         7d
+        50   active               active    granted  +refund_reversed      pro ever  6h
+        # Moved in unpaid, where that gives no access | new imported | policy grace=revoke
+        31   grace 33             grace     none     -                     -         6h15s
+        32   active 60            active    granted  +recovered            pro 60    7d
+        # Moved in when nothing had been paid at last | new imported
+        31   ended                expired   none     -                     -         7d
+        50   active 80            active    granted  +purchased            pro 80    7d
         # Moved in before it was paid | new imported
         1    pending              pending   none     -                     -         6h
         2    active 30            active    granted  +purchased            pro 30    7d
@@ -145,6 +157,17 @@ extension DecisionTable {
         496    active 526         active   granted  +resubscribed          pro 526  7d
         # Amazon gives another receipt then | expired 30 amazon
         96     ended 30           expired  none  -                         -  never
+        # What was beside a subscription has leniency like it | active 30 addon=gold_month ends=30 \
+        | policy leniency=3d
+        30+1m  ended 30 part=expired   expired   granted  -                gold 30, pro 30  2d23h59m
+        32   ended 30 part=expired     expired   granted  -                gold 30, pro 30  1d
+        33+1m  ended 30 part=expired   expired   none  -expired:gold -expired  -            3d1m
+        # What leaves a subscription has leniency | active 30 addon=gold_month ends=30 | policy leniency=3d
+        30+1m  active 60 part=cancelled  active  granted  renewed          gold 30, pro 60  2d23h59m18s
+        33+1m  active 60 part=cancelled  active  granted  -cancelled:gold  pro 60           7d
+        # What is given back beside a subscription has none | active 30 addon=gold_month ends=30 \
+        | policy leniency=3d
+        30+1m  active 60 part=refunded  active   granted  renewed -refunded:gold  pro 60    7d
         """)
 
     static let otherKinds = Section(
@@ -246,6 +269,10 @@ extension DecisionTable {
         2    active bought=2 order=1 kind=non_consumable product=pass30+skin  active  granted  +purchased +purchased:skin  pro 32, skin ever  7d
         33   active bought=2 order=1 product=pass30 part=refunded  expired  granted  -refunded:skin  pro 32  2d
         35+1s  active bought=2 order=1 product=pass30 part=refunded  expired  none  -expired  -  3d1s
+        # A part that was given back runs out with the rest | new product=pass30 | policy refund=period_end
+        2    active bought=2 order=1 kind=non_consumable product=pass30+free30  active  granted  +purchased:free30 +purchased  free30 32, pro 32  7d
+        20   active bought=2 order=1 product=pass30 part=refunded in_part  active  granted  refunded  free30 32, pro 32  7d
+        32+1s  active bought=2 order=1 product=pass30 part=refunded  expired  none  -refunded:free30 -expired  -  1d
         # A part that comes back moves no configured end | new product=pass30
         2    active bought=2 order=1 kind=non_consumable product=pass30+pass60  active  granted  +purchased:extra +purchased  extra 62, pro 32  7d
         20   active bought=2 order=1 product=pass30 part=refunded  active  granted  -refunded:extra  pro 32  7d

@@ -33,6 +33,12 @@ enum CitusRules {
         if part.contains(#/\bSELECT\s+(FROM|WHERE|LIMIT)\b/#) {
             found.append("selects no column: SELECT 1")
         }
+        if let insert = part.firstMatch(of: #/^\s*\)?\s*INSERT INTO renewald\.(\w+)\b/#),
+            isDistributed(insert.1), let conflict = part.firstRange(of: "DO UPDATE"),
+            changes(of: part[conflict.upperBound...]).contains(#/\b\w+\(/#)
+        {
+            found.append("computes in DO UPDATE SET: do it in what is inserted, as excluded.…")
+        }
         if let update = part.firstMatch(of: #/^\s*\)?\s*UPDATE renewald\.(\w+)\b/#) {
             if isDistributed(update.1) { found += mistakes(inChanges: changes(of: part)) }
         } else if part.contains(#/^\s*\)?\s*SELECT\b/#) {

@@ -5,22 +5,19 @@
 SELECT
     {claim_columns},
     due.problem
-FROM (
-    SELECT late.*
-    FROM renewald.every_shard AS held
-    CROSS JOIN LATERAL (
-        SELECT schedule.*
-        FROM renewald.schedule
-        WHERE schedule.shard = held.shard
-          AND schedule.lane = $2
-          AND schedule.due_at <= now()
-          AND schedule.crashes = 0
-        ORDER BY schedule.due_at DESC, schedule.id DESC
-        LIMIT $3
-    ) AS late
-    WHERE held.shard = ANY ($1::int2[])
-    ORDER BY late.due_at DESC, late.id DESC
-    LIMIT $4
+FROM renewald.every_shard AS held
+CROSS JOIN LATERAL (
+    SELECT schedule.*
+    FROM renewald.schedule
+    WHERE schedule.shard = held.shard
+      AND schedule.lane = $2
+      AND schedule.due_at <= now()
+      AND schedule.crashes = 0
+    ORDER BY schedule.due_at DESC, schedule.id DESC
+    LIMIT $3
 ) AS due
 LEFT JOIN renewald.purchase ON purchase.shard = due.shard AND purchase.id = due.id
 LEFT JOIN renewald.credential ON credential.shard = due.shard AND credential.id = due.id
+WHERE held.shard = ANY ($1::int2[])
+ORDER BY due.due_at DESC, due.id DESC
+LIMIT $4

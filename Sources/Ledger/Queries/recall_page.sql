@@ -7,5 +7,5 @@ WHERE schedule.lane = $1
   AND schedule.due_at > now() + interval '1 minute'
   AND schedule.due_at < '9000-01-01 00:00+00'
   AND schedule.crashes = 0
-  AND greatest(schedule.checked_at, schedule.in_vain_at) > now() + interval '1 minute'
+  AND coalesce(schedule.in_vain_at, schedule.checked_at) > now() + interval '1 minute'
 LIMIT $2

@@ -65,10 +65,10 @@ WITH heard AS (
       AND (known.clue IS NULL OR known.settled_at + interval '1 day' < least(meant.happened_at, now()))
     GROUP BY meant.shard, meant.id, meant.clue
 ), noted AS (
-    INSERT INTO renewald.clue AS known (shard, id, clue)
-    SELECT fresh.shard, fresh.id, fresh.clue FROM fresh
+    INSERT INTO renewald.clue AS known (shard, id, clue, heard_at)
+    SELECT fresh.shard, fresh.id, fresh.clue, now() FROM fresh
     ON CONFLICT (shard, id, clue) DO UPDATE
-    SET heard_at = now(), settled_at = NULL
+    SET heard_at = excluded.heard_at, settled_at = NULL
     WHERE known.settled_at IS NOT NULL
     RETURNING known.shard, known.id
 ), clued AS MATERIALIZED (

@@ -63,6 +63,8 @@ struct Reasons: Hashable, Sendable {
     var loss = RevokeReason.expired
     /// What has run out by itself, whatever else is lost.
     var expired: Set<EntitlementID> = []
+    /// What is lost though its product goes on, beside what was taken away: by the configuration.
+    var changed: Set<EntitlementID> = []
     /// What goes from one user to another.
     var transferred: Set<EntitlementID> = []
 
@@ -72,6 +74,7 @@ struct Reasons: Hashable, Sendable {
 
     func loss(of entitlement: EntitlementID) -> RevokeReason {
         if transferred.contains(entitlement) { return .transferred }
-        return expired.contains(entitlement) ? .expired : loss
+        if expired.contains(entitlement) { return .expired }
+        return changed.contains(entitlement) ? .productChanged : loss
     }
 }

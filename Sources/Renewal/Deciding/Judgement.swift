@@ -89,13 +89,15 @@ struct Judgement {
             durationChanged: hasMovedByConfiguration ? true : nil)
         detail.sale = observation.notes
         detail.refund = refundNotes(of: facts.orderID)
-        let told = isInForce ? lossOfParts : verdict.loss
+        let told = isInForce ? lossOfParts : isExpiredWithARefund ? .refunded : verdict.loss
         let loss = told ?? .productChanged
         let mayHaveRunOut = loss == .productChanged && (told == nil || !isInForce)
+        let expired = mayHaveRunOut || isSoldOnce ? ranOut : []
         let change = Change(
             facts: facts, notices: notices(detail),
             reasons: Reasons(
-                gain: gain(), loss: loss, expired: mayHaveRunOut || isSoldOnce ? ranOut : []),
+                gain: gain(), loss: loss, expired: expired,
+                changed: isInForce && observation.lossOfPart != nil ? lostByConfiguration : []),
             effectiveAt: verdict.at ?? moment.now, isDated: verdict.at != nil, detail: detail,
             predecessorToken: isInForce ? observation.predecessorToken : nil,
             olderLink: olderLink, nextToken: nextToken)
@@ -123,7 +125,20 @@ struct Judgement {
             }
         }
         holdings.add(partsRunningOut)
+        holdings.add(lenientParts)
         return holdings
+    }
+
+    /// What has run out beside what the answer shows, and gives access for a while, where the
+    /// policy says so.
+    var lenientParts: [Holding] {
+        guard leniency > .zero, !isSoldOnce,
+            observation.lossOfPart == .expired || observation.lossOfPart == .cancelled
+        else { return [] }
+        return known.holdings.filter { holding in
+            !isShown(holding)
+                && holding.expiresAt.map { moment.proven < $0 + leniency } ?? false
+        }
     }
 
     /// What was given back beside what the answer shows, by itself or with all the rest, where the
@@ -146,6 +161,12 @@ struct Judgement {
         return Holding(
             entitlement: holding.entitlement, product: holding.product,
             expiresAt: facts.expiresAt.map { max($0, end) })
+    }
+
+    /// What is lost of products that the answer shows as bought.
+    private var lostByConfiguration: Set<EntitlementID> {
+        let kept = Set(facts.holdings.map(\.entitlement))
+        return Set(known.holdings.filter(isShown).map(\.entitlement)).subtracting(kept)
     }
 
     /// What is lost by itself, where the purchase goes on and the answer gives no reason: what was

@@ -238,7 +238,9 @@ extension Judgement {
                 createdAt: claim.purchase.createdAt))
         // A long wait of ours still is within the sweep.
         let ours = verdict.askAgainAt.map { min($0, sweep(of: store, at: moment)) }
-        let ends = partsRunningOut.compactMap(\.expiresAt) + endsOfParts
+        let ends =
+            partsRunningOut.compactMap(\.expiresAt) + endsOfParts
+            + lenientParts.compactMap { $0.expiresAt.map { $0 + leniency } }
         let limit = ([observation.askAgainBy].compactMap { $0 } + ends).min().map {
             moment.dueAt($0) + .seconds(5 + 25 * moment.jitter)
         }

@@ -74,7 +74,13 @@ extension Judgement {
     /// Whether what is held was given back, and not only runs to its end.
     func isGivenBack(_ holding: Holding) -> Bool {
         if case .refunded = observation.status { return true }
+        if voidedAt != nil { return true }
         return observation.lossOfPart == .refunded && !isShown(holding)
+    }
+
+    /// Whether a part that was given back runs out with what has expired.
+    var isExpiredWithARefund: Bool {
+        facts.state == .expired && areSoldTogether && known.holdings.contains(where: isGivenBack)
     }
 
     /// Why parts are lost by themselves, where the answer tells.

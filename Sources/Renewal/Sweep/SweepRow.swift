@@ -47,10 +47,10 @@ package struct SweepRow: Hashable, Sendable {
 }
 
 extension SweepRow {
-    /// Whether it was asked about in the future: so it was before the clock was set back. When it
-    /// is due was computed with that time, also in trouble.
+    /// Whether it was asked about last in the future: so it was before the clock was set back. When
+    /// it is due was computed with that time, also in trouble.
     package func wasAskedInTheFuture(of now: Timestamp) -> Bool {
-        [checkedAt, inVainAt].contains { $0.map { $0 > now + .minutes(1) } ?? false }
+        (inVainAt ?? checkedAt).map { $0 > now + .minutes(1) } ?? false
     }
 
     /// Nil for what has a rhythm of its own.

@@ -12,10 +12,12 @@ extension AppleTransaction {
         return items.contains { $0.sku.map(\.isEmpty) ?? true }
     }
 
-    /// Each is a product of its own, by its SKU; what was refunded by itself is not in force.
+    /// Each is a product of its own, by its SKU; what was refunded by itself is not in force. Where
+    /// all were, all of them are what was refunded.
     func items(of product: ProductID, until end: Timestamp?) -> [Item] {
-        let inForce = hasUnreadableItems ? [] : ownItems.filter { $0.revocationDate == nil }
-        let names = inForce.compactMap(\.sku)
+        let items = hasUnreadableItems ? [] : ownItems
+        let inForce = items.filter { $0.revocationDate == nil }
+        let names = (inForce.isEmpty ? items : inForce).compactMap(\.sku)
         return (names.isEmpty ? [product] : names).map { Item(names: [$0], expiresAt: end) }
     }
 

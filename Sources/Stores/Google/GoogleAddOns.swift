@@ -53,6 +53,21 @@ extension GoogleObservation {
         return items
     }
 
+    /// Whether another purchase has taken its place: what it gave waits for that as a whole.
+    private var isReplacedAsAWhole: Bool {
+        snapshot.cancellation == .replacement && inForce.isEmpty
+    }
+
+    /// What was held beside the main product, of what has been replaced.
+    var waitingForSuccessor: [Item] {
+        guard isReplacedAsAWhole else { return [] }
+        let kept = Set(unlisted.flatMap(\.names))
+        var products: Set<ProductID> = []
+        return heldBeside.filter { holding in
+            !kept.contains(holding.product) && products.insert(holding.product).inserted
+        }.map { Item(names: [$0.product], expiresAt: $0.expiresAt) }
+    }
+
     private var isAnythingSaidToBeTakenBack: Bool {
         clues.contains { clue in
             switch clue {
@@ -93,7 +108,7 @@ extension GoogleObservation {
     }
 
     private func isKept(_ product: ProductID) -> Bool {
-        inForce.contains { $0.product == product }
+        isReplacedAsAWhole || inForce.contains { $0.product == product }
             || unlisted.contains { $0.names.contains(product) }
     }
 

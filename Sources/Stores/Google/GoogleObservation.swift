@@ -176,5 +176,6 @@ struct GoogleObservation: Sendable {
                 ? GoogleItem.latest(inForce.filter { $0.product == item.product }) : nil
         }
         return ([main] + others).map { Item(names: [$0.product], expiresAt: $0.expires) } + unlisted
+            + waitingForSuccessor
     }
 }
