@@ -233,6 +233,32 @@ struct GoogleClueTests {
         #expect(isBelieved && heard.items.count == 2 && heard.period == order)
     }
 
+    /// Of a bundle the rest is over by its duration, and the part that had not run out was given
+    /// back: the same answer again is no older copy, but one from before is.
+    @Test(arguments: [(0, true), (1, false)])
+    func theRestOfABundleIsOver(_ left: Int, _ isBelieved: Bool) async throws {
+        let order: OrderID = "GPA.3344-7000"
+        var bought = purchase(.google, token: Self.token, state: .refunded, access: .none) {
+            ($0.kind, $0.orderID, $0.originalID) = (.nonConsumable, order, order)
+            $0.period = "\(order.text) left 1"
+        }
+        bought.checkedAt = GoogleFixture.now - .hours(1)
+        let bundle = #"""
+            {"productLineItem":[{"productId":"plus","productOfferDetails":{"refundableQuantity":1}},
+            {"productId":"gold","productOfferDetails":{"refundableQuantity":\#(left)}}]}
+            """#
+        let shown = String(
+            decoding: merged(orEmpty: GoogleProductTests.base, bundle), as: UTF8.self)
+        let world = Self.world(showing: shown, order, of: Self.token, "PARTIALLY_REFUNDED")
+        let store = try GoogleFixture.store(world, kinds: ["plus": .nonConsumable])
+        let answer = await store.ask(bought, at: GoogleFixture.now)
+        guard case .verdict(let heard) = answer else {
+            #expect(!isBelieved, "\(summary(answer))")
+            return
+        }
+        #expect(isBelieved && heard.items.count == 1 && heard.lossOfPart == .refunded)
+    }
+
     /// Without its order an older copy is not told from a reversal: it waits a day, not for ever.
     @Test(arguments: [
         (403, Duration.hours(23), false), (403, .hours(25), true), (503, .hours(23), false),

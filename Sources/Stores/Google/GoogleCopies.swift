@@ -21,8 +21,10 @@ extension GoogleStore {
         let older = StoreFailure.mismatch(what: "time, before it was refunded")
         // A consumable has no access to give back, unless it was sold together with others.
         let gives = facts.kind != .consumable || observation.items.count > 1
-        if facts.state == .refunded, facts.voidedOrder == nil, gives, let known = facts.orderID,
-            observation.orderID == known
+        // It shows what was given back, and no more of the rest than is known: that is over.
+        let isAsKnown = observation.lossOfPart == .refunded && observation.period == facts.period
+        if facts.state == .refunded, facts.voidedOrder == nil, gives, !isAsKnown,
+            let known = facts.orderID, observation.orderID == known
         {
             switch try await standing(of: known, of: purchase, at: now) {
             case .paid: break
