@@ -153,7 +153,10 @@ struct ImportCommand: AsyncParsableCommand {
         try Console.say(
             dryRun
                 ? "without --dry-run the bad lines are written to \(rejects)"
-                : "the bad lines are in \(rejects): mend them and import that file")
+                : resume
+                    ? "the bad lines since it was begun again are in \(rejects): mend them and "
+                        + "import that file; those before are where that run has put them"
+                    : "the bad lines are in \(rejects): mend them and import that file")
     }
 }
 

@@ -14,7 +14,9 @@ enum BreakerCheck {
     ) -> [Finding] {
         breakers.compactMap { standing in
             let app = "\(standing.app.store.rawValue) \(standing.app.id)"
-            let held = "\(standing.waiting) revocations are held"
+            let held =
+                standing.waiting == 1
+                ? "1 revocation is held" : "\(standing.waiting) revocations are held"
             let advice =
                 "find out why so many were lost at once; `renewald release` shows what is held, "
                 + "and lets go what the store still confirms"
