@@ -37,7 +37,7 @@ extension Change {
         case .grace, .hold, .paused, .refunded, .revoked: facts.lossReason = reasons.loss
         case .expired:
             // What has no end may never have been paid.
-            if facts.expiresAt != nil || facts.wasPaid { facts.lossReason = reasons.loss }
+            if facts.wasPaid { facts.lossReason = reasons.loss }
         case .new, .pending, .active, .superseded, .invalid: break
         }
     }

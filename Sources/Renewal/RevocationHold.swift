@@ -15,7 +15,8 @@ extension Outcome {
             .unverifiable:
             break
         }
-        return Loss(from: claim.purchase.facts, to: change.facts, at: now)
+        return Loss(
+            from: claim.purchase.facts, to: change.facts, at: now, seenAt: claim.checkedAt)
     }
 
     /// The known end of what was to renew and goes on beyond it.
@@ -109,7 +110,15 @@ extension UserPurchases {
 
 extension Loss {
     /// How it counts that one gives way to the other; nil where nothing is lost by it.
-    fileprivate init?(from known: Facts, to facts: Facts, at now: Timestamp) {
+    ///
+    /// - Parameters:
+    ///   - known: what was known.
+    ///   - facts: what is known now.
+    ///   - now: when that is.
+    ///   - seenAt: when the store was heard last before.
+    fileprivate init?(
+        from known: Facts, to facts: Facts, at now: Timestamp, seenAt: Timestamp? = nil
+    ) {
         let lost = known.access == .none ? [] : known.given(beyond: facts)
         guard !lost.isEmpty else { return nil }
         // What lasts for ever has no end that could have come, and what was paid for no earlier one
@@ -124,17 +133,26 @@ extension Loss {
         }
         let wasToRenew =
             known.kind == .autoRenewable && known.willRenew != false
-            && !known.hasAnnouncedToLeave(lost, keeping: facts)
+            && !known.isToLeave(lost, keeping: facts, seenAt: seenAt)
         self = wasToRenew ? .atItsEnd(end) : .expected
     }
 }
 
 extension Facts {
-    /// Whether what is lost was beside the main product, and a change had been announced that takes
-    /// it out: of what goes on the renewal is known, of what leaves it that there is none.
-    fileprivate func hasAnnouncedToLeave(_ lost: [Holding], keeping facts: Facts) -> Bool {
-        signals.contains(.productChangeScheduled) && facts.access == .granted
-            && facts.product == product && lost.allSatisfy { $0.product != product }
+    /// Whether what is lost was beside the main product, and known not to be renewed: a change had
+    /// been announced that takes it out, or the store had been heard since its end, and leniency
+    /// went on. The renewal that is known is that of what goes on.
+    fileprivate func isToLeave(
+        _ lost: [Holding], keeping facts: Facts, seenAt: Timestamp?
+    ) -> Bool {
+        guard facts.access == .granted, facts.product == product,
+            lost.allSatisfy({ $0.product != product })
+        else { return false }
+        if signals.contains(.productChangeScheduled) { return true }
+        guard let seenAt else { return false }
+        return lost.allSatisfy { holding in
+            holding.expiresAt.map { $0 < seenAt - .minutes(1) } ?? false
+        }
     }
 }
 

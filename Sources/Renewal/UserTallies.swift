@@ -143,7 +143,7 @@ extension Facts {
     /// handed it in.
     var wasPaid: Bool {
         switch state {
-        case .hold, .paused, .expired, .refunded, .revoked: paidThrough != nil
+        case .hold, .paused, .expired, .refunded, .revoked: (paidThrough ?? expiresAt) != nil
         case .new, .pending, .active, .grace, .superseded, .invalid: false
         }
     }

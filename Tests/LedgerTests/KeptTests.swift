@@ -152,6 +152,32 @@ import Testing
         await stage.close()
     }
 
+    /// What was decided may be settled otherwise: its successor was submitted and is waited for.
+    @Test func aDecisionThatWaitsForASuccessorIsReadAsDecided() async throws {
+        let stage = try await Stage()
+        let lease = try await stage.takeAll()
+        try await stage.submit("ann", "token")
+        let start = try await stage.ledger.now()
+        _ = try await hear(stage, lease) { .verdict(inForce($0)) }
+        try await stage.submit("ann", "successor")
+        _ = try await hear(stage, lease) { claim in
+            guard claim.purchase.token == "token" else {
+                return .failure(.unreachable(reason: "time-out"))
+            }
+            var replaced = inForce(claim)
+            replaced.observed = .own(.replaced(at: claim.claimedAt - .hours(3)))
+            return .verdict(replaced)
+        }
+        #expect(
+            try await stage.number(
+                "SELECT count(*) FROM renewald.purchase WHERE access = 'granted'") == 1)
+        let page = try await stage.ledger.decisions(since: start, after: nil, limit: 10)
+        let decided = page.decisions.compactMap(\.record?.decided.facts.access)
+        #expect(decided.contains(.none))
+        for decision in page.decisions { #expect(decision.isConsistent) }
+        await stage.close()
+    }
+
     /// A reload changes the rules once. Two workers that have different ones take turns.
     @Test func rulesThatDecideInTurnAreTold() async throws {
         let stage = try await Stage()

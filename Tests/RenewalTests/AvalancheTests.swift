@@ -127,6 +127,12 @@ import Testing
             "active 30 addon=gold_month ends=30 signals=product_change_scheduled",
             "active 60 part=cancelled", "30+1m", "expected"
         ),
+        // By the policy's leniency it went on, after the store had shown that it was over.
+        (
+            "active 30 addon=gold_month ends=9 checked=10", "active 30 part=expired", "20",
+            "expected"
+        ),
+        ("active 30 addon=gold_month ends=9 checked=8", "active 30 part=expired", "20", "end 9"),
         (
             "active 30 addon=gold_month ends=60 signals=product_change_scheduled",
             "active 60 part=refunded", "30+1m", "early"

@@ -165,9 +165,21 @@ extension DecisionTable {
         # What leaves a subscription has leniency | active 30 addon=gold_month ends=30 | policy leniency=3d
         30+1m  active 60 part=cancelled  active  granted  renewed          gold 30, pro 60  2d23h59m18s
         33+1m  active 60 part=cancelled  active  granted  -cancelled:gold  pro 60           7d
-        # What is given back beside a subscription has none | active 30 addon=gold_month ends=30 \
+        # What leaves it, and the answer gives no reason | active 30 addon=gold_month ends=30 \
+        | policy leniency=3d
+        30+1m  active 60              active   granted  renewed            gold 30, pro 60  2d23h59m18s
+        33+1m  active 60              active   granted  -expired:gold      pro 60           7d
+        # What is given back beside a subscription has none | active 30 addon=gold_month ends=60 \
         | policy leniency=3d
         30+1m  active 60 part=refunded  active   granted  renewed -refunded:gold  pro 60    7d
+        31   active 60 part=cancelled  active    granted  -                pro 60           7d
+        # One part has run out when another is given back | active 30 addon=gold_month ends=60 \
+        | policy refund=period_end
+        10   active 30 part=refunded  active     granted  -                gold 60, pro 30  7d
+        30+1m  active 60 part=cancelled  active  granted  renewed          gold 60, pro 60  7d
+        60+1m  active 90 part=cancelled  active  granted  renewed -cancelled:gold  pro 90   7d
+        # A refund gives nothing that was not held | active 30 | policy refund=period_end
+        10   refunded 10 product=pro_month+gold_month ends=30  refunded  granted  refunded  pro 30  7d
         """)
 
     static let otherKinds = Section(

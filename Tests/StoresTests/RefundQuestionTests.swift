@@ -71,6 +71,8 @@ struct RefundQuestionTests {
         ])
         #expect(page.rulings.map(\.order) == ["1002", "1002", "1002"])
         #expect(page.rulings.map(\.outcome) == [.refunded, .declined, .refunded])
+        // It closes no question that was asked after it.
+        #expect(page.rulings.allSatisfy { $0.ruledAt != nil })
         #expect(page.hints.map(\.id) == ["a", "c", "d"])
         #expect(page.hints.map(\.clue) == [.refund(of: "1002"), nil, .refund(of: "1002")])
         // Hints, questions and rulings are remembered by their ids, side by side.

@@ -83,7 +83,8 @@ extension PostgresLedger {
 
 extension PostgresRow {
     /// Whether the columns for people say what the record says. What was decided may have been
-    /// settled otherwise: a newer link of the chain has taken over, or the breaker holds it.
+    /// settled otherwise: a newer link of the chain has taken over, or is waited for, or the
+    /// breaker holds it.
     fileprivate func agrees(with record: DecisionRecord) throws(PostgresError) -> Bool {
         let (before, decided) = (record.claim.purchase.facts, record.decided.facts)
         let state: PurchaseState = try word("state")
@@ -91,6 +92,9 @@ extension PostgresRow {
         guard try word("state_before") == before.state, try word("access_before") == before.access
         else { return false }
         if state == .superseded || access == .held { return true }
+        if decided.lossReason == .productChanged, state == before.state, access == before.access {
+            return true
+        }
         return state == decided.state && access == decided.access
     }
 }

@@ -115,7 +115,7 @@ struct Judgement {
         // What is held already stays held, whatever a substitute gives.
         var holdings = observation.isSubstitute ? known.holdings.map(extended) : []
         var seen = Set(holdings.map(\.entitlement))
-        for item in observation.items {
+        for item in observation.items where mayGive(item) {
             for entitlement in catalog.entitlements(named: item.names, kind: kind(of: item))
             where seen.insert(entitlement).inserted {
                 holdings.append(
@@ -129,15 +129,25 @@ struct Judgement {
         return holdings
     }
 
+    /// What was given back runs out as far as it was held: no refund gives anything.
+    private func mayGive(_ item: Item) -> Bool {
+        facts.state != .refunded || known.holdings.contains { $0.product == item.names.last }
+    }
+
     /// What has run out beside what the answer shows, and gives access for a while, where the
     /// policy says so.
     var lenientParts: [Holding] {
-        guard leniency > .zero, !isSoldOnce,
-            observation.lossOfPart == .expired || observation.lossOfPart == .cancelled
-        else { return [] }
+        guard leniency > .zero, !isSoldOnce else { return [] }
         return known.holdings.filter { holding in
-            !isShown(holding)
-                && holding.expiresAt.map { moment.proven < $0 + leniency } ?? false
+            guard !isShown(holding), let end = holding.expiresAt, end <= moment.latest,
+                moment.proven < end + leniency
+            else { return false }
+            // Of several that are gone the answer gives one reason.
+            return switch observation.lossOfPart {
+            case .expired, .cancelled, .refunded: true
+            case nil: holding.product != known.product
+            default: false
+            }
         }
     }
 
@@ -145,11 +155,20 @@ struct Judgement {
     /// policy lets what was paid run out.
     var partsRunningOut: [Holding] {
         guard policy.refund == .periodEnd, known.access == .granted,
-            observation.lossOfPart == .refunded || facts.state == .refunded
+            hasGivenBack || facts.state == .refunded
         else { return [] }
         return known.holdings.filter { holding in
-            facts.state == .refunded || !isShown(holding)
+            isSoldOnce && facts.state == .refunded || !isShown(holding)
         }.filter { $0.expiresAt.map { $0 > moment.proven } ?? false }
+    }
+
+    /// Whether a part was given back. Of several that are gone the answer gives one reason: what is
+    /// gone before its end was given back, whatever else has run out.
+    private var hasGivenBack: Bool {
+        switch observation.lossOfPart {
+        case .refunded, .expired, .cancelled: true
+        default: false
+        }
     }
 
     private func extended(_ holding: Holding) -> Holding {

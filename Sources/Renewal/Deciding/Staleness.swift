@@ -20,7 +20,7 @@ package struct Vain: Hashable, Sendable {
         if gap < .zero - .days(1) {
             return Vain(since: now - max(.zero, lastAskedAt - since), lastAskedAt: now)
         }
-        guard gap > .zero else { return self }
+        guard gap > .zero else { return Vain(since: min(since, now), lastAskedAt: now) }
         return Vain(since: since + max(.zero, gap - Self.longestWait), lastAskedAt: now)
     }
 }

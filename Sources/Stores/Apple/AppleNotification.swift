@@ -23,6 +23,11 @@ struct AppleNotification: AppleSignedPayload {
         signedDate = try json.integer("signedDate")
     }
 
+    /// When it was made.
+    var signedAt: Timestamp? {
+        signedDate.flatMap { Timestamp(millisecondsSinceEpoch: $0) }
+    }
+
     /// As whoever has written it wants it to be read; nil where it cannot be read at all.
     init?(unverified text: String) {
         guard let jws = CompactJWS(text),
@@ -152,16 +157,16 @@ extension AppleReader {
             let transaction = try transaction(of: payload)
             news.hints = try hints(
                 about: transaction, uuid, clue: transaction.transactionId.map(Clue.refund))
-            news.ruling = transaction.transactionId.map {
-                RefundRuling(id: "ruling \(uuid)", order: $0, outcome: .refunded)
+            news.ruling = transaction.transactionId.map { order in
+                RefundRuling(
+                    id: "ruling \(uuid)", order: order, outcome: .refunded,
+                    ruledAt: payload.signedAt)
             }
         case .declined:
             let order = try transaction(of: payload).order
             news.ruling = RefundRuling(
                 id: "ruling \(uuid)", order: order, outcome: .declined,
-                ruledAt: payload.signedDate.flatMap {
-                    Timestamp(millisecondsSinceEpoch: $0)
-                })
+                ruledAt: payload.signedAt)
         case .question:
             news.question = try question(payload, uuid)
             // The check finds the new name, by which the question knows its purchase.
@@ -206,11 +211,9 @@ extension AppleReader {
         _ payload: AppleNotification, _ uuid: NewsID
     ) throws(StoreFailure) -> RefundQuestion {
         let transaction = try transaction(of: payload)
-        guard
-            let signedAt = payload.signedDate.flatMap({
-                Timestamp(millisecondsSinceEpoch: $0)
-            })
-        else { throw .malformed(field: "signedPayload.signedDate") }
+        guard let signedAt = payload.signedAt else {
+            throw .malformed(field: "signedPayload.signedDate")
+        }
         return RefundQuestion(
             id: "question \(uuid)", originalID: try transaction.originalID,
             order: try transaction.order, environment: environment,

@@ -58,13 +58,17 @@ extension GoogleObservation {
         snapshot.cancellation == .replacement && inForce.isEmpty
     }
 
-    /// What was held beside the main product, of what has been replaced.
+    /// What was held beside the main product, of what has been replaced, but what Google has said
+    /// to have been taken back.
     var waitingForSuccessor: [Item] {
-        guard isReplacedAsAWhole else { return [] }
+        guard isReplacedAsAWhole, !isSaidToBeRevoked else { return [] }
         let kept = Set(unlisted.flatMap(\.names))
         var products: Set<ProductID> = []
         return heldBeside.filter { holding in
-            !kept.contains(holding.product) && products.insert(holding.product).inserted
+            let order = listed(holding.product)?.paidOrder
+            return !kept.contains(holding.product)
+                && order.map { !clues.refundedOrders.contains($0) } ?? true
+                && products.insert(holding.product).inserted
         }.map { Item(names: [$0.product], expiresAt: $0.expiresAt) }
     }
 
@@ -108,8 +112,8 @@ extension GoogleObservation {
     }
 
     private func isKept(_ product: ProductID) -> Bool {
-        isReplacedAsAWhole || inForce.contains { $0.product == product }
-            || unlisted.contains { $0.names.contains(product) }
+        inForce.contains { $0.product == product }
+            || (unlisted + waitingForSuccessor).contains { $0.names.contains(product) }
     }
 
     /// Another base plan is another item of the same product: the later end counts.

@@ -56,9 +56,11 @@ func time(_ text: String) throws -> Timestamp {
 func purchase(
     _ store: Store, token: String, user: String? = nil, product: ProductID = "plus",
     environment: StoreEnvironment? = nil, paidThrough: Timestamp? = nil,
-    state: PurchaseState = .new, access: Access = .none, knowing: (inout Facts) -> Void = { _ in }
+    state: PurchaseState = .new, access: Access = .none, holdings: [Holding] = [],
+    knowing: (inout Facts) -> Void = { _ in }
 ) -> Purchase {
-    var facts = Facts(storedProduct: product, state: state, access: access)
+    var facts = Facts(
+        storedProduct: product, state: state, access: access, lossReason: nil, holdings: holdings)
     facts.environment = environment
     facts.paidThrough = paidThrough
     knowing(&facts)
