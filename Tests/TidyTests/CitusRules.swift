@@ -47,6 +47,19 @@ enum CitusRules {
         return found
     }
 
+    /// Whether a table that is spread is joined with some rows of a list that a limit has cut.
+    private static func limitsBeforeItJoins(_ select: Substring) -> Bool {
+        select.matches(of: #/FROM (?=\(\s*SELECT)/#).contains { list in
+            let inner = StatementRules.enclosed(in: select, from: list.range.upperBound)
+            let isCut = inner.contains(#/\n    LIMIT\b[^)]*$/#)
+            let rest = select[inner.endIndex...]
+            return isCut
+                && rest.matches(of: #/JOIN renewald\.(\w+)/#).contains {
+                    isDistributed($0.1)
+                }
+        }
+    }
+
     private static func isDistributed(_ table: Substring) -> Bool {
         distributed.contains(String(table))
     }
@@ -82,6 +95,9 @@ enum CitusRules {
         let others = tables.filter { !isDistributed($0) }
         if let large = others.first(where: { growing.contains(String($0)) }) {
             found.append("reads all of \(large), which is not spread: make a part of it before")
+        }
+        if limitsBeforeItJoins(part) {
+            found.append("joins what a limit has chosen of all servers: join first, then limit")
         }
         guard !part.contains("renewald.every_shard") else { return found }
         if !others.isEmpty, part.contains(#/\b(FROM|JOIN)\s+unnest\(/#) {
