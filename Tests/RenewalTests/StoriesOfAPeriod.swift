@@ -178,6 +178,16 @@ extension DecisionTable {
         10   active 30 part=refunded  active     granted  -                gold 60, pro 30  7d
         30+1m  active 60 part=cancelled  active  granted  renewed          gold 60, pro 60  7d
         60+1m  active 90 part=cancelled  active  granted  renewed -cancelled:gold  pro 90   7d
+        # What was given back has no leniency after its end | active 30 addon=gold_month ends=40 \
+        | policy refund=period_end leniency=3d
+        10   active 30 part=refunded  active     granted  -                gold 40, pro 30  7d
+        40+1m  active 60              active     granted  renewed -expired:gold  pro 60     7d
+        # A part whose renewal was given back unseen has none | active 30 addon=gold_month ends=30 \
+        | policy leniency=3d
+        30+1h  active 60 part=refunded  active   granted  renewed -refunded:gold  pro 60    7d
+        # Changed and given back unseen, and the refund is taken back | active 30 | policy refund=period_end
+        10   refunded 10 product=gold_month ends=30  refunded  granted  refunded +product_changed:gold  gold 30, pro 30  7d
+        12   active 30 product=gold_month  active  granted  -product_changed  gold 30       7d
         # A refund gives nothing that was not held | active 30 | policy refund=period_end
         10   refunded 10 product=pro_month+gold_month ends=30  refunded  granted  refunded  pro 30  7d
         """)

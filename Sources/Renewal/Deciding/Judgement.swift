@@ -129,22 +129,26 @@ struct Judgement {
         return holdings
     }
 
-    /// What was given back runs out as far as it was held: no refund gives anything.
+    /// Of several items that were given back those run out that were held: no refund gives
+    /// anything. Where none was, what was held has changed before the refund was seen.
     private func mayGive(_ item: Item) -> Bool {
-        facts.state != .refunded || known.holdings.contains { $0.product == item.names.last }
+        guard facts.state == .refunded else { return true }
+        let products = Set(known.holdings.map(\.product))
+        func isHeld(_ item: Item) -> Bool { item.names.last.map(products.contains) ?? false }
+        return isHeld(item) || !observation.items.contains(where: isHeld)
     }
 
     /// What has run out beside what the answer shows, and gives access for a while, where the
     /// policy says so.
     var lenientParts: [Holding] {
-        guard leniency > .zero, !isSoldOnce else { return [] }
+        // What was given back runs to its end already, and may not be told as that any more.
+        guard leniency > .zero, policy.refund != .periodEnd, !isSoldOnce else { return [] }
         return known.holdings.filter { holding in
             guard !isShown(holding), let end = holding.expiresAt, end <= moment.latest,
                 moment.proven < end + leniency
             else { return false }
-            // Of several that are gone the answer gives one reason.
             return switch observation.lossOfPart {
-            case .expired, .cancelled, .refunded: true
+            case .expired, .cancelled: true
             case nil: holding.product != known.product
             default: false
             }
