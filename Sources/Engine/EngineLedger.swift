@@ -69,8 +69,8 @@ package protocol HintStore: Sendable {
 package protocol SweepStore: Sendable {
     /// Makes a step of a sweep, in one transaction.
     func sweep(_ request: SweepRequest) async throws(LedgerError) -> SweepStep
-    /// Makes due what was asked about last in the future, before the clock was set back, and tells
-    /// of how many.
+    /// Makes due some of what was asked about last in the future, before the clock was set back,
+    /// and tells of how many; zero where no more can be.
     func recall(_ lanes: [Lane]) async throws(LedgerError) -> Int
 }
 

@@ -1,5 +1,6 @@
 import Logging
 import Renewal
+import ServiceLifecycle
 import Synchronization
 
 /// The lanes of the configured apps, and those who tell them that something is due. A lane that has
@@ -123,8 +124,10 @@ final class Supervisor: Sendable {
         let lanes = served
         guard let store = context.services.sweepStore, !lanes.isEmpty else { return false }
         do {
-            _ = try await store.recall(lanes)
-            return true
+            while !Task.isShuttingDownGracefully, !Task.isCancelled {
+                if try await store.recall(lanes) == 0 { return true }
+            }
+            return false
         } catch {
             log.debug(.cannotRecall(error))
             return false

@@ -29,32 +29,27 @@ extension PostgresLedger {
         }
     }
 
-    /// How many are recalled at once.
+    /// How many of an app are recalled at once.
     private static let recallLimit: Int32 = 10_000
 
-    /// Makes due what was asked about last in the future, before the clock was set back. It reads
-    /// the whole schedule.
+    /// Makes due some of what was asked about last in the future, before the clock was set back. It
+    /// reads the whole schedule.
     ///
-    /// - Returns: how many.
+    /// - Returns: how many; zero where none is left but what others hold.
     /// - Throws: `.unavailable` without a database.
     package func recall(_ lanes: [Lane]) async throws(LedgerError) -> Int {
         var recalled = 0
         for lane in lanes {
             let number = PostgresValue.int32(lane.number)
-            while true {
-                let woken = try await attempt {
-                    let places = try await self.reads.pipeline([
-                        SQL.recallPage(number, .int32(Self.recallLimit))
-                    ])[0].rows.map { row throws(PostgresError) in
-                        Place(
-                            shard: try row.int16("shard"), dueAt: try row.instant("due_at"),
-                            id: try row.int64("id"))
-                    }
-                    return places.isEmpty ? 0 : try await self.wake(places, in: number)
+            recalled += try await attempt {
+                let places = try await self.reads.pipeline([
+                    SQL.recallPage(number, .int32(Self.recallLimit))
+                ])[0].rows.map { row throws(PostgresError) in
+                    Place(
+                        shard: try row.int16("shard"), dueAt: try row.instant("due_at"),
+                        id: try row.int64("id"))
                 }
-                // What others hold is left to them.
-                guard woken > 0 else { break }
-                recalled += woken
+                return places.isEmpty ? 0 : try await self.wake(places, in: number)
             }
         }
         return recalled
