@@ -126,7 +126,8 @@ extension LedgerError {
                 + "not here: name the key in [encryption] keys, or bring its file back"
         case .eventsLost(let message):
             "\(message). After a restore, or when a standby that was behind has taken over, raise "
-                + "renewald.event_counter.last_id to the greatest cursor of all consumers, as "
+                + "renewald.event_counter.last_id to the greatest cursor of all consumers, and let "
+                + "them go back to the last event from before where renewald has run since, as "
                 + "docs/upgrading.md says; otherwise give the id of an event that was read"
         }
     }

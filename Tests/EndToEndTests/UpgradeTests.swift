@@ -73,7 +73,7 @@ struct UpgradeTests {
 
             let migrated = try await stage.renewald("migrate")
             #expect(migrated.exit == .code(0), "\(migrated.standardError)")
-            #expect(migrated.standardOutput.contains("is now version 26"))
+            #expect(migrated.standardOutput.contains("is now version 27"))
             let daemon = try stage.daemon()
             try await stage.grant(a: "google", to: "ann")
             daemon.send(SIGTERM)

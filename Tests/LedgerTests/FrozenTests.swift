@@ -60,6 +60,8 @@ import Testing
             "e867da1d4fe0bbb456cc415ab022e4e6978939f7ecdedad3c98c6bcebe7da571",
         "v0026_keep_who_came_last.sql":
             "c55b27b2e2fb572470dd7ea815998f56d9d60598353bd6a1a905734a2187beb8",
+        "v0027_send_consumers_back.sql":
+            "8bd0b13ce9f1c3b9f149227502a5abf8519f60a7dfd63cf5b346699f5b0daee7",
     ]
 
     private static let folder = URL(filePath: #filePath)

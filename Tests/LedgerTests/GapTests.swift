@@ -53,9 +53,26 @@ import Testing
         await #expect {
             try await stage.ledger.events(after: 2, limit: 10)
         } throws: { error in
-            guard case .eventsLost(let message) = error as? LedgerError else { return false }
+            guard let error = error as? LedgerError, case .eventsLost(let message) = error
+            else { return false }
             return message.contains("cursor is 2") && message.contains("newest event is 1")
+                && error.sentence.contains("go back to the last event from before")
         }
+        try await stage.beside.script(
+            """
+            DO $$
+            DECLARE
+                hint text;
+            BEGIN
+                PERFORM renewald.events_after(2);
+                RAISE EXCEPTION 'a cursor beyond the newest event is taken';
+            EXCEPTION WHEN SQLSTATE 'RN002' THEN
+                GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+                IF hint NOT LIKE '%greatest(last_id, 2). Where%goes back to the last event%' THEN
+                    RAISE EXCEPTION 'the hint is: %', hint;
+                END IF;
+            END $$
+            """)
         // As docs/upgrading.md says.
         try await stage.beside.script(
             "UPDATE renewald.event_counter SET last_id = greatest(last_id, 2)")

@@ -42,6 +42,7 @@ package struct Migrator: Sendable {
         Step(script: PackageResources.v0024_keep_what_was_heard_sql, serves: 1),
         Step(script: PackageResources.v0025_keep_what_is_claimed_sql, serves: 1),
         Step(script: PackageResources.v0026_keep_who_came_last_sql, serves: 1),
+        Step(script: PackageResources.v0027_send_consumers_back_sql, serves: 1),
     ]
 
     /// For each version from 1 on, whom it serves.
