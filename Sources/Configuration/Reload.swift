@@ -10,7 +10,7 @@ package enum Reload {
         var names: [String] = []
         for section in ConfigurationSection.all where !section.repeats {
             for key in section.keys {
-                let isChanged = old.value(of: key, in: section) != new.value(of: key, in: section)
+                let isChanged = isChanged(key, in: section, from: old, to: new)
                 let isElsewhere = section.name == "database" && old.database != new.database
                 if isChanged || isElsewhere { names.append("\(section.name).\(key.name)") }
             }
@@ -33,7 +33,7 @@ package enum Reload {
                 switch (before[name], after[name]) {
                 case (nil, _): " (new)"
                 case (_, nil): " (gone)"
-                case (let before, let after): before == after ? nil : ""
+                case (let before?, let after?): before.literal == after.literal ? nil : ""
                 }
             return change.map { "[[\(table)]] \(name)\($0)" }
         }
@@ -48,7 +48,7 @@ package enum Reload {
         for section in ConfigurationSection.all {
             for key in section.keys where key.effect == .restart {
                 let name = "\(section.name).\(key.name)"
-                if old.value(of: key, in: section) != new.value(of: key, in: section) {
+                if isChanged(key, in: section, from: old, to: new) {
                     names.append(name)
                 } else if name == "database.url", old.database != new.database {
                     // It is kept elsewhere, and has changed there.
@@ -57,6 +57,14 @@ package enum Reload {
             }
         }
         return names
+    }
+
+    /// 40 and 40.0 are the same.
+    private static func isChanged(
+        _ key: ConfigurationKey, in section: ConfigurationSection, from old: Settings,
+        to new: Settings
+    ) -> Bool {
+        old.value(of: key, in: section)?.literal != new.value(of: key, in: section)?.literal
     }
 }
 

@@ -40,7 +40,7 @@ indirect enum TOMLNode: Hashable, Sendable {
         case .string(let text):
             "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
         case .integer(let value): String(value)
-        case .number(let value): value == value.rounded() ? String(Int(value)) : String(value)
+        case .number(let value): Int(exactly: value).map(String.init) ?? String(value)
         case .boolean(let value): String(value)
         case .moment: "1970-01-01"
         }

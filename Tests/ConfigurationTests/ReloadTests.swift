@@ -52,7 +52,9 @@ import Testing
 
     @Test func aDefaultThatIsWrittenOutIsNoChange() throws {
         let old = try configuration(Self.apps)
-        let new = try configuration("# the same\n" + Self.apps + "\n[engine]\nin_flight = 200")
+        let new = try configuration(
+            "# the same\n" + Self.apps + "\n[engine]\nin_flight = 200\n"
+                + "[store.apple]\nrequests_per_second = 40.0")
         #expect(Reload.changes(from: old, to: new) == "no setting has changed")
     }
 
