@@ -91,13 +91,16 @@ struct LooseText: Decodable, Hashable, Sendable {
 
 /// What may still change its shape, or is only announced: nil where it has another one, and the
 /// rest of the answer counts.
-struct Tolerant<Value: Decodable & Hashable & Sendable>: Decodable, Hashable, Sendable {
+struct Tolerant<Value: Decodable & Sendable>: Decodable, Sendable {
     let value: Value?
 
     init(from decoder: any Decoder) throws {
         value = try? decoder.singleValueContainer().decode(Value.self)
     }
 }
+
+extension Tolerant: Equatable where Value: Equatable {}
+extension Tolerant: Hashable where Value: Hashable {}
 
 /// Epoch milliseconds, or another integer, that some senders write as a float or as text.
 struct LenientInteger: Decodable, Hashable, Sendable {

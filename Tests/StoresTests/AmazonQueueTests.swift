@@ -175,10 +175,11 @@ struct AmazonQueueTests {
     func recordsWhatCannotBeRead(body: String) async throws {
         let world = Self.world(
             #"{"Messages":[{"MessageId":"m1","ReceiptHandle":"r1","Body":\#(Self.text(body))},"#
-                + #"{"ReceiptHandle":"r2"}]}"#)
+                + #"{"ReceiptHandle":"r2"},{"ReceiptHandle":"r3","Body":7},null,"#
+                + #"{"ReceiptHandle":4}]}"#)
         let page = try await Self.queue(world).pull(at: Self.now)
-        #expect(page.hints.isEmpty && page.skipped == 2 && page.receipts == ["r1", "r2"])
-        #expect(page.unhandled.map(\.type) == ["unreadable", "unreadable"])
+        #expect(page.hints.isEmpty && page.skipped == 5 && page.receipts == ["r1", "r2", "r3"])
+        #expect(page.unhandled.map(\.type) == Array(repeating: "unreadable", count: 5))
     }
 
     /// Whoever subscribes the queue has to confirm it: that is said by name.

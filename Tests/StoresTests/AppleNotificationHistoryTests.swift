@@ -97,7 +97,7 @@ struct AppleNotificationHistoryTests {
             Self.item(
                 "e", "55",
                 transaction: AppleFixture.signed(#"{"bundleId":"com.example.other"}"#)),
-            #"{"signedPayload":"a.b.c"}"#, "{}", Self.item("f", "66"),
+            #"{"signedPayload":"a.b.c"}"#, "null", Self.item("f", "66"),
         ]
         let world = world { _ in .json(Self.page(items)) }
         let page = try await store(world).hints(after: nil, at: Self.now)

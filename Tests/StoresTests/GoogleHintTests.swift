@@ -48,7 +48,8 @@ struct GoogleHintTests {
                     {"purchaseToken":"a","orderId":"GPA.1..0","voidedTimeMillis":"1771588800000",
                     "voidedReason":1},{"purchaseToken":"b","orderId":"GPA.2","voidedQuantity":2,
                     "voidedTimeMillis":1771588860000,"voidedReason":99},{"orderId":"GPA.9"},
-                    {"purchaseToken":""},{"purchaseToken":"\u0000"}]}
+                    {"purchaseToken":""},{"purchaseToken":"\u0000"},null,{"purchaseToken":7},
+                    {"purchaseToken":"c","orderId":8,"voidedTimeMillis":"soon"}]}
                     """#)
         }
         let store = try GoogleFixture.store(world)
@@ -71,9 +72,13 @@ struct GoogleHintTests {
                 Hint(
                     id: "google voided GPA.2 1771588860000 2 why", subject: .token("b"),
                     clue: .void(of: "GPA.2", source: "unknown", reason: "99"), happenedAt: voids[1]),
+                // The purchase can be read, and nothing else.
+                Hint(
+                    id: "google voided - - all", subject: .token("c"),
+                    clue: .revoked(news: "google voided - - all")),
             ])
         #expect(first.hasMore)
-        #expect(first.skipped == 3)
+        #expect(first.skipped == 5)
         let later = Self.now + .minutes(3)
         let second = try await store.voidedHints(after: first.position, at: later)
         #expect(second.hints.first?.id == "google voided GPA.3 1770000000000 all")

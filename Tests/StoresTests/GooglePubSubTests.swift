@@ -160,13 +160,14 @@ struct GooglePubSubTests {
                 #"{"receivedMessages":[{"ackId":"1","message":{"data":"\#(standard)","#
                     + #""messageId":"1"}},{"ackId":"2","message":{"data":"\#(safe)","#
                     + #""message_id":"2"}},{"ackId":"3","message":{"data":"%%"}},"#
-                    + #"{"ackId":"4","message":{"attributes":{}}},{"ackId":"5"},"#
+                    + #"{"ackId":"4","message":{"attributes":{}}},{"ackId":"5"},null,"#
+                    + #"{"ackId":"7","message":{"data":7}},{"ackId":8},"#
                     + #"{"message":{"data":"\#(safe)","messageId":"6"}}]}"#)
         }
         let page = try await GoogleFixture.pubsub(world).pull(isWaiting: false, at: Self.now)
         #expect(page.hints.map(\.id) == [1, 2, 6].map { "google notification \($0)" })
-        #expect(page.receipts == ["1", "2", "3", "4", "5"])
-        #expect(page.skipped == 3)
+        #expect(page.receipts == ["1", "2", "3", "4", "5", "7"])
+        #expect(page.skipped == 6)
     }
 
     @Test(arguments: [(false, 15), (true, 100)])

@@ -67,11 +67,10 @@ package struct AmazonQueue: Sendable {
                 WaitTimeSeconds: Self.secondsToWait), at: now)
         let messages = try JSON.decode(Received.self, from: body).Messages ?? []
         var page = HintPage(hints: [])
-        for message in messages {
-            if let receipt = message.ReceiptHandle, !receipt.isEmpty {
-                page.receipts.append(receipt)
-            }
-            AmazonNotification.add(message.Body, of: message.MessageId, to: &page, of: app, at: now)
+        for message in messages.map(\.value) {
+            if let receipt = message?.ReceiptHandle?.value { page.receipts.append(receipt) }
+            AmazonNotification.add(
+                message?.Body?.value, of: message?.MessageId?.value, to: &page, of: app, at: now)
         }
         // A queue gives fewer than it has, from those of its servers that it asks.
         page.hasMore = !messages.isEmpty
@@ -147,13 +146,13 @@ extension AmazonQueue {
     }
 
     private struct Received: Decodable {
-        let Messages: [Message]?
+        let Messages: [Tolerant<Message>]?
     }
 
     private struct Message: Decodable {
-        let MessageId: String?
-        let ReceiptHandle: String?
-        let Body: String?
+        let MessageId: LooseText?
+        let ReceiptHandle: LooseText?
+        let Body: LooseText?
     }
 
     private struct Delete: Encodable {

@@ -162,7 +162,7 @@ struct AppleNotificationHistory: Sendable {
         var found: [AppleNews] = []
         var known = Set(seen)
         for item in items {
-            let text = item.signedPayload ?? ""
+            let text = item.value?.signedPayload?.value ?? ""
             let claimed = AppleNotification(unverified: text)
             let uuid = claimed?.notificationUUID ?? AppleNews.nameOfUnreadable(text)
             guard !known.contains(uuid.prefixForMemory) else { continue }
@@ -230,9 +230,10 @@ extension NewsID {
 struct AppleNotificationPage: Decodable, Sendable {
     let paginationToken: String?
     let hasMore: Bool?
-    let notificationHistory: [Item]?
+    /// One that cannot be read keeps no other from being heard.
+    let notificationHistory: [Tolerant<Item>]?
 
     struct Item: Decodable, Sendable {
-        let signedPayload: String?
+        let signedPayload: LooseText?
     }
 }

@@ -93,9 +93,9 @@ package struct GooglePubSub: Sendable {
         let pulled = try JSON.decode(Pulled.self, from: try reply.wholeAppBody())
         size.grow(beyond: count)
         var page = HintPage(hints: [])
-        for received in pulled.receivedMessages ?? [] {
-            if let receipt = received.ackId, !receipt.isEmpty { page.receipts.append(receipt) }
-            received.message?.add(to: &page, of: packageName, at: now)
+        for received in (pulled.receivedMessages ?? []).map(\.value) {
+            if let receipt = received?.ackId?.value { page.receipts.append(receipt) }
+            received?.message?.value?.add(to: &page, of: packageName, at: now)
                 ?? GoogleMessage.addUnreadable(to: &page, "no message")
         }
         page.hasMore = pulled.receivedMessages?.count == count
@@ -139,12 +139,12 @@ package struct GooglePubSub: Sendable {
 
     /// <https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions/pull>
     private struct Pulled: Decodable {
-        let receivedMessages: [Received]?
+        let receivedMessages: [Tolerant<Received>]?
     }
 
     private struct Received: Decodable {
-        let ackId: String?
-        let message: GoogleMessage?
+        let ackId: LooseText?
+        let message: Tolerant<GoogleMessage>?
     }
 }
 

@@ -34,7 +34,8 @@ extension GoogleStore {
         }
         let page = try JSON.decode(GoogleVoidedPage.self, from: try reply.wholeAppBody())
         let next = page.tokenPagination?.nextPageToken.flatMap { $0.isEmpty ? nil : $0 }
-        let voids = page.voidedPurchases ?? []
+        let entries = page.voidedPurchases ?? []
+        let voids = entries.compactMap(\.value)
         let hints = voids.flatMap(\.hints)
         let beganAt = place.pageToken == nil ? now : place.beganAt ?? now
         let following =
@@ -42,7 +43,7 @@ extension GoogleStore {
             ?? VoidedPlace(sweptAt: beganAt)
         var result = HintPage(
             hints: hints, position: following.text, hasMore: next != nil,
-            skipped: voids.count { $0.hints.isEmpty })
+            skipped: entries.count { $0.value?.hints.isEmpty ?? true })
         result.rulings = voids.compactMap(\.ruling)
         return result
     }
@@ -100,7 +101,8 @@ struct VoidedPlace: Hashable, Sendable {
 
 /// The answer of `purchases.voidedpurchases.list`; without voids it is empty.
 struct GoogleVoidedPage: Decodable, Sendable {
-    let voidedPurchases: [Void]?
+    /// One that cannot be read keeps nobody else's from being heard.
+    let voidedPurchases: [Tolerant<Void>]?
     let tokenPagination: Pagination?
 
     struct Pagination: Decodable, Sendable {
@@ -111,8 +113,8 @@ struct GoogleVoidedPage: Decodable, Sendable {
         /// Shared by all renewals.
         let purchaseToken: StoreToken?
         /// One for each charge.
-        let orderId: OrderID?
-        let voidedTimeMillis: LenientInteger?
+        let orderId: Tolerant<OrderID>?
+        let voidedTimeMillis: LooseInteger?
         /// Only of a refund of a part of the quantity.
         let voidedQuantity: LenientInteger?
         /// 0 the user, 1 the developer, 2 Google.
@@ -138,7 +140,7 @@ struct GoogleVoidedPage: Decodable, Sendable {
         }
 
         private var voidedAt: Timestamp? {
-            voidedTimeMillis.flatMap { Timestamp(millisecondsSinceEpoch: $0.value) }
+            voidedTimeMillis?.value.flatMap(Timestamp.init(millisecondsSinceEpoch:))
         }
 
         /// What is asked about the refund of the order is settled.
@@ -149,12 +151,12 @@ struct GoogleVoidedPage: Decodable, Sendable {
         }
 
         private var name: String {
-            let when = voidedTimeMillis.map { "\($0.value)" } ?? "-"
+            let when = voidedTimeMillis?.value.map(String.init) ?? "-"
             let part = voidedQuantity.map { "\($0.value)" } ?? "all"
             return "\(order?.text ?? "-") \(when) \(part)"
         }
 
-        private var order: OrderID? { orderId?.readable }
+        private var order: OrderID? { orderId?.value?.readable }
 
         /// A part that was given back leaves the order, and the rest of the purchase, in force.
         private var wholeOrder: OrderID? { voidedQuantity == nil ? order : nil }
