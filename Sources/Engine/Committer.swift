@@ -357,7 +357,7 @@ final class RunCounters: Sendable {
             report.events += commit.events.count
             report.held += commit.held.count
             for outcome in commit.committed {
-                if outcome.isVerdict {
+                if outcome.isJudged {
                     report.verdicts += 1
                 } else {
                     report.unjudged += 1

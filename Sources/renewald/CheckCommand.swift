@@ -68,7 +68,7 @@ struct CheckCommand: AsyncParsableCommand {
 
 extension CheckedPurchase {
     /// Whether the store did not tell the state.
-    var isUnjudged: Bool { !outcome.isVerdict && facts.state != .invalid }
+    var isUnjudged: Bool { !outcome.isJudged && facts.state != .invalid }
 }
 
 extension CheckJSON.Purchase {

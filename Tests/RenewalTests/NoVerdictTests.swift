@@ -53,6 +53,18 @@ import Testing
         }
     }
 
+    /// A second answer leaves nothing open, nor does one that says no more than is known.
+    @Test(arguments: [
+        ("active 30", "gone", [false, true]), ("expired 30", "gone", [true, true]),
+        ("new", "not_found", [false, true]), ("active 30", "unreachable", [false, false]),
+        ("expired 30", "unreachable", [false, false]), ("active 30", "active 60", [true, true]),
+    ])
+    func whatIsConfirmedIsJudged(_ known: String, _ heard: String, _ isJudged: [Bool]) throws {
+        var stage = try Stage(Story(head: "twice | \(known)"))
+        let seen = try ["40", "41"].map { try stage.hear(heard, at: $0).0.isJudged }
+        #expect(seen == isJudged)
+    }
+
     @Test func waitsAsLongAsTheStoreAsks() throws {
         var stage = try Stage(Story(head: "throttled | active 30"), jitter: 0)
         let (outcome, _) = try stage.hear("throttled retry=90s", at: "10")

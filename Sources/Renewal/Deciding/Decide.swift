@@ -157,25 +157,29 @@ extension Deciding {
             change.facts.doubt = PendingDoubt(doubt: doubt, since: since)
             let waits = Problem(
                 .secondOpinion, "bad news waits for its confirmation (\(doubt.rawValue))")
-            return outcome(
+            var asked = outcome(
                 change,
                 next: firstHour(of: claim, at: moment)
                     ?? max(moment.now, since + apart) + .seconds(1 + 9 * moment.jitter),
                 problem: known.access == .granted
                     ? waits : known.isForgotten(by: doubt) ? nil : problem,
                 rule: "bad news that one answer does not prove: asked again")
+            asked.isBelieved = known.isForgotten(by: doubt)
+            return asked
         }
         change.reasons.loss = change.facts.believe(
             doubt, ofTokenWithLife: claim.purchase.app.store.traits.tokenLife, at: moment.now)
         if known.isUnconfirmed, known.state != .invalid, doubt != .unproven {
             change.notices = [.init(.rejected)]
         }
-        return outcome(
+        var confirmed = outcome(
             change,
             next: nextCheckOfUnknown(
                 change.facts, since: first.since, about: doubt, of: claim, at: moment),
             problem: change.facts.isForgotten(by: doubt) ? nil : problem,
             rule: "bad news, confirmed by a second answer")
+        confirmed.isBelieved = true
+        return confirmed
     }
 
     /// Nil as well for one of the future, from before the clock was set back: it would wait for as

@@ -14,6 +14,8 @@ package struct Outcome: Hashable, Sendable {
     @Boxed package internal(set) var kept: KeptObservation?
     /// Whether a store was asked for it.
     package internal(set) var isAnswer = true
+    /// Whether it is no verdict, and believed all the same.
+    var isBelieved = false
 }
 
 extension Outcome {
@@ -37,6 +39,10 @@ extension Outcome {
     /// Whether the store told the state.
     package var isVerdict: Bool { schedule.attempts == 0 && isAnswer }
 
+    /// Whether nothing is left open by the answer: a second one has confirmed the first, or it says
+    /// no more than is known.
+    package var isJudged: Bool { isVerdict || isBelieved }
+
     /// Whether there is more to store than the next check.
     package var isChange: Bool {
         if case .unchanged = decision { false } else { true }
@@ -53,6 +59,7 @@ extension Outcome {
     package func postponed(at now: Timestamp, _ problem: Problem) -> Outcome {
         var later = self
         later.decision = .unchanged
+        later.isBelieved = false
         later.schedule.attempts = claim.attempts + 1
         later.schedule.nextCheckAt = now + retryDelay(attempts: claim.attempts + 1, jitter: 1)
         later.schedule.problem = problem
