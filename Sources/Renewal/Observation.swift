@@ -63,9 +63,7 @@ package struct Observation: Hashable, Sendable {
     package var refundedParts: [OrderID: RefundedPart] = [:]
     /// For events alone.
     package var notes = SaleNotes()
-    /// Why something that the purchase gave beside what it gives now is not in force any more. Nil:
-    /// the product has changed.
-    package var lossOfPart: RevokeReason?
+    package var lostParts = LostParts()
     /// Clues that were looked into, whatever was found: they need not be kept.
     package var settledClues: Set<Clue> = []
     /// The answer in the store's own words, such as `status 2, expirationIntent 1`: for people.

@@ -156,7 +156,8 @@ extension ShadowCase {
         if purchase.id == lastHeldBy, purchase.facts.access != .none, let lastProduct,
             !purchase.hasProduct(lastProduct)
         {
-            return purchase.heard?.lossOfPart == .refunded ? .refundUnseen : .expiryUnseen
+            return purchase.heard?.lostParts[lastProduct]?.reason == .refunded
+                ? .refundUnseen : .expiryUnseen
         }
         return purchase.causeOfLoss
     }

@@ -72,6 +72,7 @@ extension UserPurchases {
             let given = purchase.facts.holdings.map(\.entitlement)
             guard !given.contains(holding.entitlement) else { return false }
             return purchase.facts.access == .granted
+                || change.reasons.losses[holding.entitlement] != nil
                 || change.reasons.loss == .productChanged
                     && holding.product != purchase.facts.product
         }

@@ -3,8 +3,8 @@ import Renewal
 import TestSupport
 
 /// verifyReceipt: the status, then the transactions, each after a plus sign, and what is said of
-/// the renewal: `0 + 30 + 60 trial + pending off`. With `ios6` there is one transaction, in the
-/// form of iOS 6.
+/// the renewal: `0 + 30 + 60 trial + pending off`. What is `embedded` stands in the receipt alone. With
+/// `ios6` there is one transaction, in the form of iOS 6.
 enum AppleReceiptWire {
     static func result(
         _ text: String, in environment: String, at day: Timestamp
@@ -27,7 +27,9 @@ enum AppleReceiptWire {
         json["status"] = status
         if let flag = head["retryable"] { json["is_retryable"] = flag == "true" }
         guard status == 0 || status == 21006 else { return try json.text }
-        let rows = try parts.dropFirst().filter { !$0.has("pending") }.map(transaction)
+        let sold = parts.dropFirst().filter { !$0.has("pending") }
+        let rows = try sold.filter { !$0.has("embedded") }.map(transaction)
+        let embedded = try sold.filter { $0.has("embedded") }.map(transaction)
         let pending = parts.filter { $0.has("pending") }
         if head.has("ios6") {
             try putOld(rows, pending.first, head, into: &json)
@@ -40,7 +42,7 @@ enum AppleReceiptWire {
             "receipt_creation_date_ms": String(TestCalendar.start.milliseconds),
             "request_date_ms": String(try (head.time("asked") ?? day).milliseconds),
         ]
-        receipt["in_app"] = head.has("in_app") ? rows : rows.prefix(1).map { $0 }
+        receipt["in_app"] = (head.has("in_app") ? rows : Array(rows.prefix(1))) + embedded
         json["receipt"] = receipt
         if !head.has("in_app") { json["latest_receipt_info"] = rows }
         if !pending.isEmpty { json["pending_renewal_info"] = try pending.map(renewal) }
@@ -70,7 +72,7 @@ enum AppleReceiptWire {
     private static func transaction(_ words: Words) throws -> [String: Any] {
         try words.require(
             plain: Set(words.plain.prefix(1)).union([
-                "trial", "intro", "upgraded", "family", "assigned",
+                "trial", "intro", "upgraded", "family", "assigned", "embedded",
             ]),
             keys: [
                 "product", "original", "tx", "line", "cancelled", "reason", "bought", "group",

@@ -1,5 +1,6 @@
 import Renewal
 import TestSupport
+import Testing
 
 /// Reads what a store says: `active 60 off`, `refunded 10`, `not_found`, `throttled`.
 ///
@@ -55,7 +56,7 @@ struct HeardWords {
         observation.accountToken = words["account"].map(UserID.init)
         observation.predecessorToken = words.has("after-A") ? token(of: 1) : nil
         observation.orderID = words["order"].map(OrderID.init)
-        observation.lossOfPart = words["part"].flatMap(RevokeReason.init(rawValue:))
+        observation.lostParts = try lostParts(words["part"] ?? "")
         observation.isRefundedInPart = words.has("in_part")
         if words.has("order_paid"), let order = observation.orderID {
             observation.settledClues = [.refund(of: order)]
@@ -86,6 +87,24 @@ struct HeardWords {
         }
         if observation.period == "-" { observation.period = nil }
         return observation
+    }
+
+    /// `refunded` for all that is not shown, or `extra:refunded,more:expired:12`.
+    private func lostParts(_ text: String) throws -> LostParts {
+        func reason(_ word: some StringProtocol) throws -> RevokeReason {
+            try #require(RevokeReason(rawValue: String(word)), "what is \(word)?")
+        }
+        guard text.contains(":") else {
+            return LostParts(all: text.isEmpty ? nil : try reason(text))
+        }
+        var lost = LostParts()
+        for part in text.split(separator: ",") {
+            let words = part.split(separator: ":")
+            lost[ProductID(String(words[0]))] = LostPart(
+                reason: try reason(words[1]),
+                endedAt: words.count > 2 ? try TestCalendar.time(words[2]) : nil)
+        }
+        return lost
     }
 
     /// `commitment=360`, with `owed` or `paid` for whether the next period is; `plain` is none.

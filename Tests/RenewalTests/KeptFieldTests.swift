@@ -36,7 +36,15 @@ import Testing
         ("pastRefunds", { $0.pastRefunds = ["5"] }),
         ("isRefundedInPart", { $0.isRefundedInPart = true }),
         ("refundedParts", { $0.refundedParts = ["6": RefundedPart()] }),
-        ("lossOfPart", { $0.lossOfPart = .refunded }),
+        (
+            "lostParts",
+            {
+                $0.lostParts = LostParts([
+                    "extra": LostPart(reason: .refunded),
+                    "more": LostPart(reason: .expired, endedAt: time),
+                ])
+            }
+        ),
         ("settledClues", { $0.settledClues = [.refund(of: "7")] }),
     ]
     /// These go into an event's detail alone, and decide nothing.

@@ -203,15 +203,36 @@ import Testing
         #expect(try again(catalog)?.facts.holdings.map(\.entitlement) == ["plus", "pro"])
     }
 
+    /// A shorter duration ends what is over by it, by our clock, unless that is known to be off.
+    @Test(arguments: [(20, nil, false), (20, "clock: ahead", true), (31, nil, true)])
+    func anEndThatMovesForwardCounts(
+        _ days: Int, _ problem: String?, _ isGranted: Bool
+    ) throws {
+        var stage = try Stage(Story(head: "a pass | new product=pass30"))
+        let (outcome, _) = try stage.hear(
+            "active product=pass30 bought=2 kind=non_renewing", at: "3")
+        #expect(outcome.facts.expiresAt == (try TestCalendar.time("32")))
+        let claim = try standing(after: outcome, problem)
+        let kept = try #require(outcome.kept)
+        var rules = outcome.rules
+        rules.catalog = Catalog([
+            "pass30": .init(kind: .nonRenewing, duration: .days(days), entitlements: ["pro"])
+        ])
+        let again = try #require(
+            redecide(claim, from: kept.heard, at: try TestCalendar.time("40"), under: rules))
+        #expect((again.facts.access == .granted) == isGranted)
+    }
+
     /// The purchase as a check has left it, on day 40.
-    private func standing(after outcome: Outcome) throws -> Claim {
+    private func standing(after outcome: Outcome, _ problem: String? = nil) throws -> Claim {
         let known = outcome.claim.purchase
         return Claim(
             purchase: Purchase(
                 id: known.id, userID: known.userID, app: known.app, token: known.token,
                 createdAt: known.createdAt, facts: outcome.facts),
             shard: 0, lane: 0, dueAt: outcome.schedule.nextCheckAt, version: 2, attempts: 0,
-            crashes: 0, checkedAt: nil, claimedAt: try TestCalendar.time("40"))
+            crashes: 0, checkedAt: nil, problem: problem,
+            claimedAt: try TestCalendar.time("40"))
     }
 
     /// Apple's history is read once: that the next answer says nothing of it is no news.

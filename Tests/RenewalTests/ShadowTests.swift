@@ -117,7 +117,7 @@ import Testing
             heard = Observation(
                 environment: .production, status: .active,
                 items: [Item(names: [product], expiresAt: nil)])
-            heard?.lossOfPart = .refunded
+            heard?.lostParts = LostParts(all: .refunded)
         }
         return ShadowCase.Evidence(
             id: id, createdAt: Timestamp(microsecondsSinceEpoch: id), facts: facts, heard: heard,

@@ -176,8 +176,21 @@ extension DecisionTable {
         # One part has run out when another is given back | active 30 addon=gold_month ends=60 \
         | policy refund=period_end
         10   active 30 part=refunded  active     granted  -                gold 60, pro 30  7d
-        30+1m  active 60 part=cancelled  active  granted  renewed          gold 60, pro 60  7d
-        60+1m  active 90 part=cancelled  active  granted  renewed -cancelled:gold  pro 90   7d
+        30+1m  active 60 part=gold_month:refunded,more:cancelled  active  granted  renewed  gold 60, pro 60  7d
+        60+1m  active 90 part=gold_month:refunded,more:cancelled  active  granted  renewed -refunded:gold  pro 90  7d
+        # Removed while nothing was paid, it was not given back | grace 33 paid=30 addon=gold_month ends=33 \
+        | policy refund=period_end
+        31   active 60 part=gold_month:cancelled:30  active  granted  payment_recovered -cancelled:gold  pro 60  7d
+        # And it has leniency from where it was paid to | grace 33 paid=30 addon=gold_month ends=33 \
+        | policy leniency=2d
+        31   active 60 part=gold_month:cancelled:30  active  granted  payment_recovered  gold 30, pro 60  1d18s
+        32+1m  active 60 part=gold_month:cancelled:30  active  granted  -cancelled:gold  pro 60  7d
+        # What ran out before the rest keeps its own reason | active 30 addon=gold_month ends=29 \
+        | policy leniency=3d
+        29+1h  active 30 part=gold_month:cancelled:29  active  granted  -  gold 29, pro 30  23h18s
+        30+1h  unpaid 30 part=gold_month:cancelled:29  expired  none  -cancelled:gold -payment_failed  -  1d
+        # What ends with the rest ends for its reason | active 30 addon=gold_month ends=30
+        30+1h  unpaid 30 part=gold_month:expired:30  expired  none  -payment_failed:gold -payment_failed  -  1d
         # What was given back has no leniency after its end | active 30 addon=gold_month ends=40 \
         | policy refund=period_end leniency=3d
         10   active 30 part=refunded  active     granted  -                gold 40, pro 30  7d
@@ -186,8 +199,8 @@ extension DecisionTable {
         | policy leniency=3d
         30+1h  active 60 part=refunded  active   granted  renewed -refunded:gold  pro 60    7d
         # Changed and given back unseen, and the refund is taken back | active 30 | policy refund=period_end
-        10   refunded 10 product=gold_month ends=30  refunded  granted  refunded +product_changed:gold  gold 30, pro 30  7d
-        12   active 30 product=gold_month  active  granted  -product_changed  gold 30       7d
+        10   refunded 10 product=gold_month ends=30  refunded  granted  refunded +product_changed:gold -product_changed  gold 30  7d
+        12   active 30 product=gold_month  active  granted  -  gold 30       7d
         # A refund gives nothing that was not held | active 30 | policy refund=period_end
         10   refunded 10 product=pro_month+gold_month ends=30  refunded  granted  refunded  pro 30  7d
         """)

@@ -291,6 +291,14 @@ struct AmazonObservationTests {
         wire: {"cancelDate":1768780800}
         hear: malformed cancelDate
 
+        case: a term of eleven years
+        wire: {"renewalDate":2117000000000}
+        hear: malformed renewalDate
+
+        case: bought in some years
+        wire: {"purchaseDate":1902000000000}
+        hear: malformed purchaseDate
+
         case: a date beyond all years
         wire: {"renewalDate":9223372036854775807}
         hear: malformed renewalDate

@@ -256,7 +256,7 @@ struct GoogleClueTests {
             #expect(!isBelieved, "\(summary(answer))")
             return
         }
-        #expect(isBelieved && heard.items.count == 1 && heard.lossOfPart == .refunded)
+        #expect(isBelieved && heard.items.count == 1 && heard.lostParts.contains(.refunded))
     }
 
     /// Without its order an older copy is not told from a reversal: it waits a day, not for ever.

@@ -68,6 +68,14 @@ struct GoogleProductTests {
             "refundableQuantity":0}}]}
         hear: refunded -, production, plus -, paid -, until -, renews -, -, non_consumable
 
+        case: fewer than none are left
+        was: active
+        access: yes
+        v1: {"refundableQuantity":-1}
+        v2: {"productLineItem":[{"productId":"plus","productOfferDetails":{
+            "refundableQuantity":-1}}]}
+        hear: malformed refundableQuantity
+
         case: two of three refunded
         kind: consumable
         v1: {"quantity":3,"refundableQuantity":1}

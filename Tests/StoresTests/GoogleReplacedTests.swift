@@ -47,6 +47,6 @@ import Testing
             return
         }
         #expect(heard.items.compactMap(\.names.last) == products)
-        #expect(heard.lossOfPart == (products.count == 2 ? nil : .refunded))
+        #expect(heard.lostParts.contains(.refunded) == (products.count != 2))
     }
 }

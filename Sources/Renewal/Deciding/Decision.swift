@@ -61,20 +61,19 @@ package struct Change: Hashable, Sendable {
 struct Reasons: Hashable, Sendable {
     var gain = GrantReason.purchased
     var loss = RevokeReason.expired
-    /// What has run out by itself, whatever else is lost.
-    var expired: Set<EntitlementID> = []
-    /// What is lost though its product goes on, beside what was taken away: by the configuration.
-    var changed: Set<EntitlementID> = []
+    /// What is lost for another reason than the rest.
+    var losses: [EntitlementID: RevokeReason] = [:]
     /// What goes from one user to another.
     var transferred: Set<EntitlementID> = []
+
+    /// What has run out while something else is lost.
+    var expired: Set<EntitlementID> { Set(losses.filter { $0.value == .expired }.keys) }
 
     func gain(of entitlement: EntitlementID) -> GrantReason {
         transferred.contains(entitlement) ? .transferred : gain
     }
 
     func loss(of entitlement: EntitlementID) -> RevokeReason {
-        if transferred.contains(entitlement) { return .transferred }
-        if expired.contains(entitlement) { return .expired }
-        return changed.contains(entitlement) ? .productChanged : loss
+        transferred.contains(entitlement) ? .transferred : losses[entitlement] ?? loss
     }
 }

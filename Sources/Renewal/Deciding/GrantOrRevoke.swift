@@ -25,6 +25,8 @@ extension Judgement {
                 doubt: known.doubt, rule: "a newer link of its chain has taken over")
         }
         if observation.isSubstitute, known.access == .granted {
+            // What is sold once ends by its duration, whatever the store says of it.
+            if let over = overVerdict(at: facts.expiresAt) { return over }
             return Verdict(
                 state: known.state, givesAccess: true,
                 rule: "what stands in for it is in force; its own record was not shown")
@@ -91,17 +93,21 @@ extension Judgement {
     }
 
     func activeVerdict() -> Verdict {
-        if facts.kind != .autoRenewable, let end = ownEnd, end <= moment.proven {
-            let isShownHeld = known.holdings.contains(where: isShown)
-            if isRestRefunded {
-                return (isShownHeld ? lenientVerdict(since: end) : nil) ?? refundedVerdict(at: nil)
-            }
-            return lenientVerdict(since: end)
-                ?? Verdict(
-                    state: .expired, givesAccess: false, loss: .expired, at: end,
-                    rule: "the configured duration is over")
+        overVerdict(at: ownEnd)
+            ?? Verdict(state: .active, givesAccess: true, rule: "in force and paid")
+    }
+
+    /// Of what is sold once and has come to the end that the configuration gives it.
+    private func overVerdict(at end: Timestamp?) -> Verdict? {
+        guard facts.kind != .autoRenewable, let end, end <= moment.proven else { return nil }
+        let isShownHeld = known.holdings.contains(where: isShown)
+        if isRestRefunded {
+            return (isShownHeld ? lenientVerdict(since: end) : nil) ?? refundedVerdict(at: nil)
         }
-        return Verdict(state: .active, givesAccess: true, rule: "in force and paid")
+        return lenientVerdict(since: end)
+            ?? Verdict(
+                state: .expired, givesAccess: false, loss: .expired, at: end,
+                rule: "the configured duration is over")
     }
 
     /// Rule 4: whether what was in trouble runs on and still is unpaid, as when renewal is turned
@@ -229,7 +235,9 @@ extension Judgement {
     /// What is sold once was paid to the end that its duration gives it, or for ever.
     private var paidUntil: Timestamp? {
         guard facts.kind != .autoRenewable else {
-            return latest(known.paidThrough, facts.paidThrough)
+            // Of what was changed or renewed unseen its own period counts.
+            let isKnown = observation.period == nil || observation.period == known.period
+            return isKnown ? latest(known.paidThrough, facts.paidThrough) : facts.paidThrough
         }
         let isKnown = known.access == .granted || known.state == .refunded
         let knownEnd = isKnown ? known.expiresAt : nil

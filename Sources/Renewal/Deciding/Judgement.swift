@@ -67,7 +67,7 @@ struct Judgement {
             facts.access = .none
             // What gave anything was given back, or its product gives nothing any more.
             if known.access == .granted {
-                verdict.loss = lossOfParts ?? .productChanged
+                verdict.loss = lossWhileGoingOn
             }
             facts.lossReason = known.access == .granted ? verdict.loss : known.lossReason
         }
@@ -89,15 +89,8 @@ struct Judgement {
             durationChanged: hasMovedByConfiguration ? true : nil)
         detail.sale = observation.notes
         detail.refund = refundNotes(of: facts.orderID)
-        let told = isInForce ? lossOfParts : isExpiredWithARefund ? .refunded : verdict.loss
-        let loss = told ?? .productChanged
-        let mayHaveRunOut = loss == .productChanged && (told == nil || !isInForce)
-        let expired = mayHaveRunOut || isSoldOnce ? ranOut : []
         let change = Change(
-            facts: facts, notices: notices(detail),
-            reasons: Reasons(
-                gain: gain(), loss: loss, expired: expired,
-                changed: isInForce && observation.lossOfPart != nil ? lostByConfiguration : []),
+            facts: facts, notices: notices(detail), reasons: reasons(of: verdict),
             effectiveAt: verdict.at ?? moment.now, isDated: verdict.at != nil, detail: detail,
             predecessorToken: isInForce ? observation.predecessorToken : nil,
             olderLink: olderLink, nextToken: nextToken)
@@ -143,36 +136,38 @@ struct Judgement {
     var lenientParts: [Holding] {
         // What was given back runs to its end already, and may not be told as that any more.
         guard leniency > .zero, policy.refund != .periodEnd, !isSoldOnce else { return [] }
-        return known.holdings.filter { holding in
-            guard !isShown(holding), let end = holding.expiresAt, end <= moment.latest,
-                moment.proven < end + leniency
-            else { return false }
-            return switch observation.lossOfPart {
-            case .expired, .cancelled: true
-            case nil: holding.product != known.product
-            default: false
-            }
+        return known.holdings.compactMap { holding in
+            // In grace an end had only been moved on.
+            let ends = [holding.expiresAt, observation.lostParts[holding.product]?.endedAt]
+            guard !isShown(holding), let end = ends.compactMap(\.self).min(),
+                end <= moment.latest, moment.proven < end + leniency
+            else { return nil }
+            let isLenient =
+                switch lossOfPart(holding) {
+                case .expired, .cancelled: true
+                case nil: holding.product != known.product
+                default: false
+                }
+            guard isLenient else { return nil }
+            return Holding(
+                entitlement: holding.entitlement, product: holding.product, expiresAt: end)
         }
     }
 
     /// What was given back beside what the answer shows, by itself or with all the rest, where the
     /// policy lets what was paid run out.
     var partsRunningOut: [Holding] {
-        guard policy.refund == .periodEnd, known.access == .granted,
-            hasGivenBack || facts.state == .refunded
-        else { return [] }
+        guard policy.refund == .periodEnd, known.access == .granted else { return [] }
         return known.holdings.filter { holding in
-            isSoldOnce && facts.state == .refunded || !isShown(holding)
-        }.filter { $0.expiresAt.map { $0 > moment.proven } ?? false }
+            isRunningOut(holding) && holding.expiresAt.map { $0 > moment.proven } ?? false
+        }
     }
 
-    /// Whether a part was given back. Of several that are gone the answer gives one reason: what is
-    /// gone before its end was given back, whatever else has run out.
-    private var hasGivenBack: Bool {
-        switch observation.lossOfPart {
-        case .refunded, .expired, .cancelled: true
-        default: false
-        }
+    private func isRunningOut(_ holding: Holding) -> Bool {
+        guard facts.state == .refunded else { return lossOfPart(holding) == .refunded }
+        // What the main product has been changed for was given back, and not that.
+        let isChanged = holding.product == known.product && facts.product != known.product
+        return isSoldOnce || !isShown(holding) && !isChanged
     }
 
     private func extended(_ holding: Holding) -> Holding {
@@ -186,28 +181,8 @@ struct Judgement {
             expiresAt: facts.expiresAt.map { max($0, end) })
     }
 
-    /// What is lost of products that the answer shows as bought.
-    private var lostByConfiguration: Set<EntitlementID> {
-        let kept = Set(facts.holdings.map(\.entitlement))
-        return Set(known.holdings.filter(isShown).map(\.entitlement)).subtracting(kept)
-    }
-
-    /// What is lost by itself, where the purchase goes on and the answer gives no reason: what was
-    /// beside the main product and has run out has expired.
-    private var ranOut: Set<EntitlementID> {
-        guard facts.access == .granted || areSoldTogether, facts.holdings != known.holdings
-        else { return [] }
-        let kept = Set(facts.holdings.map(\.entitlement))
-        // The main product was changed, or an add-on is gone before its time.
-        let over = known.holdings.filter { holding in
-            (holding.product != known.product || isSoldOnce) && hasRunOut(holding)
-                && !(isSoldOnce && isGivenBack(holding))
-        }
-        return Set(over.map(\.entitlement)).subtracting(kept)
-    }
-
     /// Why the user gains, should he gain.
-    private func gain() -> GrantReason {
+    func gain() -> GrantReason {
         guard known.wasGranted else { return .purchased }
         if known.access == .granted { return .productChanged }
         // Left out by the configuration while it ran on, and taken in again.

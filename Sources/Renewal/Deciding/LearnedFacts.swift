@@ -102,14 +102,14 @@ extension Judgement {
 
     /// A substitute adds and never takes: no end moves forward, nothing that was known is replaced.
     mutating func learnFromSubstitute() {
-        let observedEnd = observation.expiresAt ?? .never
         facts.kind = known.kind ?? observation.kind
         facts.paidThrough = latest(known.paidThrough, observation.paidThrough)
         if known.access == .granted {
-            let end = known.expiresAt ?? known.paidThrough ?? .never
-            facts.expiresAt = max(end, observedEnd) == .never ? nil : max(end, observedEnd)
+            // One that names no end does not make it last for ever.
+            let end = known.expiresAt ?? known.paidThrough
+            facts.expiresAt = end.map { max($0, observation.expiresAt ?? $0) }
         } else {
-            facts.expiresAt = observation.expiresAt
+            facts.expiresAt = observation.expiresAt ?? ownEnd
         }
         if observation.willRenew == true { facts.autoRenew = true }
         facts.orderID = known.orderID ?? observation.orderID
@@ -148,15 +148,17 @@ extension Judgement {
         return facts.expiresAt != known.expiresAt && facts.expiresAt == ownEnd
     }
 
-    /// Whether the configuration gives it, or a part of it, another end than the one that is known.
-    var hasOtherEndByConfiguration: Bool {
+    /// Whether the configuration gives it, or a part of it, an earlier end than the known one.
+    var hasEarlierEndByConfiguration: Bool {
         guard kindByConfiguration != .autoRenewable, observation.expiresAt == nil,
             observation.paidThrough == nil
         else { return false }
-        if let end = ownEnd, end != known.expiresAt { return true }
+        if let end = ownEnd, known.expiresAt.map({ end < $0 }) ?? true { return true }
         return observation.items.contains { item in
             guard let end = ownEnd(of: item), let product = item.names.last else { return false }
-            return known.holdings.contains { $0.product == product && $0.expiresAt != end }
+            return known.holdings.contains { holding in
+                holding.product == product && holding.expiresAt.map { end < $0 } ?? true
+            }
         }
     }
 

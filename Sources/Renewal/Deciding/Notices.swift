@@ -89,9 +89,9 @@ extension Judgement {
 
     /// Whether it goes on without the product that was not paid: that one is gone, or will be.
     private var isWithoutWhatFailed: Bool {
-        if isLeftOver, observation.lossOfPart != nil { return true }
-        return wasTroubleOfAnother
-            && (observation.lossOfPart != nil || observation.willRenew == false)
+        let hasLost = !observation.lostParts.isEmpty
+        if isLeftOver, hasLost { return true }
+        return wasTroubleOfAnother && (hasLost || observation.willRenew == false)
     }
 
     /// Whether what was free until now is paid.

@@ -61,13 +61,14 @@ extension Judgement {
 
     /// Whether what was given back is what was left: the other parts are over.
     var isRestRefunded: Bool {
-        guard observation.lossOfPart == .refunded, observation.status == .active,
+        guard observation.lostParts.contains(.refunded), observation.status == .active,
             facts.kind != .autoRenewable
         else { return false }
         return known.state == .refunded
             || known.access == .granted
                 && known.holdings.contains { holding in
-                    !isShown(holding) && holding.expiresAt.map { $0 > moment.proven } ?? true
+                    lossOfPart(holding) == .refunded
+                        && holding.expiresAt.map { $0 > moment.proven } ?? true
                 }
     }
 
@@ -75,19 +76,12 @@ extension Judgement {
     func isGivenBack(_ holding: Holding) -> Bool {
         if case .refunded = observation.status { return true }
         if voidedAt != nil { return true }
-        return observation.lossOfPart == .refunded && !isShown(holding)
+        return lossOfPart(holding) == .refunded
     }
 
     /// Whether a part that was given back runs out with what has expired.
     var isExpiredWithARefund: Bool {
         facts.state == .expired && areSoldTogether && known.holdings.contains(where: isGivenBack)
-    }
-
-    /// Why parts are lost by themselves, where the answer tells.
-    var lossOfParts: RevokeReason? {
-        guard isSoldOnce else { return observation.lossOfPart }
-        if facts.state == .refunded { return .refunded }
-        return known.holdings.allSatisfy(isShown) ? nil : observation.lossOfPart
     }
 
     /// Whether the configuration gives a part that is held another end.

@@ -16,7 +16,7 @@ extension Observation {
         standing.accountToken = accountToken
         standing.ownership = ownership
         standing.offerIsIntroductory = offerIsIntroductory
-        standing.lossOfPart = lossOfPart
+        standing.lostParts = lostParts
         return standing
     }
 
@@ -71,7 +71,7 @@ extension Observation: ArchivedFields {
         var isPlain =
             predecessorToken == nil && nextToken == nil && !isMigrated && statedAt == nil
             && askAgainBy == nil && pastRefunds.isEmpty && !isRefundedInPart
-            && refundedParts.isEmpty && lossOfPart == nil && settledClues.isEmpty
+            && refundedParts.isEmpty && lostParts.isEmpty && settledClues.isEmpty
             && !awaitsAcknowledgement
         archive.pass(&isPlain)
         guard !isPlain else { return }
@@ -88,7 +88,7 @@ extension Observation: ArchivedFields {
             refundedParts = Dictionary(
                 parts.map { ($0, RefundedPart()) }, uniquingKeysWith: { first, _ in first })
         }
-        archive.pass(&lossOfPart)
+        archive.pass(&lostParts)
         archive.pass(&settledClues)
         archive.pass(&awaitsAcknowledgement)
     }
@@ -108,6 +108,55 @@ extension Item: Archived {
     func write(to archive: inout Archive) {
         names.write(to: &archive)
         expiresAt.write(to: &archive)
+    }
+}
+
+/// Before the products were kept there was one reason for all of them, or none.
+extension LostParts: Archived {
+    init(from archive: inout Archive) {
+        switch archive.byte() {
+        case 0: self.init()
+        case 1: self.init(all: archive.value())
+        case 2:
+            let parts: [NamedPart] = archive.value()
+            self.init(Dictionary(parts.map { ($0.product, $0.part) }) { first, _ in first })
+        default:
+            archive.damage()
+            self.init()
+        }
+    }
+
+    func write(to archive: inout Archive) {
+        if let common {
+            archive.write(1)
+            common.write(to: &archive)
+        } else if parts.isEmpty {
+            archive.write(0)
+        } else {
+            archive.write(2)
+            Set(parts.map { NamedPart(product: $0, part: $1) }).write(to: &archive)
+        }
+    }
+}
+
+private struct NamedPart: Hashable, Archived {
+    let product: ProductID
+    let part: LostPart
+
+    init(product: ProductID, part: LostPart) {
+        self.product = product
+        self.part = part
+    }
+
+    init(from archive: inout Archive) {
+        product = archive.value()
+        part = LostPart(reason: archive.value(), endedAt: archive.value())
+    }
+
+    func write(to archive: inout Archive) {
+        product.write(to: &archive)
+        part.reason.write(to: &archive)
+        part.endedAt.write(to: &archive)
     }
 }
 

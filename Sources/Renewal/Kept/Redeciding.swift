@@ -2,9 +2,9 @@
 /// others than those of then (design rule 14). Nothing is asked.
 ///
 /// No store tells the time here: an end proves itself by the next answer, and is asked about soon.
-/// Only an end that the configuration itself has moved counts by our clock, as nobody else tells
-/// it; and what has ended does not begin again for want of a proof. `heard` is what the facts stand
-/// by. Nil where nothing changes but perhaps the next check.
+/// Only an end that the configuration itself has moved forward counts by our clock, as nobody else
+/// tells it; and what has ended does not begin again for want of a proof. `heard` is what the facts
+/// stand by. Nil where nothing changes but perhaps the next check.
 package func redecide(
     _ claim: Claim, from heard: Observation, at now: Timestamp, under rules: Rules
 ) -> Outcome? {
@@ -24,9 +24,10 @@ package func redecide(
     }
     let unproven = judgement(nil)
     let hasEnded = judged.purchase.facts.access == .none
-    var outcome =
-        hasEnded || unproven.hasOtherEndByConfiguration
-        ? judgement(now).outcome() : unproven.outcome()
+    // By a clock that is known to be off nothing ends.
+    let isShortened =
+        unproven.hasEarlierEndByConfiguration && claim.problemCode != .clock
+    var outcome = hasEnded || isShortened ? judgement(now).outcome() : unproven.outcome()
     if claim.purchase.facts.heldSince != nil {
         outcome = outcome.goingOn(with: claim, lettingGo: false, at: now)
     }

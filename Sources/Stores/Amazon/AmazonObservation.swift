@@ -43,8 +43,12 @@ struct AmazonObservation: Sendable {
         self.kind = kind
         self.product = product
         self.receiptID = receiptID
-        purchased = try window.date(milliseconds: receipt.purchaseDate, field: "purchaseDate")
+        purchased = try window.past(milliseconds: receipt.purchaseDate, field: "purchaseDate")
         renewal = try window.date(milliseconds: receipt.renewalDate, field: "renewalDate")
+        // Each later date would read as an older copy.
+        guard renewal.map({ $0 <= now + Self.longestTerm }) ?? true else {
+            throw .malformed(field: "renewalDate")
+        }
         cancelled = try window.date(milliseconds: receipt.cancelDate, field: "cancelDate")
         let graceEnd = try window.date(
             milliseconds: receipt.gracePeriodEndDate, field: "gracePeriodEndDate")
@@ -55,6 +59,9 @@ struct AmazonObservation: Sendable {
         grace = isTest && graceEnd == renewal ? nil : graceEnd
         trialEnd = isTest && trial == renewal && graceEnd == renewal ? nil : trial
     }
+
+    /// No term is longer than a year; as much again for a trial, or what is to come with it.
+    private static let longestTerm = Duration.days(2 * 366)
 
     var observation: Observation {
         let status = status

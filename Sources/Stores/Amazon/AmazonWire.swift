@@ -61,7 +61,7 @@ struct AmazonReceipt: Sendable {
         autoRenewing = try members.flag("autoRenewing")
         freeTrialEndDate = try members.date("freeTrialEndDate")
         gracePeriodEndDate = try members.date("gracePeriodEndDate")
-        deferredSku = try? members.id("deferredSku")
+        deferredSku = (try? members.id("deferredSku")).flatMap { $0.isEmpty ? nil : $0 }
         deferredDate = try? members.date("deferredDate")
         baseReceipts = ((try? members.texts("baseReceipts")) ?? [])
             .filter { !$0.isEmpty }.map(StoreToken.init)

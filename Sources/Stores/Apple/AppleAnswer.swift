@@ -52,15 +52,20 @@ struct AppleReader: Sendable {
             AppleTransaction.self, from: text, calling: what, at: now)
         try check(transaction, what)
         try refuseFuture(transaction.signedDate, "\(what).signedDate")
+        for taken in transaction.revocationDates {
+            try refuseFuture(taken, "\(what).revocationDate", tolerating: .days(1))
+        }
         return transaction
     }
 
     /// What claims to be signed after the answer that it is in is nonsense, and would silence all
     /// that comes later (rule 11). The store's own clock counts, where it says what it shows.
-    func refuseFuture(_ signed: Int64?, _ field: String) throws(StoreFailure) {
-        guard let signed else { return }
+    func refuseFuture(
+        _ date: Int64?, _ field: String, tolerating lead: Duration = .zero
+    ) throws(StoreFailure) {
+        guard let date else { return }
         guard
-            Timestamp(millisecondsSinceEpoch: signed).map({ $0 <= time.latest }) ?? false
+            Timestamp(millisecondsSinceEpoch: date).map({ $0 <= time.latest + lead }) ?? false
         else { throw .malformed(field: "\(field) is in the future") }
     }
 

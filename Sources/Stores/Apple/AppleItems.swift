@@ -30,8 +30,22 @@ extension AppleTransaction {
             && !facts.holdings.contains { $0.product == productId }
     }
 
-    var hasRefundedItems: Bool {
-        !hasUnreadableItems && ownItems.contains { $0.revocationDate != nil }
+    /// Its items that were refunded.
+    var lostParts: LostParts {
+        var lost = LostParts()
+        guard !hasUnreadableItems else { return lost }
+        for item in ownItems where item.revocationDate != nil {
+            guard let sku = item.sku else { continue }
+            lost[sku] = LostPart(
+                reason: .refunded,
+                endedAt: item.revocationDate.flatMap(Timestamp.init(millisecondsSinceEpoch:)))
+        }
+        return lost
+    }
+
+    /// When anything of it was taken back.
+    var revocationDates: [Int64] {
+        ([revocationDate] + ownItems.map(\.revocationDate)).compactMap(\.self)
     }
 
     /// When the last of its items was refunded, where all of them were.

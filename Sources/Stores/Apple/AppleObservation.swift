@@ -107,7 +107,7 @@ extension AppleSubscription {
             words: words(dates))
         observation.commitment = commitment
         observation.offerIsIntroductory = transaction.offerType == 1
-        if transaction.hasRefundedItems { observation.lossOfPart = .refunded }
+        observation.lostParts = transaction.lostParts
         observation.accountToken = transaction.appAccountToken.map(UserID.init)
         observation.ownership = Ownership(appleName: transaction.inAppOwnershipType)
         return AppleReading(observation: observation, isContested: isContested)

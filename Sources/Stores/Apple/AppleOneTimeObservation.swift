@@ -37,7 +37,7 @@ extension AppleTransaction {
             statedAt: try window.date(
                 milliseconds: signedDate, field: "\(outer).signedDate") ?? reader.time.told,
             words: oneTimeWords(purchased, revoked))
-        if hasRefundedItems { observation.lossOfPart = .refunded }
+        observation.lostParts = lostParts
         observation.accountToken = appAccountToken.map(UserID.init)
         observation.ownership = Ownership(appleName: inAppOwnershipType)
         return observation

@@ -34,10 +34,12 @@ struct AppleReceiptReader: Sendable {
             guard !hasExpired || !lists.pool.isEmpty else { throw .malformed(field: "receipt") }
             return try await answerWithoutLatest(nil, lists, scene)
         }
-        if let own = try chain(of: id, in: lists.latest, scene), own.isSubscription {
-            return try await answer(own, lists, scene)
-        }
         let all = try chain(of: id, in: lists.pool, scene)
+        if let own = try chain(of: id, in: lists.latest, scene), own.isSubscription {
+            // The receipt itself may hold a later one, which the list does not show yet.
+            let isBehind = all.map { $0.isBoughtLater(than: own) } ?? false
+            return try await answer(isBehind ? all ?? own : own, lists, scene)
+        }
         if let all, !all.isSubscription {
             let observation = try told(all, kind(of: all), scene)
             try requireReversal(in: observation, of: all)
@@ -219,7 +221,7 @@ struct AppleReceiptReader: Sendable {
         {
             return at
         }
-        return try scene.window.date(
+        return try scene.window.past(
             milliseconds: copy?.cancelled, field: "cancellation_date_ms")
     }
 

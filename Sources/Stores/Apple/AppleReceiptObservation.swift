@@ -102,7 +102,7 @@ struct AppleReceiptChain: Sendable {
                 milliseconds: isFirst ? wire.purchased : wire.originallyPurchased ?? wire.purchased,
                 field: "purchase_date_ms"),
             expires: try window.date(milliseconds: wire.expires, field: "expires_date_ms"),
-            cancelled: try window.date(
+            cancelled: try window.past(
                 milliseconds: wire.cancelled, field: "cancellation_date_ms"))
     }
 
@@ -118,6 +118,12 @@ struct AppleReceiptChain: Sendable {
         guard isRunning == other.isRunning else { return isRunning }
         return (isRunning ? shown.expires : graceEnd) ?? .never
             > (isRunning ? other.shown.expires : other.graceEnd) ?? .never
+    }
+
+    /// Whether anything of it was bought later than all of the other.
+    func isBoughtLater(than other: AppleReceiptChain) -> Bool {
+        guard let newest = members.compactMap(\.boughtAt).max() else { return false }
+        return other.members.compactMap(\.boughtAt).max().map { newest > $0 } ?? true
     }
 
     var isShared: Bool { shown.wire.isShared }

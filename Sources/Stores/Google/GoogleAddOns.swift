@@ -88,21 +88,24 @@ extension GoogleObservation {
         return GoogleOrderID(order).isBefore(GoogleOrderID(paid))
     }
 
-    /// Why a product that was held, beside the main one or as that, is not in force any more: cut
-    /// short it was given back, unless its end had only been moved while it was not paid; what ran
-    /// out ended as who has cancelled it tells, or had been removed by the user when the answer
-    /// still shows it without renewal.
-    var lossOfPart: RevokeReason? { lossOfPart(besides: []) }
-
-    private func lossOfPart(besides doubtful: Set<ProductID>) -> RevokeReason? {
-        let lost = heldBeside.first { holding in
-            !isKept(holding.product) && !doubtful.contains(holding.product)
+    /// What was held, beside the main product or as that, and is not in force any more.
+    var lostParts: LostParts {
+        var lost = LostParts()
+        for holding in heldBeside where !isKept(holding.product) {
+            lost[holding.product] = LostPart(
+                reason: loss(of: holding), endedAt: listed(holding.product)?.expires)
         }
-        guard let lost else { return nil }
-        if isReplaced(lost) { return .productChanged }
-        if isGivenBack(lost) { return .refunded }
+        return lost
+    }
+
+    /// Cut short it was given back, unless its end had only been moved while it was not paid; what
+    /// ran out ended as who has cancelled it tells, or had been removed by the user when the answer
+    /// still shows it without renewal.
+    private func loss(of holding: Holding) -> RevokeReason {
+        if isReplaced(holding) { return .productChanged }
+        if isGivenBack(holding) || orderGivenBackUnseen(of: holding) != nil { return .refunded }
         if snapshot.cancellation != nil { return endCause.reason }
-        guard let listed = listed(lost.product) else { return .expired }
+        guard let listed = listed(holding.product) else { return .expired }
         return listed.renews ? .expired : .cancelled
     }
 
@@ -131,6 +134,15 @@ extension GoogleObservation {
         return listed?.paidOrder.map(clues.refundedOrders.contains) ?? false
     }
 
+    /// The order of a period that nobody has seen, and that Google has said to be refunded.
+    private func orderGivenBackUnseen(of holding: Holding) -> OrderID? {
+        guard let known = holding.expiresAt, let listed = listed(holding.product),
+            let end = listed.expires, end > known + .minutes(1), let order = listed.paidOrder,
+            clues.refundedOrders.contains(order)
+        else { return nil }
+        return order
+    }
+
     var itemOrders: GoogleItemOrders {
         var orders = GoogleItemOrders(running: Set(inForce.compactMap(\.paidOrder)))
         if facts.access == .granted {
@@ -141,7 +153,9 @@ extension GoogleObservation {
         if isCutShortForNoReason, let order = endedOrder {
             orders.cutShort.append(GoogleCut(order: order, part: nil))
         }
-        for holding in facts.holdings where !isKept(holding.product) && isGivenBack(holding) {
+        let lost = facts.holdings.filter { !isKept($0.product) }
+        orders.takenBack.formUnion(lost.compactMap(orderGivenBackUnseen))
+        for holding in lost where isGivenBack(holding) {
             if let listed = listed(holding.product) {
                 guard let order = listed.paidOrder else { continue }
                 orders.takenBack.insert(order)
@@ -155,8 +169,6 @@ extension GoogleObservation {
             }
         }
         orders.takenBack.subtract(orders.running)
-        orders.lossOfRest = lossOfPart(
-            besides: Set(orders.cutShort.compactMap { $0.part?.names.last }))
         return orders
     }
 
@@ -192,8 +204,6 @@ struct GoogleItemOrders: Hashable, Sendable {
     /// Of what reads as over before its known end, where Google has not said that it was taken
     /// back.
     var cutShort: [GoogleCut] = []
-    /// Why the rest has ended.
-    var lossOfRest: RevokeReason?
     /// What has been taken back since, and is not listed any more.
     var unlisted: Set<ProductID> = []
 

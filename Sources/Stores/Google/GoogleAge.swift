@@ -97,12 +97,14 @@ extension GoogleObservation {
     /// back. What was so before stays so.
     var isTakenBackUnseen: Bool {
         guard snapshot.state == .expired || snapshot.state == .canceled && inForce.isEmpty,
-            let main, main.product == facts.product, let order = endedOrder
+            let main, let order = endedOrder
         else { return false }
+        // By then it may have been changed for another product.
         guard facts.access == .none else {
             return order != facts.period
                 && (clues.refundedOrders.contains(order) || isSaidToBeRevoked)
         }
+        guard main.product == facts.product else { return false }
         guard facts.state == .refunded, order == facts.period else { return false }
         // By the policy it ended with what was paid: later than the store says, or before that.
         let (end, known) = (main.expires ?? .never, facts.expiresAt ?? .never)

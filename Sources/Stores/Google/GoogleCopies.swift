@@ -22,7 +22,8 @@ extension GoogleStore {
         // A consumable has no access to give back, unless it was sold together with others.
         let gives = facts.kind != .consumable || observation.items.count > 1
         // It shows what was given back, and no more of the rest than is known: that is over.
-        let isAsKnown = observation.lossOfPart == .refunded && observation.period == facts.period
+        let isAsKnown =
+            observation.lostParts.contains(.refunded) && observation.period == facts.period
         if facts.state == .refunded, facts.voidedOrder == nil, gives, !isAsKnown,
             let known = facts.orderID, observation.orderID == known
         {
@@ -49,7 +50,6 @@ extension GoogleStore {
         guard let checkedAt = purchase.checkedAt, purchase.isCheckedWithinADay(before: now)
         else { return }
         let heard = purchase.clues.refundedOrders
-        var lost = orders.cutShort.count
         for cut in orders.cutShort where !heard.contains(cut.order) {
             // Google was late to tell, or has told before.
             if let end = cut.longOver, end >= checkedAt - .days(1) { continue }
@@ -62,11 +62,10 @@ extension GoogleStore {
             }
             guard part.expiresAt.map({ $0 > now }) ?? true else { continue }
             observation.items.append(part)
+            for product in part.names { observation.lostParts[product] = nil }
             orders.takenBack.remove(cut.order)
-            lost -= 1
             observation.askAgainBy = min(observation.askAgainBy ?? .never, now + .minutes(15))
         }
-        if lost == 0, !orders.cutShort.isEmpty { observation.lossOfPart = orders.lossOfRest }
     }
 
     private enum Standing {

@@ -69,7 +69,7 @@ struct GoogleObservation: Sendable {
             predecessorToken: snapshot.state.isPending ? nil : snapshot.predecessorToken,
             usedIntroductory: usedIntroductory, askAgainBy: askAgainBy(status), words: words)
         observation.commitment = commitment(status)
-        observation.lossOfPart = lossOfPart
+        observation.lostParts = lostParts
         observation.accountToken = snapshot.accountToken
         observation.notes = notes
         observation.awaitsAcknowledgement =

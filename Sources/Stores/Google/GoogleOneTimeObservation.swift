@@ -62,13 +62,21 @@ struct GoogleOneTimeObservation: Sendable {
         if isRefundedInPart, let left, let order = sale.order {
             observation.refundedParts[order] = RefundedPart(share: Share(bought - left, of: bought))
         }
-        observation.lossOfPart = kept.count < sale.items.count ? .refunded : nil
+        observation.lostParts = lostParts
         observation.settledClues = settledClues(status)
         if let alarm, alarm > now { observation.askAgainBy = alarm }
         return observation
     }
 
     private var kept: [GoogleSale.Item] { sale.items.filter { !$0.isGivenBack } }
+
+    private var lostParts: LostParts {
+        var lost = LostParts()
+        for item in sale.items where item.isGivenBack {
+            lost[item.product] = LostPart(reason: .refunded)
+        }
+        return lost
+    }
 
     private var status: SubscriptionStatus {
         switch sale.state {

@@ -86,8 +86,20 @@ extension GoogleObservation {
         guard age == .current else { return nil }
         // Only what was paid is taken back.
         if isTakenBackUnseen { return endedOrder }
-        guard !isUnproven, !isUnknownAtFirstSight, !isLeftOfTakenBack else { return nil }
+        guard !isUnproven, !isUnknownAtFirstSight, !isLeftOfTakenBack, !isStateBehind else {
+            return nil
+        }
         return snapshot.payment == .notSaid && isUnpaid ? nil : main?.paidOrder
+    }
+
+    /// Whether the state may be of before the payment that the orders show already: another one
+    /// than the known is paid, and none is named that is not. When the state shows it, it is new.
+    private var isStateBehind: Bool {
+        guard snapshot.state == .inGracePeriod || snapshot.state == .onHold, !isPaidInTrouble,
+            let known = facts.period, let paid = main?.paidOrder
+        else { return false }
+        let others = [snapshot.latestOrder, snapshot.declinedOrder].compactMap(\.self)
+        return paid != known && others.allSatisfy { $0 == paid }
     }
 
     /// Without the expiry of an unpaid or taken back period: what was known stays, and the next

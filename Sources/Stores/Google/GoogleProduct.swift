@@ -43,7 +43,7 @@ extension GoogleLegacyProduct {
             case 2: .pending
             default: throw .malformed(field: "purchaseState")
             }
-        let item = GoogleSale.Item(
+        let item = try GoogleSale.Item(
             product: purchase.facts.product, quantity: quantity?.value ?? 1,
             refundableQuantity: refundableQuantity?.value,
             isConsumed: consumptionState?.value == 1)
@@ -117,7 +117,7 @@ extension GoogleProduct {
             }
             let offer = item.productOfferDetails
             items.append(
-                GoogleSale.Item(
+                try GoogleSale.Item(
                     product: product, quantity: offer?.quantity?.value ?? 1,
                     refundableQuantity: offer?.refundableQuantity?.value,
                     isConsumed: offer?.consumptionState == "CONSUMPTION_STATE_CONSUMED"))

@@ -150,7 +150,7 @@ extension Observation {
     /// hold and in a pause ends are others, and nothing is lost for good.
     fileprivate var takesBack: Bool {
         if case .refunded = status { return true }
-        return isInForce && lossOfPart == .refunded
+        return isInForce && lostParts.contains(.refunded)
     }
 
     /// Whether it says no more than that what was known to be paid is over.

@@ -32,6 +32,19 @@ struct GoogleSale: Hashable, Sendable {
         let refundableQuantity: Int64?
         let isConsumed: Bool
 
-        var isGivenBack: Bool { refundableQuantity.map { $0 <= 0 } ?? false }
+        /// - Throws: `.malformed` for less than none.
+        init(
+            product: ProductID, quantity: Int64, refundableQuantity: Int64?, isConsumed: Bool
+        ) throws(StoreFailure) {
+            guard refundableQuantity.map({ $0 >= 0 }) ?? true else {
+                throw .malformed(field: "refundableQuantity")
+            }
+            self.product = product
+            self.quantity = quantity
+            self.refundableQuantity = refundableQuantity
+            self.isConsumed = isConsumed
+        }
+
+        var isGivenBack: Bool { refundableQuantity == 0 }
     }
 }
