@@ -133,6 +133,9 @@ package struct Problem: Hashable, Sendable, CustomStringConvertible {
         case setAside = "set_aside"
     }
 
+    /// Of a product that lasts for a time that only the configuration knows.
+    static let noDuration = Problem(.unsupported, "no duration is configured")
+
     package init(_ code: Code, _ sentence: String) {
         self.code = code
         self.sentence = sentence

@@ -223,6 +223,30 @@ import Testing
         #expect((again.facts.access == .granted) == isGranted)
     }
 
+    /// That no duration is configured is said as long as that is so.
+    @Test(arguments: [nil, 30])
+    func aMissingDurationIsToldAtOnce(_ days: Int?) throws {
+        func catalog(_ days: Int?) -> Catalog {
+            Catalog([
+                "pass30": .init(
+                    kind: .nonRenewing, duration: days.map { .days($0) }, entitlements: ["pro"])
+            ])
+        }
+        var stage = try Stage(Story(head: "a pass | new product=pass30"))
+        stage.rules.catalog = catalog(days == nil ? 30 : nil)
+        let (outcome, _) = try stage.hear(
+            "active product=pass30 bought=20 kind=non_renewing", at: "21")
+        #expect((outcome.schedule.problem == nil) == (days == nil))
+        let kept = try #require(outcome.kept)
+        var rules = outcome.rules
+        rules.catalog = catalog(days)
+        let again = redecide(
+            try standing(after: outcome, outcome.schedule.problem?.description), from: kept.heard,
+            at: try TestCalendar.time("40"), under: rules)
+        #expect(again?.schedule.problem?.code == (days == nil ? .unsupported : nil))
+        #expect((again?.facts.expiresAt == nil) == (days == nil))
+    }
+
     /// The purchase as a check has left it, on day 40.
     private func standing(after outcome: Outcome, _ problem: String? = nil) throws -> Claim {
         let known = outcome.claim.purchase

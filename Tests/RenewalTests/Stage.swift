@@ -15,7 +15,7 @@ struct Stage {
     private var statedAt: [Int64: Timestamp] = [:]
     private var inVain: [Int64: Vain] = [:]
     private var settledClues: Set<Clue> = []
-    private let rules: Rules
+    var rules: Rules
     private let jitter: Double
     /// The breaker has tripped.
     private let isTripped: Bool

@@ -210,6 +210,10 @@ extension DecisionTable {
         "Non-consumables last for ever, non-renewing ones for the configured duration; a consumable "
             + "never is an entitlement.",
         """
+        # A pass of which no answer says when it was bought | new product=pass30
+        2      active kind=non_renewing  active    granted  +purchased        pro 32    7d
+        20     active kind=non_renewing  active    granted  -                 pro 32    7d
+        32+1m  active kind=non_renewing  expired   none     -expired          -         1d
         # Bought once for ever | new product=lifetime
         1    active               active    granted  +purchased            pro ever  7d
         400  active               active    granted  -                     pro ever  7d

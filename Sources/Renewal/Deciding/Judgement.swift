@@ -89,9 +89,11 @@ struct Judgement {
             durationChanged: hasMovedByConfiguration ? true : nil)
         detail.sale = observation.notes
         detail.refund = refundNotes(of: facts.orderID)
+        // What is lost of what goes on is lost now, whenever the store has ended the rest.
+        let endedAt = verdict.givesAccess ? nil : verdict.at
         let change = Change(
             facts: facts, notices: notices(detail), reasons: reasons(of: verdict),
-            effectiveAt: verdict.at ?? moment.now, isDated: verdict.at != nil, detail: detail,
+            effectiveAt: endedAt ?? moment.now, isDated: endedAt != nil, detail: detail,
             predecessorToken: isInForce ? observation.predecessorToken : nil,
             olderLink: olderLink, nextToken: nextToken)
         if let heir { return .handed(to: heir, change) }

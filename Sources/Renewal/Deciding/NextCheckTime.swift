@@ -273,6 +273,6 @@ extension Judgement {
         guard facts.kind == .nonRenewing, facts.access == .granted,
             catalog.product(named: names)?.duration == nil
         else { return nil }
-        return Problem(.unsupported, "no duration is configured")
+        return .noDuration
     }
 }

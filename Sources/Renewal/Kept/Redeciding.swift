@@ -64,7 +64,7 @@ extension Outcome {
     fileprivate func madeFromWhatWasHeard(of claim: Claim, _ heard: Observation) -> Outcome {
         var outcome = Outcome(
             claim: claim, decision: decision,
-            schedule: Schedule(standing: claim, next: schedule.nextCheckAt),
+            schedule: Schedule(standing: claim, from: schedule),
             rule: "decided again from what was heard last: " + rule, rules: rules)
         outcome.isAnswer = false
         outcome.kept = KeptObservation(heard)
@@ -122,10 +122,12 @@ extension Outcome {
 }
 
 extension Schedule {
-    /// As it was, asked no later.
-    fileprivate init(standing claim: Claim, next: Timestamp) {
-        nextCheckAt = min(claim.dueAt, next)
+    /// As it was, asked no later; but whether a duration is missing hangs on the configuration.
+    fileprivate init(standing claim: Claim, from judged: Schedule) {
+        nextCheckAt = min(claim.dueAt, judged.nextCheckAt)
         problem = claim.problem.flatMap(Problem.init(text:))
+        if problem == .noDuration { problem = nil }
+        if judged.problem == .noDuration { problem = problem ?? .noDuration }
         attempts = claim.attempts
         statedAt = claim.statedAt
         inVain = claim.inVain
