@@ -3,10 +3,12 @@ import Ledger
 import Logging
 import Renewal
 
-/// Says after a reload what the new products or policy would change of purchases that nobody asks
-/// about soon. It works beside the daemon, over connections of its own, and delays nothing.
+/// Says after a reload, and after a start with products or a policy that nothing was decided by
+/// yet, what they would change of purchases that nobody asks about soon. It works beside the
+/// daemon, over connections of its own, and delays nothing.
 final class ReloadOutlook: Sendable {
     private let services: Services
+    private let began = ContinuousClock.now
     private let rules: AsyncStream<Rules>
     private let turn: AsyncStream<Rules>.Continuation
 
@@ -20,14 +22,36 @@ final class ReloadOutlook: Sendable {
 
     /// Until it is cancelled.
     func run() async {
+        await tell(ofNewRules: services.configuration.rules)
         for await rules in rules { await tell(of: rules) }
     }
 
+    private func tell(ofNewRules rules: Rules) async {
+        await look { ledger throws(LedgerError) in
+            guard try await ledger.areNew(rules, since: .now - self.began) else { return }
+            let difference = try await WhatIf(ledger, under: rules).run()
+            if !Task.isCancelled, difference.changed > 0 { self.say(difference) }
+        }
+    }
+
     private func tell(of rules: Rules) async {
+        await look { ledger throws(LedgerError) in
+            let difference = try await WhatIf(ledger, under: rules).run()
+            guard !Task.isCancelled else { return }
+            if difference.changed > 0 {
+                self.say(difference)
+            } else {
+                self.services.log.info(.reloadChangesNothing)
+            }
+        }
+    }
+
+    private func look(
+        _ body: (PostgresLedger) async throws(LedgerError) -> Void
+    ) async {
         let ledger = services.ledgerApart()
         do throws(LedgerError) {
-            let difference = try await WhatIf(ledger, under: rules).run()
-            if !Task.isCancelled { say(difference) }
+            try await body(ledger)
         } catch {
             services.log.debug(.reloadOutlookFailed(error))
         }
@@ -35,10 +59,6 @@ final class ReloadOutlook: Sendable {
     }
 
     private func say(_ difference: Difference) {
-        guard difference.changed > 0 else {
-            services.log.info(.reloadChangesNothing)
-            return
-        }
         services.log.notice(.reloadOutlook(difference), metadata: LogField.topic(.reloadOutlook))
     }
 }

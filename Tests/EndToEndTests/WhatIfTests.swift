@@ -28,6 +28,28 @@ struct WhatIfTests {
         entitlements = ["monthly", "plus"]
         """
 
+    /// An upgrade starts the daemon anew: what was mistyped meanwhile is told then.
+    @Test func aStartWithOtherProductsSaysWhatTheyChange() async throws {
+        try await onStage(from: "2026-01-01T00:00:00Z") { stage in
+            try await stage.submit(try await stage.buy("google", count: 3), "google") {
+                "user-\($0)"
+            }
+            for isChanged in [false, true] {
+                let daemon = try stage.daemon()
+                try await stage.wait {
+                    try await stage.value("SELECT count(*) FROM renewald.policy") == "1"
+                }
+                if isChanged {
+                    _ = try await daemon.line { $0.contains("would change 3 of 3 purchases") }
+                }
+                daemon.send(SIGTERM)
+                #expect(try await daemon.exit() == .code(0))
+                #expect(isChanged == daemon.standardError.contains("would change"))
+                if !isChanged { try stage.editConfiguration { $0 + Self.product } }
+            }
+        }
+    }
+
     @Test func anAddedEntitlementReachesItsBuyersWithoutAQuestion() async throws {
         try await onStage(from: "2026-01-01T00:00:00Z") { stage in
             try await stage.submit(try await stage.buy("google", count: 12), "google") {

@@ -67,7 +67,7 @@ extension Logger.Message {
     }
 
     static func reloadOutlookFailed(_ error: LedgerError) -> Self {
-        "cannot tell what the reload would change: \(error.sentence)"
+        "cannot tell what the new products or policy would change: \(error.sentence)"
     }
 
     // Purchases.

@@ -1,5 +1,5 @@
 import Postgres
-import Renewal
+package import Renewal
 import Synchronization
 
 extension PostgresLedger {
@@ -18,6 +18,19 @@ extension PostgresLedger {
             numbers.append((outcome.rules, number))
         }
         return numbers
+    }
+
+    /// Whether nothing was decided by these rules before the program began, `elapsed` ago, while
+    /// something was by others.
+    package func areNew(
+        _ rules: Rules, since elapsed: Duration
+    ) async throws(LedgerError) -> Bool {
+        try await attempt {
+            let row = try await self.reads.query(
+                SQL.rulesAreNew(.text(rules.json), .int64(elapsed.microseconds))
+            ).rows.first
+            return try row?.bool("are_new") ?? false
+        }
     }
 
     private func number(of rules: Rules) async throws(LedgerError) -> Int32? {

@@ -186,6 +186,7 @@ extension SQL {
     static let queueHeads = SQL(PackageResources.queue_heads_sql)
     static let recordMigration = SQL(PackageResources.record_migration_sql)
     static let recordUnhandled = SQL(PackageResources.record_unhandled_sql)
+    static let rulesAreNew = SQL(PackageResources.rules_are_new_sql)
     static let refundOutlook = SQL(PackageResources.refund_outlook_sql)
     static let registerApps = SQL(PackageResources.register_apps_sql)
     static let waitBriefly = SQL(PackageResources.wait_briefly_sql)
