@@ -82,13 +82,14 @@ extension ConfigurationKey.Form {
     }
 
     private func flaw(ofList nodes: [TOMLNode], _ form: Self) -> String? {
-        var seen: Set<String> = []
+        // By their bytes, as everywhere.
+        var seen: Set<[UInt8]> = []
         for node in nodes {
             guard case .string(let text) = node else {
                 return "must be a list of strings, has \(node.typeName) in it"
             }
             if let flaw = form.flaw(ofText: text) { return "has an entry that \(flaw)" }
-            guard seen.insert(text).inserted else { return "names an entry twice" }
+            guard seen.insert(Array(text.utf8)).inserted else { return "names an entry twice" }
         }
         return nodes.isEmpty ? "must not be empty" : nil
     }

@@ -106,7 +106,8 @@ extension LedgerError {
                 + "which it does not serve: install the newer renewald"
         case .schemaDiffers(let state, let message):
             "the database's schema is not as this program needs it: \(message) "
-                + "(SQLSTATE \(state)): undo what was changed by hand, or run `renewald migrate`"
+                + "(SQLSTATE \(state)): undo what was changed by hand, or restore the schema; no "
+                + "migration brings it back"
         case .forbidden(let message, .migration):
             "the database refuses: \(message): migrate as the owner of the database or as a "
                 + "superuser, such as `sudo -u postgres renewald migrate --database "

@@ -15,7 +15,10 @@ package struct GrowingFile: Sendable {
     ) throws(WriteFailure) {
         let number = open(
             path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, mode_t(0o600))
-        guard number >= 0 else { throw WriteFailure(errno) }
+        guard number >= 0 else {
+            throw errno == ELOOP
+                ? .failed(reason: "it is a link, which is not followed") : WriteFailure(errno)
+        }
         var status = stat()
         guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             Glibc.close(number)

@@ -45,6 +45,9 @@ struct ImportCommand: AsyncParsableCommand {
         guard file != "", rejects != "" else {
             throw ValidationError("FILE or --rejects names no file")
         }
+        guard rejects != "-" else {
+            throw ValidationError("--rejects takes a file: standard output is for the result")
+        }
         _ = try pairs(of: map, "--map")
         _ = try pairs(of: constants, "--set")
         if file == "-", resume {
