@@ -189,6 +189,13 @@ extension DecisionTable {
         | policy leniency=3d
         29+1h  active 30 part=gold_month:cancelled:29  active  granted  -  gold 29, pro 30  23h18s
         30+1h  unpaid 30 part=gold_month:cancelled:29  expired  none  -cancelled:gold -payment_failed  -  1d
+        # Renewed unseen, it has leniency from its own end | active 10 addon=gold_month ends=10 \
+        | policy leniency=3d
+        15   active 40 part=gold_month:cancelled:14  active  granted  renewed  gold 14, pro 40  2d18s
+        # Renewed unseen, what ends with the rest ends for its reason | active 30 addon=gold_month ends=30
+        61   unpaid 60 part=gold_month:expired:60  expired  none  -payment_failed:gold -payment_failed  -  1d
+        # And what is shown as given back with it | active 30 addon=gold_month ends=30
+        40   refunded 40 product=pro_month+gold_month  refunded  none  -refunded:gold -refunded  -  7d
         # What ends with the rest ends for its reason | active 30 addon=gold_month ends=30
         30+1h  unpaid 30 part=gold_month:expired:30  expired  none  -payment_failed:gold -payment_failed  -  1d
         # What was given back has no leniency after its end | active 30 addon=gold_month ends=40 \

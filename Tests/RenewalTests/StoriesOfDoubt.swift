@@ -23,7 +23,7 @@ extension DecisionTable {
         # The reply is about another app | active 30
         10     mismatch           active   granted  !mismatch              pro 30  8s
         # Nothing to ask with | active 30
-        10     unsupported        active   granted  !unsupported           pro 30  1d
+        10     unsupported        active   granted  !unsupported           pro 30  8s
         # A granted purchase is never revoked for a token the store does not accept | active 30
         10     rejected           active   granted  !rejected              pro 30  1d
         10+11m  rejected          active   granted  !rejected              pro 30  1d
@@ -226,6 +226,8 @@ extension DecisionTable {
         # Nor a pass, which ends by its duration | active 32 product=pass30 bought=2 kind=non_renewing
         10     active product=pass30 kind=non_renewing substitute  active  granted  -  pro 32  7d
         32+1m  active product=pass30 kind=non_renewing substitute  expired  none  -expired  -  1d
+        # A longer duration counts for what stands in, too | active 20 product=pass30 kind=non_renewing
+        10     active product=pass30 bought=2 kind=non_renewing substitute  active  granted  extended  pro 32  7d
         # A substitute that has ended is a doubt | active 30
         10     ended 10 substitute  active  granted  !second_opinion       pro 30  6h6s
         10+5h  refunded 10 substitute  active  granted  !second_opinion    pro 30  1h6s

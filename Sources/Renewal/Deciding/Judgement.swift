@@ -139,9 +139,9 @@ struct Judgement {
         // What was given back runs to its end already, and may not be told as that any more.
         guard leniency > .zero, policy.refund != .periodEnd, !isSoldOnce else { return [] }
         return known.holdings.compactMap { holding in
-            // In grace an end had only been moved on.
-            let ends = [holding.expiresAt, observation.lostParts[holding.product]?.endedAt]
-            guard !isShown(holding), let end = ends.compactMap(\.self).min(),
+            // In grace an end had only been moved on; and it may have been renewed unseen.
+            guard !isShown(holding),
+                let end = observation.lostParts[holding.product]?.endedAt ?? holding.expiresAt,
                 end <= moment.latest, moment.proven < end + leniency
             else { return nil }
             let isLenient =

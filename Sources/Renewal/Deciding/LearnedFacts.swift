@@ -107,7 +107,7 @@ extension Judgement {
         if known.access == .granted {
             // One that names no end does not make it last for ever.
             let end = known.expiresAt ?? known.paidThrough
-            facts.expiresAt = end.map { max($0, observation.expiresAt ?? $0) }
+            facts.expiresAt = end.map { max($0, observation.expiresAt ?? ownEnd ?? $0) }
         } else {
             facts.expiresAt = observation.expiresAt ?? ownEnd
         }

@@ -203,9 +203,10 @@ extension StoreFailure {
         switch self {
         case .throttled(let retryAfter):
             return max(retryAfter ?? .zero, retryDelay(attempts: attempts, jitter: jitter))
-        case .rejected, .unsupported:
+        case .rejected:
             return .hours(24) * (0.9 + 0.2 * jitter)
-        case .unreachable, .refused, .malformed, .signature, .mismatch:
+        // What is not supported a person can mend in the configuration, and then waits for nobody.
+        case .unreachable, .refused, .malformed, .signature, .mismatch, .unsupported:
             return retryDelay(attempts: attempts, jitter: jitter)
         }
     }

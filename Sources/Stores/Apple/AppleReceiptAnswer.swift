@@ -35,10 +35,9 @@ struct AppleReceiptReader: Sendable {
             return try await answerWithoutLatest(nil, lists, scene)
         }
         let all = try chain(of: id, in: lists.pool, scene)
-        if let own = try chain(of: id, in: lists.latest, scene), own.isSubscription {
-            // The receipt itself may hold a later one, which the list does not show yet.
-            let isBehind = all.map { $0.isBoughtLater(than: own) } ?? false
-            return try await answer(isBehind ? all ?? own : own, lists, scene)
+        if var own = try chain(of: id, in: lists.latest, scene), own.isSubscription {
+            if let all, isAhead(all, of: own) { own = all }
+            return try await answer(own, lists, scene)
         }
         if let all, !all.isSubscription {
             let observation = try told(all, kind(of: all), scene)
@@ -81,6 +80,13 @@ struct AppleReceiptReader: Sendable {
         reading.observation.originalID = facts.originalID ?? own.id
         reading.observation.nextToken = nextToken(scene.response)
         return reading.answer
+    }
+
+    /// Whether the receipt itself holds a later period than the list shows yet. Of a refund it may
+    /// know nothing.
+    private func isAhead(_ pool: AppleReceiptChain, of list: AppleReceiptChain) -> Bool {
+        let isTakenBack = facts.state == .refunded || facts.state == .revoked
+        return pool.lastsLonger(than: list) && !(isTakenBack && pool.shownID == facts.orderID)
     }
 
     /// Whether the answer lacks the latest period that is known, and shows an earlier one: a copy

@@ -120,10 +120,11 @@ struct AppleReceiptChain: Sendable {
             > (isRunning ? other.shown.expires : other.graceEnd) ?? .never
     }
 
-    /// Whether anything of it was bought later than all of the other.
-    func isBoughtLater(than other: AppleReceiptChain) -> Bool {
-        guard let newest = members.compactMap(\.boughtAt).max() else { return false }
-        return other.members.compactMap(\.boughtAt).max().map { newest > $0 } ?? true
+    /// Whether any period of it ends later than all of the other. A copy of one that was restored
+    /// is bought later, and ends with it.
+    func lastsLonger(than other: AppleReceiptChain) -> Bool {
+        guard let last = members.compactMap(\.expires).max() else { return false }
+        return other.members.compactMap(\.expires).max().map { last > $0 + .minutes(1) } ?? true
     }
 
     var isShared: Bool { shown.wire.isShared }

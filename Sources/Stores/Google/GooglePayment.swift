@@ -52,13 +52,18 @@ extension GoogleObservation {
     }
 
     /// Whether what is in trouble is another item: the main one has another order than was known,
-    /// to an end further away than Google moves what is unpaid. On hold that falls back.
+    /// to an end further away than Google moves what is unpaid.
     var isPaidInTrouble: Bool {
-        guard snapshot.items.count > 1, let main, let expires = main.expires,
-            let paid = main.paidOrder, paid != facts.period || facts.paidThrough == nil
+        guard snapshot.items.count > 1, let main, let paid = main.paidOrder,
+            paid != facts.period || facts.paidThrough == nil
         else { return false }
+        return isBeyondTrouble(main.expires)
+    }
+
+    /// Whether an end is further away than that of what is not paid: on hold that falls back.
+    private func isBeyondTrouble(_ end: Timestamp?) -> Bool {
         let moved = snapshot.state == .onHold ? Duration.zero : GoogleItem.renewalWindow
-        return expires > latest + moved
+        return end.map { $0 > latest + moved } ?? false
     }
 
     private var isInTrouble: Bool { facts.state == .grace || facts.state == .hold }
@@ -93,10 +98,11 @@ extension GoogleObservation {
     }
 
     /// Whether the state may be of before the payment that the orders show already: another one
-    /// than the known is paid, and none is named that is not. When the state shows it, it is new.
+    /// than the known is paid, to an end further away than Google moves what is not, and none is
+    /// named that is not. When the state shows it, it is new.
     private var isStateBehind: Bool {
         guard snapshot.state == .inGracePeriod || snapshot.state == .onHold, !isPaidInTrouble,
-            let known = facts.period, let paid = main?.paidOrder
+            let known = facts.period, let paid = main?.paidOrder, isBeyondTrouble(main?.expires)
         else { return false }
         let others = [snapshot.latestOrder, snapshot.declinedOrder].compactMap(\.self)
         return paid != known && others.allSatisfy { $0 == paid }
