@@ -13,8 +13,8 @@ package struct NextCheck: Hashable, Sendable {
     private let isBackfill: Bool
     /// Why its store is not asked now, whatever is due; nil where nothing is in the way.
     private let obstacle: String?
-    /// The app, where no worker has it.
-    private let unserved: AppKey?
+    /// What has to happen until then; nil where nothing has to.
+    private let condition: String?
 
     /// - Parameters:
     ///   - claim: the purchase.
@@ -31,11 +31,14 @@ package struct NextCheck: Hashable, Sendable {
         isBackfill = claim.isBackfill
         why = Self.why(claim, at: now)
         let app = claim.purchase.app
-        self.unserved = unserved.contains(app) ? app : nil
-        obstacle =
-            unserved.contains(app)
-            ? "nobody asks, as no worker has \(app.name) configured"
-            : Self.obstacle(buckets, app)
+        if unserved.contains(app) {
+            obstacle = "nobody asks, as no worker has \(app.name) configured"
+            condition = "if any worker has \(app.name) configured by then"
+        } else {
+            obstacle = Self.obstacle(buckets, app)
+            let isPaused = buckets[BucketID(of: app)]?.pausedAt != nil
+            condition = isPaused ? "if \(app.name), which is paused, is resumed by then" : nil
+        }
     }
 
     private static func obstacle(
@@ -60,8 +63,8 @@ package struct NextCheck: Hashable, Sendable {
             let soon = obstacle ?? "\(store.name) is asked as soon as possible"
             return "due since \(at.reading): \(soon)"
         }
-        let condition = unserved.map { ", if any worker has \($0.name) configured by then" }
-        return "\(store.name) is asked around \(at.reading), \(why)\(condition ?? "")"
+        let ending = condition.map { ", \($0)" } ?? ""
+        return "\(store.name) is asked around \(at.reading), \(why)\(ending)"
     }
 
     private static func why(_ claim: Claim, at now: Timestamp) -> String {

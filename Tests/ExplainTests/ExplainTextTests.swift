@@ -135,6 +135,11 @@ struct ExplainTextTests {
             freeAt: Sample.day(31), blockedUntil: blocked, pausedAt: paused)
         let next = NextCheck(of: due.claim, while: [bucket.name: bucket], at: Sample.day(31))
         #expect(next.sentence.hasSuffix(words), "\(next.sentence)")
+        let later = NextCheck(of: due.claim, while: [bucket.name: bucket], at: Sample.day(1))
+        #expect(
+            later.sentence.hasSuffix(
+                ", if google/com.example.reader, which is paused, is resumed by then")
+                == (paused != nil))
         let circuit = QueueStatus.Bucket(
             name: BucketID(ofCircuitOf: due.claim.purchase.app), aheadSeconds: 0,
             readAt: Sample.day(31), freeAt: Sample.day(31), blockedUntil: Sample.day(40),
