@@ -27,12 +27,19 @@ final class ReloadOutlook: Sendable {
     }
 
     private func tell(ofNewRules rules: Rules) async {
-        await look { ledger throws(LedgerError) in
-            guard try await ledger.areNew(rules, since: .now - self.began) else { return }
-            let difference = try await WhatIf(ledger, under: rules).run()
-            if !Task.isCancelled, difference.changed > 0 { self.say(difference) }
+        var isDone = false
+        while !isDone {
+            isDone = await look { ledger throws(LedgerError) in
+                guard try await ledger.areNew(rules, since: .now - self.began) else { return }
+                let difference = try await WhatIf(ledger, under: rules).run()
+                if !Task.isCancelled, difference.changed > 0 { self.say(difference) }
+            }
+            // The database may come later.
+            if !isDone { isDone = (try? await Task.sleep(for: Self.rest)) == nil }
         }
     }
+
+    private static let rest = Duration.seconds(5)
 
     private func tell(of rules: Rules) async {
         await look { ledger throws(LedgerError) in
@@ -46,16 +53,20 @@ final class ReloadOutlook: Sendable {
         }
     }
 
-    private func look(
+    /// - Returns: false where the database is not available.
+    @discardableResult private func look(
         _ body: (PostgresLedger) async throws(LedgerError) -> Void
-    ) async {
+    ) async -> Bool {
         let ledger = services.ledgerApart()
+        var isAvailable = true
         do throws(LedgerError) {
             try await body(ledger)
         } catch {
+            if case .unavailable = error { isAvailable = false }
             services.log.debug(.reloadOutlookFailed(error))
         }
         await ledger.close()
+        return isAvailable
     }
 
     private func say(_ difference: Difference) {

@@ -194,6 +194,8 @@ extension DecisionTable {
         15   active 40 part=gold_month:cancelled:14  active  granted  renewed  gold 14, pro 40  2d18s
         # Renewed unseen, what ends with the rest ends for its reason | active 30 addon=gold_month ends=30
         61   unpaid 60 part=gold_month:expired:60  expired  none  -payment_failed:gold -payment_failed  -  1d
+        # What has run out before is not given back with it | active 10 addon=gold_month ends=10
+        11   refunded 11 product=pro_month  refunded  none  -expired:gold -refunded  -  1d
         # And what is shown as given back with it | active 30 addon=gold_month ends=30
         40   refunded 40 product=pro_month+gold_month  refunded  none  -refunded:gold -refunded  -  7d
         # What ends with the rest ends for its reason | active 30 addon=gold_month ends=30
@@ -221,6 +223,10 @@ extension DecisionTable {
         2      active kind=non_renewing  active    granted  +purchased        pro 32    7d
         20     active kind=non_renewing  active    granted  -                 pro 32    7d
         32+1m  active kind=non_renewing  expired   none     -expired          -         1d
+        # The same, sold with another | new product=pass30+hat
+        2      active kind=non_consumable product=pass30+hat  active  granted  +purchased:hat +purchased  hat ever, pro 32  7d
+        32+1m  active kind=non_consumable product=pass30+hat  active  granted  -expired  hat ever  7d
+        50     active kind=non_consumable product=pass30+hat  active  granted  -  hat ever  7d
         # Bought once for ever | new product=lifetime
         1    active               active    granted  +purchased            pro ever  7d
         400  active               active    granted  -                     pro ever  7d

@@ -189,13 +189,17 @@ extension Judgement {
 
     /// The end of a product that its store gives no end for: bought at, plus the configured
     /// duration (design section 4, product kinds). Where an answer does not say when it was bought,
-    /// the end stays as it is known; at first sight it was bought just now, at the latest.
+    /// the end stays as it is known; at first sight it was bought just now, at the latest, and what
+    /// is held no more when it was handed in.
     func ownEnd(of item: Item) -> Timestamp? {
         guard let duration = catalog.product(named: item.names)?.duration else { return nil }
         guard let bought = observation.purchasedAt else {
             guard facts.kind != .autoRenewable else { return nil }
-            let held = known.holdings.first { $0.product == item.names.last }
-            return held.map(\.expiresAt) ?? known.expiresAt ?? moment.now + duration
+            if let held = known.holdings.first(where: { $0.product == item.names.last }) {
+                return held.expiresAt
+            }
+            if observation.items.count <= 1, let end = known.expiresAt { return end }
+            return (known.wasGranted ? claim.purchase.createdAt : moment.now) + duration
         }
         return bought + duration
     }

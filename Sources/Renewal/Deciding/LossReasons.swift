@@ -41,11 +41,13 @@ extension Judgement {
     private func ownLoss(of holding: Holding, before end: Timestamp?) -> RevokeReason? {
         guard !areSoldTogether else { return hasRunOutByItself(holding) ? .expired : nil }
         guard [.expired, .refunded, .revoked].contains(facts.state),
-            holding.product != known.product, !isShown(holding),
-            let part = observation.lostParts[holding.product],
-            let own = part.endedAt ?? holding.expiresAt, own < (end ?? moment.now) - .minutes(1)
+            holding.product != known.product, !isShown(holding)
         else { return nil }
-        return part.reason
+        let part = observation.lostParts[holding.product]
+        guard let own = part?.endedAt ?? holding.expiresAt,
+            own < (end ?? moment.now) - .minutes(1)
+        else { return nil }
+        return part?.reason ?? .expired
     }
 
     /// Of what is sold once, whether it has run out and was not given back.

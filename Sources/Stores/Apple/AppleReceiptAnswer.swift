@@ -36,7 +36,12 @@ struct AppleReceiptReader: Sendable {
         }
         let all = try chain(of: id, in: lists.pool, scene)
         if var own = try chain(of: id, in: lists.latest, scene), own.isSubscription {
-            if let all, isAhead(all, of: own) { own = all }
+            // The receipt itself may hold a later period than the list shows yet. Of a refund it
+            // may know nothing.
+            if let all, all.isAhead(of: own) {
+                if let takenBack = try staysTakenBack(all, scene) { return .verdict(takenBack) }
+                own = all
+            }
             return try await answer(own, lists, scene)
         }
         if let all, !all.isSubscription {
@@ -82,11 +87,20 @@ struct AppleReceiptReader: Sendable {
         return reading.answer
     }
 
-    /// Whether the receipt itself holds a later period than the list shows yet. Of a refund it may
-    /// know nothing.
-    private func isAhead(_ pool: AppleReceiptChain, of list: AppleReceiptChain) -> Bool {
-        let isTakenBack = facts.state == .refunded || facts.state == .revoked
-        return pool.lastsLonger(than: list) && !(isTakenBack && pool.shownID == facts.orderID)
+    /// What was taken back, and is shown by the receipt alone, as it is known.
+    private func staysTakenBack(
+        _ chain: AppleReceiptChain, _ scene: AppleReceiptScene
+    ) throws(StoreFailure) -> Observation? {
+        guard chain.shownID == facts.orderID else { return nil }
+        let status: SubscriptionStatus
+        switch facts.state {
+        case .refunded: status = .refunded(at: nil)
+        case .revoked: status = .removedFromFamily(at: nil)
+        default: return nil
+        }
+        var observation = try told(chain, .autoRenewable, scene)
+        observation.observed = .own(status)
+        return observation
     }
 
     /// Whether the answer lacks the latest period that is known, and shows an earlier one: a copy

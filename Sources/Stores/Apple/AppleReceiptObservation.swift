@@ -120,11 +120,17 @@ struct AppleReceiptChain: Sendable {
             > (isRunning ? other.shown.expires : other.graceEnd) ?? .never
     }
 
-    /// Whether any period of it ends later than all of the other. A copy of one that was restored
-    /// is bought later, and ends with it.
-    func lastsLonger(than other: AppleReceiptChain) -> Bool {
-        guard let last = members.compactMap(\.expires).max() else { return false }
-        return other.members.compactMap(\.expires).max().map { last > $0 + .minutes(1) } ?? true
+    /// Whether a period of it was bought later and ends later than all of the other. A copy that
+    /// was restored is bought later, and ends with it; what was changed may have lasted longer.
+    func isAhead(of other: AppleReceiptChain) -> Bool {
+        let (bought, end) = (
+            other.members.compactMap(\.boughtAt).max(), other.members.compactMap(\.expires).max()
+        )
+        guard let bought, let end else { return false }
+        return members.contains { member in
+            member.boughtAt.map { $0 > bought } ?? false
+                && member.expires.map { $0 > end + .minutes(1) } ?? false
+        }
     }
 
     var isShared: Bool { shown.wire.isShared }

@@ -88,10 +88,14 @@ extension GoogleObservation {
         return GoogleOrderID(order).isBefore(GoogleOrderID(paid))
     }
 
-    /// What was held, beside the main product or as that, and is not in force any more.
+    /// What was held, beside the main product or as that, and is not in force any more. Where all
+    /// is over, also beside what that was changed for.
     var lostParts: LostParts {
         var lost = LostParts()
-        for holding in heldBeside where !isKept(holding.product) {
+        let others = facts.holdings.filter {
+            inForce.isEmpty && $0.product != facts.product && $0.product != main?.product
+        }
+        for holding in heldBeside.isEmpty ? others : heldBeside where !isKept(holding.product) {
             lost[holding.product] = LostPart(
                 reason: loss(of: holding), endedAt: listed(holding.product)?.expires)
         }
