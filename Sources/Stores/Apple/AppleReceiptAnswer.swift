@@ -91,7 +91,7 @@ struct AppleReceiptReader: Sendable {
     private func staysTakenBack(
         _ chain: AppleReceiptChain, _ scene: AppleReceiptScene
     ) throws(StoreFailure) -> Observation? {
-        guard chain.shownID == facts.orderID else { return nil }
+        guard chain.shows(facts.orderID, until: facts.paidThrough) else { return nil }
         let status: SubscriptionStatus
         switch facts.state {
         case .refunded: status = .refunded(at: nil)
@@ -100,6 +100,12 @@ struct AppleReceiptReader: Sendable {
         }
         var observation = try told(chain, .autoRenewable, scene)
         observation.observed = .own(status)
+        // What the receipt says beside is of before that.
+        observation.signals = []
+        observation.pastRefunds = []
+        observation.willRenew = nil
+        observation.orderID = facts.orderID
+        observation.period = facts.period
         return observation
     }
 

@@ -35,6 +35,11 @@ struct AppleReceiptChain: Sendable {
         /// Paid, and neither taken back nor replaced.
         var counts: Bool { cancelled == nil && !wire.isUpgraded }
 
+        func endsWith(_ end: Timestamp?) -> Bool {
+            guard let end, let expires else { return false }
+            return max(end, expires) - min(end, expires) <= .minutes(1)
+        }
+
         var endsSharing: Bool { cancelled != nil && wire.isShared }
 
         func runs(at instant: Timestamp) -> Bool {
@@ -120,17 +125,19 @@ struct AppleReceiptChain: Sendable {
             > (isRunning ? other.shown.expires : other.graceEnd) ?? .never
     }
 
-    /// Whether a period of it was bought later and ends later than all of the other. A copy that
-    /// was restored is bought later, and ends with it; what was changed may have lasted longer.
+    /// Whether a period of it was bought later than all of the other, and ends with none of these:
+    /// a copy that was restored is bought later, and ends with its period.
     func isAhead(of other: AppleReceiptChain) -> Bool {
-        let (bought, end) = (
-            other.members.compactMap(\.boughtAt).max(), other.members.compactMap(\.expires).max()
-        )
-        guard let bought, let end else { return false }
+        guard let bought = other.members.compactMap(\.boughtAt).max() else { return false }
         return members.contains { member in
-            member.boughtAt.map { $0 > bought } ?? false
-                && member.expires.map { $0 > end + .minutes(1) } ?? false
+            guard let at = member.boughtAt, at > bought, member.expires != nil else { return false }
+            return !other.members.contains { $0.endsWith(member.expires) }
         }
+    }
+
+    /// Whether it shows that transaction, or a copy of it.
+    func shows(_ order: OrderID?, until end: Timestamp?) -> Bool {
+        shownID == order || shown.endsWith(end)
     }
 
     var isShared: Bool { shown.wire.isShared }
