@@ -35,7 +35,7 @@ package struct DaemonRun: Sendable {
         let notifier = ServiceNotifier(manager, log: log)
         let engine = services.engine(
             heartbeat: notifier.heartbeat, stallLimit: notifier.stallLimit)
-        let outlook = ReloadOutlook(services)
+        let outlook = RulesOutlook(services)
         let reloader = Reloader(
             configurationFile: configurationFile, environment: environment, services: services,
             engine: engine, stallLimit: notifier.stallLimit, outlook: outlook)
@@ -103,7 +103,7 @@ private struct RunService: Service {
     let engine: RenewalEngine
     let notifier: ServiceNotifier
     let reloader: Reloader
-    let outlook: ReloadOutlook
+    let outlook: RulesOutlook
 
     func run() async throws {
         let telemetry = services.telemetry

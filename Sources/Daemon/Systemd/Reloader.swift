@@ -12,12 +12,12 @@ final class Reloader: Sendable {
     private let services: Services
     private let engine: RenewalEngine
     private let stallLimit: Duration
-    private let outlook: ReloadOutlook
+    private let outlook: RulesOutlook
     private let current: Mutex<Settings>
 
     init(
         configurationFile: String, environment: [String: String], services: Services,
-        engine: RenewalEngine, stallLimit: Duration, outlook: ReloadOutlook
+        engine: RenewalEngine, stallLimit: Duration, outlook: RulesOutlook
     ) {
         self.configurationFile = configurationFile
         self.environment = environment

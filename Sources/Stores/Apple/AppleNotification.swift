@@ -1,4 +1,3 @@
-import Crypto
 import Renewal
 
 /// App Store Server Notifications, *responseBodyV2DecodedPayload*.
@@ -103,11 +102,6 @@ struct AppleNews: Sendable {
         news.unhandled = UnhandledNews(
             id: "unreadable \(uuid)", type: UnhandledNews.unreadable, isExpected: false)
         return news
-    }
-
-    /// A name for what has none of its own: the same text has the same.
-    static func nameOfUnreadable(_ text: String) -> NewsID {
-        NewsID("~" + SHA256.hash(data: Array(text.utf8)).prefix(8).hexDigits)
     }
 
     /// By what it is known again when the last minutes are read once more; nil for what a forger

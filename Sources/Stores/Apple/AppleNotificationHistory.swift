@@ -164,7 +164,7 @@ struct AppleNotificationHistory: Sendable {
         for item in items {
             let text = item.value?.signedPayload?.value ?? ""
             let claimed = AppleNotification(unverified: text)
-            let uuid = claimed?.notificationUUID ?? AppleNews.nameOfUnreadable(text)
+            let uuid = claimed?.notificationUUID ?? NewsID(unnamed: text)
             guard !known.contains(uuid.prefixForMemory) else { continue }
             let news = await reader.news(text, named: uuid)
             // A forgery must not have the real one overlooked.

@@ -92,10 +92,13 @@ extension GoogleObservation {
     /// is over, also beside what that was changed for.
     var lostParts: LostParts {
         var lost = LostParts()
-        let others = facts.holdings.filter {
-            inForce.isEmpty && $0.product != facts.product && $0.product != main?.product
+        var held = heldBeside
+        if held.isEmpty, inForce.isEmpty {
+            held = facts.holdings.filter {
+                $0.product != facts.product && $0.product != main?.product
+            }
         }
-        for holding in heldBeside.isEmpty ? others : heldBeside where !isKept(holding.product) {
+        for holding in held where !isKept(holding.product) {
             lost[holding.product] = LostPart(
                 reason: loss(of: holding), endedAt: listed(holding.product)?.expires)
         }

@@ -150,10 +150,12 @@ struct GoogleVoidedPage: Decodable, Sendable {
             }
         }
 
+        /// Without an order it is known by whose it is: another one's is other news.
         private var name: String {
             let when = voidedTimeMillis?.value.map(String.init) ?? "-"
             let part = voidedQuantity.map { "\($0.value)" } ?? "all"
-            return "\(order?.text ?? "-") \(when) \(part)"
+            let what = order?.text ?? NewsID(unnamed: purchaseToken?.text ?? "").text
+            return "\(what) \(when) \(part)"
         }
 
         private var order: OrderID? { orderId?.value?.readable }

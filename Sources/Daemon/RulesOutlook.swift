@@ -6,7 +6,7 @@ import Renewal
 /// Says after a reload, and after a start with products or a policy that nothing was decided by
 /// yet, what they would change of purchases that nobody asks about soon. It works beside the
 /// daemon, over connections of its own, and delays nothing.
-final class ReloadOutlook: Sendable {
+final class RulesOutlook: Sendable {
     private let services: Services
     private let began = ContinuousClock.now
     private let rules: AsyncStream<Rules>
