@@ -180,7 +180,8 @@ let package = Package(
             name: "DaemonTests",
             dependencies: [
                 "Configuration", "Daemon", "Curl", "Engine", "Explain", "Ledger", "Postgres",
-                "Renewal", "Sockets", "TestSupport", coreMetrics, crypto, cryptoExtras, logging,
+                "Renewal", "Sockets", "StoreFixtures", "Stores", "TestSupport", coreMetrics,
+                crypto, cryptoExtras, logging,
             ], swiftSettings: house),
         .testTarget(
             name: "StoreSimulatorTests",

@@ -75,6 +75,11 @@ struct DatabaseFindingsTests {
         let newer = DatabaseFindings.schema(SchemaVersion(own + 1, serves: own))
         #expect(newer.level == .note && newer.advice == "install the newer renewald")
         #expect(newer.sentence.contains("version \(own + 1); this program is made for \(own) "))
+        let missing = ["view events", "function has(text, text)", "function has(uuid, text)"]
+        let torn = DatabaseFindings.schema(SchemaVersion(own, serves: 1), missing: missing)
+        #expect(torn.exitReason == .configuration)
+        #expect(
+            torn.sentence == "version \(own), but the view events and 2 more of it are missing")
     }
 
     @Test func tellsTheFirstMissingRightAndHowManyMore() {

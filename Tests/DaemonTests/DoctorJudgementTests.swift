@@ -1,5 +1,7 @@
 import Ledger
 import Renewal
+import StoreFixtures
+import Stores
 import TestSupport
 import Testing
 
@@ -237,6 +239,18 @@ import Testing
         let now = Timestamp(microsecondsSinceEpoch: 1_771_588_800_000_000)
         let finding = CredentialCheck.judge(days.map { now + .days($0) }, "tls_ca", now)
         #expect(finding.level == level)
+    }
+
+    /// A root that is not Apple's is worth a word where Apple itself is asked, and only there.
+    @Test func noticesARootThatIsNotApples() throws {
+        let own = try CertificateFile(AppleRoots.g3)
+        let other = try CertificateFile(AppleAuthority.trusted.get().root)
+        let apple = "https://api.storekit.apple.com"
+        #expect(CredentialCheck.remark(onRoot: own, of: apple) == nil)
+        #expect(CredentialCheck.remark(onRoot: other, of: "https://127.0.0.1:8443") == nil)
+        let remark = try #require(CredentialCheck.remark(onRoot: other, of: apple))
+        #expect(remark.level == .note && remark.sentence.contains("is not Apple Root CA - G3"))
+        #expect(remark.advice?.hasPrefix("remove the key") == true)
     }
 
     @Test func onlyRefusedCredentialsAreForAPerson() {

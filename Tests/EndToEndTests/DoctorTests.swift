@@ -226,6 +226,7 @@ struct DoctorTests {
                 """
                 REVOKE UPDATE ON renewald.purchase FROM renewald_worker;
                 DROP INDEX renewald.event_id;
+                DROP FUNCTION renewald.has(uuid, text);
                 ALTER TABLE renewald.schedule DROP CONSTRAINT schedule_pkey;
                 ALTER TABLE renewald.schedule SET (autovacuum_enabled = false);
                 UPDATE pg_index SET indisvalid = false
@@ -233,6 +234,7 @@ struct DoctorTests {
                 """)
             let ended = try await stage.renewald("doctor")
             #expect(ended.exit == .code(78))
+            ended.expect("wrong", "schema", "function has(uuid, text) is missing")
             ended.expect("wrong", "roles", "lacks UPDATE on purchase")
             ended.expect("wrong", "indexes", "event_id is missing")
             ended.expect("wrong", "indexes", "schedule_pkey is missing")

@@ -55,6 +55,29 @@ import Testing
         #expect(try await examination.indexFaults().count == made.count)
     }
 
+    /// The same of its tables, views, sequences and functions.
+    @Test func knowsEveryObjectOfTheSchema() async throws {
+        let stage = try await Stage()
+        let examination = examination(stage)
+        #expect(try await examination.missingObjects() == [])
+        try await stage.beside.script("DROP FUNCTION renewald.has(uuid, text)")
+        #expect(try await examination.missingObjects() == ["function has(uuid, text)"])
+        let made = try await stage.list(
+            """
+            SELECT CASE relkind WHEN 'v' THEN 'view' WHEN 'S' THEN 'sequence' ELSE 'table' END
+                || ' ' || relname AS name
+            FROM pg_class
+            WHERE relnamespace = 'renewald'::regnamespace AND relkind IN ('r', 'p', 'v', 'S')
+              AND NOT relispartition
+            UNION ALL
+            SELECT format('function %s(%s)', proname, oidvectortypes(proargtypes)) FROM pg_proc
+            WHERE pronamespace = 'renewald'::regnamespace
+            """)
+        try await stage.beside.script("DROP SCHEMA renewald CASCADE; CREATE SCHEMA renewald")
+        let missing = try await examination.missingObjects()
+        #expect(Set(missing) == Set(made + ["function has(uuid, text)"]))
+    }
+
     @Test func theWorkersRoleHasAllItNeeds() async throws {
         let stage = try await Stage()
         try await role("doctor_worker", in: "renewald_worker", stage)

@@ -1,5 +1,6 @@
 import Crypto
 import Curl
+import Foundation
 import Renewal
 import StoreFixtures
 import TestSupport
@@ -213,14 +214,17 @@ struct ProbeTests {
     }
 
     @Test func readsWhenACertificateEnds() throws {
-        #expect(
-            try CertificateFile.ends(in: AppleRoots.g3)
-                == [Timestamp(microsecondsSinceEpoch: 2_187_800_346_000_000)])
+        let end = Timestamp(microsecondsSinceEpoch: 2_187_800_346_000_000)
+        #expect(try CertificateFile(AppleRoots.g3).ends == [end])
+        let text = Data(AppleRoots.g3).base64EncodedString(options: .lineLength64Characters)
+        let pem = "Apple's\n-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n"
+        let several = try CertificateFile(Array((pem + pem).utf8))
+        #expect(several.inDER == [AppleRoots.g3, AppleRoots.g3] && several.ends == [end, end])
         for text in [
             "", "nonsense", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----",
         ] {
             #expect(throws: CredentialFault.self) {
-                _ = try CertificateFile.ends(in: Array(text.utf8))
+                _ = try CertificateFile(Array(text.utf8))
             }
         }
     }

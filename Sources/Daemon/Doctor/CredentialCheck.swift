@@ -77,9 +77,14 @@ struct CredentialCheck {
     private mutating func look(atCertificates now: Timestamp) -> Bool {
         var isRooted = true
         if let root = configuration.stores.apple.rootCertificate {
-            isRooted = look(at: root, "root_certificate of apple", now)
-        } else if let end = try? CertificateFile.ends(in: AppleRoots.g3).first {
-            findings.append(Self.judge([end], "Apple Root CA - G3, built in", now))
+            let found = look(at: root, "root_certificate of apple", now)
+            isRooted = found != nil
+            let url = configuration.stores.apple.baseURL
+            if let remark = found.flatMap({ Self.remark(onRoot: $0, of: url) }) {
+                findings.append(remark)
+            }
+        } else if let ends = try? CertificateFile(AppleRoots.g3).ends {
+            findings.append(Self.judge(ends, "Apple Root CA - G3, built in", now))
         }
         for store in Store.allCases {
             guard let file = configuration.stores.tlsCA(store) else { continue }
@@ -88,22 +93,38 @@ struct CredentialCheck {
         return isRooted
     }
 
-    private mutating func look(at file: InputFile, _ name: String, _ now: Timestamp) -> Bool {
+    /// - Returns: the file, where it can be used.
+    private mutating func look(
+        at file: InputFile, _ name: String, _ now: Timestamp
+    ) -> CertificateFile? {
         do throws(ConfigurationFault) {
             let bytes = try file.read()
-            let ends = try factory.made(file.place) { () throws(CredentialFault) in
-                try CertificateFile.ends(in: bytes)
+            let found = try factory.made(file.place) { () throws(CredentialFault) in
+                try CertificateFile(bytes)
             }
-            findings.append(Self.judge(ends, name, now))
-            return findings.last?.level != .wrong
+            findings.append(Self.judge(found.ends, name, now))
+            return findings.last?.level == .wrong ? nil : found
         } catch {
             findings.append(
                 .wrong(
                     Self.subject, error.description,
                     do: "put a PEM certificate there, or remove the key to use the default")
             )
-            return false
+            return nil
         }
+    }
+
+    /// Apple's own answers are signed under its G3 root, and it may have another one some day. A
+    /// simulator has a root of its own.
+    static func remark(onRoot file: CertificateFile, of baseURL: String) -> Finding? {
+        guard baseURL.hasSuffix(".apple.com"), !file.inDER.contains(AppleRoots.g3) else {
+            return nil
+        }
+        return .note(
+            subject,
+            "root_certificate of apple: is not Apple Root CA - G3; nothing that is signed under "
+                + "that root is believed",
+            do: "remove the key, unless Apple has announced another root")
     }
 
     /// How long before its end a certificate is worth a word.

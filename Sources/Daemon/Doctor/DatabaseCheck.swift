@@ -82,9 +82,9 @@ struct DatabaseCheck {
         var isFit = false
         await ask("schema", tell) { () throws(LedgerError) in
             let version = try await examination.schemaVersion()
-            let finding = DatabaseFindings.schema(version)
             isFit = version != nil && version?.refusal() == nil
-            return [finding]
+            let missing = isFit ? try await examination.missingObjects() : []
+            return [DatabaseFindings.schema(version, missing: missing)]
         }
         guard isFit else {
             for subject in ["roles", "indexes", "plans", "autovacuum", "transactions"] {

@@ -152,11 +152,17 @@ enum DatabaseFindings {
 
     // MARK: The schema
 
-    static func schema(_ found: SchemaVersion?) -> Finding {
+    /// - Parameters:
+    ///   - found: nil where there is none.
+    ///   - missing: what is not there of a schema that fits, such as `view events`.
+    /// - Returns: the line of the report.
+    static func schema(_ found: SchemaVersion?, missing: [String] = []) -> Finding {
         let isNewer = (found?.number ?? 0) > Migrator.version
         let error: LedgerError
         if let found, found.number > 0 {
-            guard let refusal = found.refusal() else { return fitting(found.number) }
+            guard let refusal = found.refusal() else {
+                return missing.isEmpty ? fitting(found.number) : incomplete(found.number, missing)
+            }
             error = refusal
         } else {
             error = .schemaMissing
@@ -177,6 +183,15 @@ enum DatabaseFindings {
             do: number < Migrator.version
                 ? "run `renewald migrate`: older workers keep running"
                 : "install the newer renewald")
+    }
+
+    /// `renewald migrate` does not make again what it has made once.
+    private static func incomplete(_ number: Int, _ missing: [String]) -> Finding {
+        let others = missing.count > 1 ? " and \(missing.count - 1) more of it are" : " is"
+        return .wrong(
+            "schema", "version \(number), but the \(missing[0])\(others) missing",
+            do: "put it back as the owner of the schema, from a backup or from a new database: "
+                + "`createdb scratch`, `renewald migrate` there, `pg_dump --schema-only scratch`")
     }
 
     static func rights(_ rights: Rights) -> [Finding] {

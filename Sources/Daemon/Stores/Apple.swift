@@ -131,26 +131,14 @@ extension StoreClientFactory {
                 try shared.verifier([AppleRoots.g3])
             }
         }
-        let root = try certificate(try file.read(), file.place)
-        return try made(file.place) { () throws(CredentialFault) in try shared.verifier([root]) }
+        let bytes = try file.read()
+        return try made(file.place) { () throws(CredentialFault) in
+            try shared.verifier(CertificateFile(bytes).inDER)
+        }
     }
 
     fileprivate func secretKey(_ key: AppleKeySource) throws(ConfigurationFault) -> AppleAPIKey {
         AppleAPIKey(
             issuerID: key.issuerID, keyID: key.keyID, privateKeyPEM: try secret(key.privateKey))
-    }
-
-    /// A certificate in DER, from DER or PEM.
-    private func certificate(
-        _ bytes: [UInt8], _ place: ConfigurationPlace
-    ) throws(ConfigurationFault) -> [UInt8] {
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard text.contains("-----BEGIN CERTIFICATE-----") else { return bytes }
-        let body = text.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("-----") }
-            .joined()
-        guard let der = Data(base64Encoded: body) else {
-            throw place.fault("is not a certificate in PEM or DER")
-        }
-        return Array(der)
     }
 }

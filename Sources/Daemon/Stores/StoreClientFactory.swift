@@ -47,7 +47,7 @@ struct StoreClientFactory {
         guard let file = settings.tlsCA(store) else { return }
         let bytes = try file.read()
         _ = try made(file.place) { () throws(CredentialFault) in
-            try CertificateFile.ends(in: bytes)
+            try CertificateFile(bytes)
         }
     }
 

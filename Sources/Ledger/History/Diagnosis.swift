@@ -28,6 +28,17 @@ package struct DatabaseExamination: Sendable {
         }
     }
 
+    /// What the schema lacks of its tables, views, sequences and functions.
+    ///
+    /// - Returns: such as `view events` or `function has(text, text)`.
+    package func missingObjects() async throws(LedgerError) -> [String] {
+        try await attempt {
+            try await connection.query(SQL.doctorObjects.once()).rows.map { row in
+                "\(try row.text("kind")) \(try row.text("name"))"
+            }
+        }
+    }
+
     package func rights() async throws(LedgerError) -> Rights {
         try await attempt {
             let row = try await connection.query(SQL.doctorRights.once())[0]

@@ -121,6 +121,7 @@ extension SQL {
     static let doctorHas = SQL(PackageResources.doctor_has_sql)
     static let doctorHolders = SQL(PackageResources.doctor_holders_sql)
     static let doctorIndexes = SQL(PackageResources.doctor_indexes_sql)
+    static let doctorObjects = SQL(PackageResources.doctor_objects_sql)
     static let doctorPlanSettings = SQL(PackageResources.doctor_plan_settings_sql)
     static let serverEncoding = SQL(PackageResources.server_encoding_sql)
     static let doctorRights = SQL(PackageResources.doctor_rights_sql)

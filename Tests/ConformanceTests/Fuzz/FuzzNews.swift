@@ -101,7 +101,7 @@ extension FuzzTargets {
         }
         let seeds = [authority.root, authority.intermediate, Array(pem.joined().utf8)]
         return FuzzTarget(name: "certificates", seeds: seeds) { input, _ in
-            let ends = try? CertificateFile.ends(in: input)
+            let ends = try? CertificateFile(input).ends
             guard ends?.isEmpty != true else {
                 throw FuzzTarget.Broken(description: "a file of no certificate")
             }
