@@ -202,6 +202,17 @@ import Testing
         #expect(lost.map(\.expiresAt) == [try TestCalendar.time(end)])
     }
 
+    /// What ended before the rest ended then, also where both have run out.
+    @Test(arguments: ["expired", "cancelled"])
+    func datesWhatEndedBeforeTheRest(reason: String) throws {
+        var stage = try Stage(Story(head: "a loss | active 30 addon=gold_month ends=29"))
+        let lost = try stage.hear("ended 30 part=gold_month:\(reason):29", at: "30+1h").1.events
+        #expect(lost.map(\.entitlement) == ["gold", "pro"])
+        let ends = try ["29", "30"].map(TestCalendar.time)
+        #expect(lost.map(\.effectiveAt) == ends)
+        #expect(lost.map(\.expiresAt) == ends)
+    }
+
     @Test func saysThatAccessWillNotRenew() throws {
         var stage = try Stage(Story(head: "off | active 30"))
         #expect(stage.book.entitlements["pro"]?.willRenew == true)

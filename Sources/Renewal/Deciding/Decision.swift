@@ -61,7 +61,7 @@ package struct Change: Hashable, Sendable {
 struct Reasons: Hashable, Sendable {
     var gain = GrantReason.purchased
     var loss = RevokeReason.expired
-    /// What is lost for another reason than the rest.
+    /// What is lost by itself, for a reason of its own or before the rest.
     var losses: [EntitlementID: RevokeReason] = [:]
     /// What goes from one user to another.
     var transferred: Set<EntitlementID> = []

@@ -8,7 +8,6 @@ extension Judgement {
         let kept = Set(facts.holdings.map(\.entitlement))
         for holding in known.holdings where !kept.contains(holding.entitlement) {
             let own = goesOn ? ownLoss(of: holding) : ownLoss(of: holding, before: verdict.at)
-            guard let own, own != loss else { continue }
             reasons.losses[holding.entitlement] = own
         }
         return reasons
