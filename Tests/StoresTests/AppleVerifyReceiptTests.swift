@@ -167,7 +167,8 @@ struct AppleVerifyReceiptTests {
             paid 26-03-19T16, until 26-03-19T16, renews yes, regular
 
         case: bought again after the refund of a longer period, and in grace
-        latest: {"transaction_id":"1","is_upgraded":"true","purchase_date_ms":"1765000000000"};
+        latest: {"transaction_id":"1","is_upgraded":"true","purchase_date_ms":"1765000000000",
+            "web_order_line_item_id":"1"};
             {"transaction_id":"2","product_id":"year","purchase_date_ms":"1766000000000",
             "expires_date_ms":"1797536000000","cancellation_date_ms":"1767000000000"};
             {"transaction_id":"3","purchase_date_ms":"1771319700000",

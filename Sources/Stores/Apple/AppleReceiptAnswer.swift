@@ -23,25 +23,21 @@ struct AppleReceiptReader: Sendable {
     let time: AppleTime
 
     func answer(_ response: AppleReceiptResponse) async throws(StoreFailure) -> Answer {
-        let lists = Lists(response)
         try checkApp(response)
         try environment.check(appleName: response.environment)
         let time = AppleTime(now: time.now, told: try requested(response) ?? time.told)
         let scene = AppleReceiptScene(
             response: response, hasExpired: hasExpired, facts: facts,
             time: time, window: DateWindow(now: time.now))
+        let lists = AppleReceiptLists(response, facts, at: time.instant)
         guard let id = ownID(lists.pool, scene) else {
             guard !hasExpired || !lists.pool.isEmpty else { throw .malformed(field: "receipt") }
             return try await answerWithoutLatest(nil, lists, scene)
         }
         let all = try chain(of: id, in: lists.pool, scene)
         if var own = try chain(of: id, in: lists.latest, scene), own.isSubscription {
-            // The receipt itself may hold a later period than the list shows yet. Of a refund it
-            // may know nothing.
-            if let all, all.isAhead(of: own) {
-                if let takenBack = try staysTakenBack(all, scene) { return .verdict(takenBack) }
-                own = all
-            }
+            // The receipt itself may hold a later period than the list shows yet.
+            if let all, all.isAhead(of: own), !isFollowed(own, lists, scene) { own = all }
             return try await answer(own, lists, scene)
         }
         if let all, !all.isSubscription {
@@ -54,7 +50,7 @@ struct AppleReceiptReader: Sendable {
 
     /// A subscription that the list of the latest transactions shows.
     private func answer(
-        _ own: AppleReceiptChain, _ lists: Lists, _ scene: AppleReceiptScene
+        _ own: AppleReceiptChain, _ lists: AppleReceiptLists, _ scene: AppleReceiptScene
     ) async throws(StoreFailure) -> Answer {
         guard !isOlder(own, lists) else { throw .mismatch(what: "period, an older one") }
         var reading = try own.reading(in: environment, kind: .autoRenewable)
@@ -87,36 +83,35 @@ struct AppleReceiptReader: Sendable {
         return reading.answer
     }
 
-    /// What was taken back, and is shown by the receipt alone, as it is known.
-    private func staysTakenBack(
-        _ chain: AppleReceiptChain, _ scene: AppleReceiptScene
-    ) throws(StoreFailure) -> Observation? {
-        guard chain.shows(facts.orderID, until: facts.paidThrough) else { return nil }
-        let status: SubscriptionStatus
-        switch facts.state {
-        case .refunded: status = .refunded(at: nil)
-        case .revoked: status = .removedFromFamily(at: nil)
-        default: return nil
+    /// Whether what is known is in force by another subscription, which the list shows: what the
+    /// receipt holds of the purchase's own is from before that.
+    private func isFollowed(
+        _ own: AppleReceiptChain, _ lists: AppleReceiptLists, _ scene: AppleReceiptScene
+    ) -> Bool {
+        lists.latest.contains {
+            $0.transactionID == facts.orderID && $0.chainID != own.id
+                && $0.isRunning(at: scene.time.instant)
         }
-        var observation = try told(chain, .autoRenewable, scene)
-        observation.observed = .own(status)
-        // What the receipt says beside is of before that.
-        observation.signals = []
-        observation.pastRefunds = []
-        observation.willRenew = nil
-        observation.orderID = facts.orderID
-        observation.period = facts.period
-        return observation
     }
 
-    /// Whether the answer lacks the latest period that is known, and shows an earlier one: a copy
-    /// of Apple's data that lags behind, as long as it may be one.
-    private func isOlder(_ own: AppleReceiptChain, _ lists: Lists) -> Bool {
-        guard mayBeAhead, let order = facts.orderID, facts.access == .granted,
-            let known = facts.latestEnd, let end = own.end, end < known - .minutes(1)
-        else { return false }
-        let isNew = own.boughtAt.flatMap { bought in facts.statedAt.map { bought > $0 } } ?? false
-        return !isNew && !lists.pool.contains { $0.transactionID == order }
+    /// Whether the answer lacks the latest period that is known, and takes away what it gave, or
+    /// gives anew what was taken back, by one that was bought before: a copy of Apple's data that
+    /// lags behind, as long as it may be one.
+    private func isOlder(_ own: AppleReceiptChain, _ lists: AppleReceiptLists) -> Bool {
+        guard mayBeAhead, facts.orderID != nil, !lists.showTheLatest else { return false }
+        let since: Timestamp?
+        if facts.access == .granted {
+            let isShorter = own.end ?? .never < (facts.latestEnd ?? .never) - .minutes(1)
+            guard !own.isRunning || isShorter else { return false }
+            since = facts.statedAt
+        } else {
+            guard facts.state == .refunded || facts.state == .revoked, own.isRunning else {
+                return false
+            }
+            since = [facts.expiresAt, facts.statedAt].compactMap(\.self).min()
+        }
+        guard let since, let bought = own.boughtAt else { return true }
+        return bought <= since
     }
 
     /// What was given back, or whose sharing has ended, and reads as in force again within a day of
@@ -127,7 +122,7 @@ struct AppleReceiptReader: Sendable {
         in observation: Observation, of own: AppleReceiptChain
     ) throws(StoreFailure) {
         guard observation.givesAccess,
-            facts.state == .refunded && own.shownID == facts.orderID
+            facts.state == .refunded && (own.shownID == facts.orderID || !own.isSubscription)
                 || facts.state == .revoked && own.isShared,
             let checkedAt, time.now - checkedAt < .days(1)
         else { return }
@@ -137,7 +132,7 @@ struct AppleReceiptReader: Sendable {
     /// A subscription that the answer shows as it was when the receipt was made, or not at all: a
     /// shared secret that has changed, or a receipt that is too old. It ends nothing.
     private func answerWithoutLatest(
-        _ old: AppleReceiptChain?, _ lists: Lists, _ scene: AppleReceiptScene
+        _ old: AppleReceiptChain?, _ lists: AppleReceiptLists, _ scene: AppleReceiptScene
     ) async throws(StoreFailure) -> Answer {
         if let status = statusOfUsedUp { return .verdict(usedUp(status, scene)) }
         if let other = try await standIn(for: old, old?.group ?? facts.group, lists, scene) {
@@ -191,7 +186,8 @@ struct AppleReceiptReader: Sendable {
     /// in grace, then what lasts longest. What the app has sold to another of its users is no
     /// stand-in.
     private func standIn(
-        for own: AppleReceiptChain?, _ group: GroupID?, _ lists: Lists, _ scene: AppleReceiptScene
+        for own: AppleReceiptChain?, _ group: GroupID?, _ lists: AppleReceiptLists,
+        _ scene: AppleReceiptScene
     ) async throws(StoreFailure) -> AppleReceiptChain? {
         guard let group else { return nil }
         let others = Set(
@@ -219,7 +215,7 @@ struct AppleReceiptReader: Sendable {
     /// What a purchase was in force by after its own subscription had ended: how that ended is how
     /// the purchase has.
     private func followed(
-        after own: AppleReceiptChain, _ lists: Lists, _ scene: AppleReceiptScene
+        after own: AppleReceiptChain, _ lists: AppleReceiptLists, _ scene: AppleReceiptScene
     ) async throws(StoreFailure) -> AppleReceiptChain? {
         let followed = lists.latest.first {
             $0.transactionID == facts.orderID && $0.group == own.group && $0.chainID != own.id
@@ -233,7 +229,7 @@ struct AppleReceiptReader: Sendable {
 
     /// When the sharing ended of the family's copy by which the purchase was in force.
     private func lostCopy(
-        besides own: AppleReceiptChain, _ lists: Lists, _ scene: AppleReceiptScene
+        besides own: AppleReceiptChain, _ lists: AppleReceiptLists, _ scene: AppleReceiptScene
     ) throws(StoreFailure) -> Timestamp? {
         guard facts.access == .granted, let order = facts.orderID, order != own.shownID else {
             return nil
@@ -267,25 +263,6 @@ struct AppleReceiptReader: Sendable {
         return observation
     }
 
-    /// The lists of transactions, in each of them each one once.
-    private struct Lists {
-        /// What is as new as the answer.
-        let latest: [AppleReceiptTransaction]
-        /// That, and what the receipt itself holds, which may be old.
-        let pool: [AppleReceiptTransaction]
-
-        init(_ response: AppleReceiptResponse) {
-            var seen: Set<OrderID> = []
-            func isNew(_ transaction: AppleReceiptTransaction) -> Bool {
-                transaction.transactionID.map { seen.insert($0).inserted } ?? false
-            }
-            let newest = (response.latest.all + response.latestExpired.all).filter(isNew)
-            let embedded = response.receipt.map { $0.inApp + ($0.own.map { [$0] } ?? []) } ?? []
-            latest = newest
-            pool = newest + embedded.filter(isNew)
-        }
-    }
-
     /// When the answer was made, as it says.
     ///
     /// - Throws: `.malformed` for a time to come: it would silence all that comes later.
@@ -303,8 +280,7 @@ struct AppleReceiptReader: Sendable {
     /// Apple compares the app with nothing: a receipt of any other is as authentic.
     private func checkApp(_ response: AppleReceiptResponse) throws(StoreFailure) {
         // The same transaction may name it in one list and not in another.
-        let embedded = response.receipt.map { $0.inApp + ($0.own.map { [$0] } ?? []) } ?? []
-        let all = response.latest.all + response.latestExpired.all + embedded
+        let all = response.latest.all + response.latestExpired.all + response.held
         let names = [response.receipt?.bundleID] + all.map(\.bundleID)
         let apps = Set(names.compactMap { $0 })
         guard !apps.isEmpty else { throw .malformed(field: "receipt.bundle_id") }
@@ -358,9 +334,6 @@ struct AppleReceiptReader: Sendable {
 }
 
 extension AppleReceiptTransaction {
-    /// What a subscription is known by over all its periods.
-    var chainID: OrderID? { originalID ?? transactionID }
-
     fileprivate func isRunning(at instant: Timestamp) -> Bool {
         guard cancelled == nil, !isUpgraded else { return false }
         return expires.map { $0 > instant.microsecondsSinceEpoch / 1000 } ?? true

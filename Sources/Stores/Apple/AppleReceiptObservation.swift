@@ -35,11 +35,6 @@ struct AppleReceiptChain: Sendable {
         /// Paid, and neither taken back nor replaced.
         var counts: Bool { cancelled == nil && !wire.isUpgraded }
 
-        func endsWith(_ end: Timestamp?) -> Bool {
-            guard let end, let expires else { return false }
-            return max(end, expires) - min(end, expires) <= .minutes(1)
-        }
-
         var endsSharing: Bool { cancelled != nil && wire.isShared }
 
         func runs(at instant: Timestamp) -> Bool {
@@ -52,11 +47,11 @@ struct AppleReceiptChain: Sendable {
         }
 
         /// In the order in which they were bought: one that was refunded may end later than what
-        /// was bought after it.
+        /// was bought after it. Of one period the last comes that was not refunded, or last.
         static func isBefore(_ left: Member, _ right: Member) -> Bool {
             let early = Timestamp(microsecondsSinceEpoch: 0)
-            return (left.boughtAt ?? early, left.expires ?? early)
-                < (right.boughtAt ?? early, right.expires ?? early)
+            return (left.boughtAt ?? early, left.expires ?? early, left.cancelled ?? .never)
+                < (right.boughtAt ?? early, right.expires ?? early, right.cancelled ?? .never)
         }
     }
 
@@ -71,16 +66,9 @@ struct AppleReceiptChain: Sendable {
         for wire in transactions where (wire.expires != nil) == renews {
             members.append(try Self.member(wire, scene.window))
         }
-        let running = members.filter { $0.runs(at: scene.time.instant) }.max {
-            ($0.expires ?? .never, $0.boughtAt ?? .never)
-                < ($1.expires ?? .never, $1.boughtAt ?? .never)
-        }
-        let notUpgraded = members.filter { !$0.wire.isUpgraded }.max(by: Member.isBefore)
-        guard let newest = members.max(by: Member.isBefore) else {
+        guard let shown = Self.shown(of: members, at: scene.time.instant) else {
             throw .malformed(field: "latest_receipt_info")
         }
-        // What ends the sharing ends the period before as well, where Apple has renewed early.
-        let shown = newest.endsSharing ? newest : running ?? notUpgraded ?? newest
         self.members = members
         self.shown = shown
         let entries = scene.response.pending.filter {
@@ -94,6 +82,37 @@ struct AppleReceiptChain: Sendable {
         graceEnd = try scene.window.date(
             milliseconds: pending?.graceEnd.map { Int64($0.value) ?? 0 },
             field: "pending_renewal_info.grace_period_expires_date_ms")
+    }
+
+    /// The one that it stands by; nil of none.
+    private static func shown(of members: [Member], at instant: Timestamp) -> Member? {
+        guard let newest = members.max(by: Member.isBefore) else { return nil }
+        guard newest.expires != nil else { return sold(members) }
+        // What ends the sharing ends the period before as well, where Apple has renewed early.
+        if newest.endsSharing { return newest }
+        return running(members, at: instant)
+            ?? members.filter { !$0.wire.isUpgraded }.max(by: Member.isBefore) ?? newest
+    }
+
+    /// What is sold once is one sale, also where it was restored, and a refund is one of all its
+    /// copies. What was bought after that is another sale.
+    private static func sold(_ members: [Member]) -> Member? {
+        let refunded = members.filter { $0.cancelled != nil }
+        guard let last = refunded.compactMap(\.cancelled).max() else {
+            return members.max(by: Member.isBefore)
+        }
+        return members.filter { $0.counts && $0.boughtAt.map { $0 > last } ?? false }
+            .max(by: Member.isBefore) ?? refunded.max(by: Member.isBefore)
+    }
+
+    /// Of the product that was bought last: what was upgraded may not say so yet, and ends later.
+    private static func running(_ members: [Member], at instant: Timestamp) -> Member? {
+        let running = members.filter { $0.runs(at: instant) }
+        let last = running.max(by: Member.isBefore)
+        return running.filter { $0.wire.productID == last?.wire.productID }.max {
+            ($0.expires ?? .never, $0.boughtAt ?? .never)
+                < ($1.expires ?? .never, $1.boughtAt ?? .never)
+        }
     }
 
     private static func member(
@@ -125,19 +144,15 @@ struct AppleReceiptChain: Sendable {
             > (isRunning ? other.shown.expires : other.graceEnd) ?? .never
     }
 
-    /// Whether a period of it was bought later than all of the other, and ends with none of these:
-    /// a copy that was restored is bought later, and ends with its period.
+    /// Whether a period of it was bought later than all of the other. A receipt of iOS 6 may be a
+    /// copy, of a period that the answer does not show: one that ends later is none.
     func isAhead(of other: AppleReceiptChain) -> Bool {
         guard let bought = other.members.compactMap(\.boughtAt).max() else { return false }
+        let end = other.members.compactMap(\.expires).max()
         return members.contains { member in
-            guard let at = member.boughtAt, at > bought, member.expires != nil else { return false }
-            return !other.members.contains { $0.endsWith(member.expires) }
+            guard let at = member.boughtAt, at > bought else { return false }
+            return !scene.isOld || member.expires ?? .never > end ?? .never
         }
-    }
-
-    /// Whether it shows that transaction, or a copy of it.
-    func shows(_ order: OrderID?, until end: Timestamp?) -> Bool {
-        shownID == order || shown.endsWith(end)
     }
 
     var isShared: Bool { shown.wire.isShared }
@@ -268,7 +283,9 @@ struct AppleReceiptChain: Sendable {
             {
                 return false
             }
-            if member.wire.transactionID == facts.orderID, facts.state != .refunded { return true }
+            if member.wire.transactionID == facts.orderID {
+                return facts.state != .refunded && facts.state != .revoked
+            }
             guard let began = member.boughtAt, let end = member.expires else { return true }
             let next = members.filter { Member.isBefore(member, $0) }.min(by: Member.isBefore)
             let wasLatest = next?.boughtAt.map { at <= $0 } ?? true

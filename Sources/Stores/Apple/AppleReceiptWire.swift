@@ -42,6 +42,11 @@ struct AppleReceiptResponse: Decodable, Sendable {
         ownPending = try? Pending(from: decoder)
     }
 
+    /// The transactions of the receipt that was sent, as they were when it was made.
+    var held: [AppleReceiptTransaction] {
+        receipt.map { $0.inApp + ($0.own.map { [$0] } ?? []) } ?? []
+    }
+
     /// The receipt that was sent, decoded. That of iOS 6 is a transaction itself.
     struct Receipt: Decodable, Sendable {
         let bundleID: AppID?
@@ -167,10 +172,10 @@ struct AppleReceiptTransaction: Decodable, Sendable {
     let isIntroductory: Bool
     let isUpgraded: Bool
     /// Milliseconds since 1970; nil where a date is absent, zero where it cannot be read.
-    let purchased: Int64?
+    var purchased: Int64?
     let originallyPurchased: Int64?
     let expires: Int64?
-    let cancelled: Int64?
+    var cancelled: Int64?
 
     /// Paid by somebody else: a family's copy, or a seat that was given.
     var isShared: Bool { ownership == "FAMILY_SHARED" || ownership == "ASSIGNED" }

@@ -1,0 +1,111 @@
+import Renewal
+
+/// The transactions of an answer of verifyReceipt, each once: what the App Store lists, and what
+/// the receipt held when it was made.
+///
+/// What was restored has another id than what it is a copy of, and a later date of purchase. It is
+/// for the same period, which has a number (`web_order_line_item_id`) and an end.
+struct AppleReceiptLists: Sendable {
+    /// What is as new as the answer.
+    let latest: [AppleReceiptTransaction]
+    /// That, and what the receipt alone holds, which may be old.
+    let pool: [AppleReceiptTransaction]
+    /// Whether the App Store lists the latest transaction that is known, or what it is a copy of.
+    let showTheLatest: Bool
+
+    /// - Parameters:
+    ///   - response: as it came.
+    ///   - facts: what is known.
+    ///   - now: when the answer was made.
+    init(_ response: AppleReceiptResponse, _ facts: Facts, at now: Timestamp) {
+        var seen: Set<OrderID> = []
+        func isNew(_ transaction: AppleReceiptTransaction) -> Bool {
+            transaction.transactionID.map { seen.insert($0).inserted } ?? false
+        }
+        let listed = (response.latest.all + response.latestExpired.all).filter(isNew)
+        let (periods, chains) = (PaidPeriods(listed), Set(listed.map(\.chainID)))
+        // Of the same period the list knows more: a receipt may be from before its refund.
+        let held = Dictionary(grouping: response.held.filter(isNew), by: periods.have)
+        showTheLatest = (listed + (held[true] ?? [])).contains {
+            $0.transactionID != nil && $0.transactionID == facts.orderID
+        }
+        var beside = held[false] ?? []
+        let takenBackAt = min(facts.expiresAt ?? now, facts.statedAt ?? now, now)
+        for place in beside.indices where chains.contains(beside[place].chainID) {
+            beside[place].rememberRefund(of: facts, at: takenBackAt)
+        }
+        let all = PaidPeriods(listed + beside)
+        latest = listed.map(all.dated)
+        pool = latest + beside.map(all.dated)
+    }
+}
+
+/// Transactions by the periods that they are for, and what is sold once by its sale.
+private struct PaidPeriods {
+    private enum Key: Hashable {
+        case number(OrderID, of: ProductID?)
+        /// Of a chain of transactions, to the second.
+        case end(OrderID?, seconds: Int64?)
+    }
+
+    private let numbered: [Key: [AppleReceiptTransaction]]
+    private let ending: [Key: [AppleReceiptTransaction]]
+
+    init(_ transactions: [AppleReceiptTransaction]) {
+        numbered = Dictionary(grouping: transactions.filter { $0.lineItem != nil }, by: Self.number)
+        ending = Dictionary(grouping: transactions, by: Self.end)
+    }
+
+    private static func number(_ one: AppleReceiptTransaction) -> Key {
+        one.lineItem.map { .number($0, of: one.productID) } ?? end(one)
+    }
+
+    private static func end(_ one: AppleReceiptTransaction) -> Key {
+        .end(one.chainID, seconds: one.expires.map { $0 / 1000 })
+    }
+
+    /// Those of the period of a transaction: by its number, or by its end.
+    private func same(as one: AppleReceiptTransaction) -> [AppleReceiptTransaction] {
+        (ending[Self.end(one)] ?? [])
+            + (numbered[Self.number(one)] ?? []).filter(one.isForPeriod)
+    }
+
+    func have(_ one: AppleReceiptTransaction) -> Bool { !same(as: one).isEmpty }
+
+    /// A transaction as bought when its period was; where only a copy is shown that was restored
+    /// after its end, nobody knows when.
+    func dated(_ one: AppleReceiptTransaction) -> AppleReceiptTransaction {
+        guard let end = one.expires, let bought = same(as: one).compactMap(\.purchased).min()
+        else { return one }
+        var dated = one
+        dated.purchased = bought < end ? bought : nil
+        return dated
+    }
+}
+
+extension AppleReceiptTransaction {
+    /// What a subscription is known by over all its periods.
+    var chainID: OrderID? { originalID ?? transactionID }
+
+    /// Whether it is for the period of another one of that number. A copy comes later and ends no
+    /// later: the period may have been extended since.
+    fileprivate func isForPeriod(of other: AppleReceiptTransaction) -> Bool {
+        let isLater = purchased ?? 0 > other.purchased ?? 0
+        let (first, second) = isLater ? (other, self) : (self, other)
+        return (second.expires ?? .max) / 1000 <= (first.expires ?? .max) / 1000
+    }
+
+    fileprivate func endsWith(_ end: Timestamp?) -> Bool {
+        guard let end, let expires else { return false }
+        return end.microsecondsSinceEpoch / 1_000_000 == expires / 1000
+    }
+
+    /// A subscription that is known to be taken back is so, where a receipt knows nothing of that.
+    fileprivate mutating func rememberRefund(of facts: Facts, at instant: Timestamp) {
+        guard facts.state == (isShared ? .revoked : .refunded), cancelled == nil, expires != nil,
+            transactionID == facts.orderID || lineItem != nil && lineItem == facts.period
+                || endsWith(facts.paidThrough)
+        else { return }
+        cancelled = instant.microsecondsSinceEpoch / 1000
+    }
+}
