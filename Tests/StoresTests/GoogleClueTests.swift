@@ -203,6 +203,15 @@ struct GoogleClueTests {
         #expect(world.calls.count == 2)
     }
 
+    /// Two products sold together, and how much of the second one was not given back.
+    private static func bundle(withLeft left: Int) -> String {
+        let products = #"""
+            {"productLineItem":[{"productId":"plus","productOfferDetails":{"refundableQuantity":1}},
+            {"productId":"gold","productOfferDetails":{"refundableQuantity":\#(left)}}]}
+            """#
+        return String(decoding: merged(orEmpty: GoogleProductTests.base, products), as: UTF8.self)
+    }
+
     /// Of a bundle one product was given back, and it is shown again: an older copy says so, too.
     @Test(arguments: [
         ("PARTIALLY_REFUNDED", Duration.hours(1), false), ("PARTIALLY_REFUNDED", .hours(25), true),
@@ -217,12 +226,7 @@ struct GoogleClueTests {
             $0.period = "\(order.text) left 1"
         }
         bought.checkedAt = GoogleFixture.now - ago
-        let bundle = #"""
-            {"productLineItem":[{"productId":"plus","productOfferDetails":{"refundableQuantity":1}},
-            {"productId":"gold","productOfferDetails":{"refundableQuantity":1}}]}
-            """#
-        let body = merged(orEmpty: GoogleProductTests.base, bundle)
-        let shown = String(decoding: body, as: UTF8.self)
+        let shown = Self.bundle(withLeft: 1)
         let world = Self.world(showing: shown, order, of: Self.token, state)
         let store = try GoogleFixture.store(world, kinds: ["plus": .nonConsumable])
         let answer = await store.ask(bought, at: GoogleFixture.now)
@@ -231,6 +235,27 @@ struct GoogleClueTests {
             return
         }
         #expect(isBelieved && heard.items.count == 2 && heard.period == order)
+    }
+
+    /// Of a bundle a part was given back before: news that is heard now may be of the other one.
+    @Test(arguments: [(nil, 1, true), (1, 1, false), (2, 1, true), (2, 2, false)])
+    func newsOfABundleIsShownByWhatIsLess(_ was: Int?, _ left: Int, _ isSettled: Bool) async throws
+    {
+        let order: OrderID = "GPA.3344-7000"
+        let clue = Clue.revoked(news: "google voided 1")
+        var bought = purchase(.google, token: Self.token, state: .active, access: .granted) {
+            ($0.kind, $0.orderID, $0.originalID) = (.nonConsumable, order, order)
+            $0.period = was.map { OrderID("\(order.text) left \($0)") } ?? order
+        }
+        bought.clues = [clue]
+        let shown = Self.bundle(withLeft: left - 1)
+        let world = Self.world(showing: shown, order, of: Self.token, "PARTIALLY_REFUNDED")
+        let store = try GoogleFixture.store(world, kinds: ["plus": .nonConsumable])
+        guard case .verdict(let heard) = await store.ask(bought, at: GoogleFixture.now) else {
+            Issue.record("no verdict")
+            return
+        }
+        #expect(heard.settledClues == (isSettled ? [clue] : []))
     }
 
     /// Of a bundle the rest is over by its duration, and the part that had not run out was given
@@ -243,12 +268,7 @@ struct GoogleClueTests {
             $0.period = "\(order.text) left 1"
         }
         bought.checkedAt = GoogleFixture.now - .hours(1)
-        let bundle = #"""
-            {"productLineItem":[{"productId":"plus","productOfferDetails":{"refundableQuantity":1}},
-            {"productId":"gold","productOfferDetails":{"refundableQuantity":\#(left)}}]}
-            """#
-        let shown = String(
-            decoding: merged(orEmpty: GoogleProductTests.base, bundle), as: UTF8.self)
+        let shown = Self.bundle(withLeft: left)
         let world = Self.world(showing: shown, order, of: Self.token, "PARTIALLY_REFUNDED")
         let store = try GoogleFixture.store(world, kinds: ["plus": .nonConsumable])
         let answer = await store.ask(bought, at: GoogleFixture.now)

@@ -173,8 +173,8 @@ extension GoogleOneTimeObservation {
         case .refunded, .ended: return clues
         case .pending, .active, .grace, .hold, .paused, .removedFromFamily, .replaced: break
         }
-        guard let left, left < bought else { return [] }
-        return clues.filter(\.isRevocation)
+        // What was given back before tells nothing of what is heard now: it may be another part.
+        return isRefundedInPart ? clues.filter(\.isRevocation) : []
     }
 }
 

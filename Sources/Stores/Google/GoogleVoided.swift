@@ -27,6 +27,7 @@ extension GoogleStore {
             ?? [(name: "startTime", value: "\(start.microsecondsSinceEpoch / 1000)")]
         let path = try paths.voided(
             window + [("type", "1"), ("includeQuantityBasedPartialRefund", "true")])
+        await client.transport.beforeExtraCall()
         let reply = try await client.get(path, calling: "purchases.voidedpurchases.list", at: now)
         // Page tokens do not live for ever: the sweep begins anew, with the next pull.
         if case .failed(.rejected) = reply, place.pageToken != nil {
