@@ -154,7 +154,7 @@ package struct Services: Sendable {
     /// What `renewald status` shows.
     package func status() async throws(LedgerError) -> QueueStatus {
         try await readingFleet(within: PostgresLedger.longestRead) { ledger throws(LedgerError) in
-            try await ledger.status(window: rules.policy.breaker.window)
+            try await ledger.status(under: rules.policy)
         }
     }
 

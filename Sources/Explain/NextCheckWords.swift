@@ -76,9 +76,8 @@ package struct NextCheck: Hashable, Sendable {
                 : "its state, \(facts.state.rawValue), is not expected to change"
         }
         if facts.runsOut { return "as access is to end then: no store gives it any more" }
-        if facts.hasEnded { return why(facts, claim, at: now) }
-        if facts.doubt?.doubt == .replaced { return "to see what has replaced it" }
-        if facts.doubt != nil { return "for a second opinion" }
+        if facts.doubt?.doubt == .replaced, !facts.hasEnded { return "to see what has replaced it" }
+        if facts.doubt != nil, !facts.hasEnded { return "for a second opinion" }
         if claim.attempts > 0 {
             return claim.attempts == 1
                 ? "after a check without a verdict"

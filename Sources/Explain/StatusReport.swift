@@ -44,14 +44,17 @@ package struct StatusReport {
         later = Dictionary(status.buckets.map { ($0.name, $0) }) { first, _ in first }
     }
 
-    /// The share of the calls between the two looks that was given away; nil before the first call.
-    /// A stretch that reaches beyond the later look is of calls to come.
+    /// The share of the time between the two looks that was given to calls; nil before the first
+    /// call. What a stretch has before the earlier look or beyond the later one does not count.
     package func quotaUsed(by app: AppKey) -> Double? {
         let name = BucketID(of: app)
         guard let before = earlier[name], let after = later[name] else { return nil }
         let between = (after.readAt - before.readAt).microseconds
-        let given = (after.freeAt - max(before.freeAt, before.readAt)).microseconds
-        return between > 0 ? min(max(Double(given) / Double(between), 0), 1) : nil
+        let old = min(before.freeAt, after.freeAt, after.readAt) - before.readAt
+        let new = after.freeAt - max(before.freeAt, before.readAt)
+        let ahead = max(after.freeAt - max(after.readAt, before.freeAt), .zero)
+        let given = max(old, .zero) + max(new - ahead, .zero)
+        return between > 0 ? min(Double(given.microseconds) / Double(between), 1) : nil
     }
 
     /// What the store asks about refunds.

@@ -123,7 +123,10 @@ private struct StatusText {
 
     private func row(of source: QueueStatus.Source) -> String {
         let read = source.readAt.map { "read at \($0.text)" } ?? "not read yet"
-        guard let problem = source.problem else { return "news of \(source.name): \(read)" }
+        guard let problem = source.problem else {
+            let silence = source.isSilent ? "; nothing has come from it within a month" : ""
+            return "news of \(source.name): \(read)\(silence)"
+        }
         let failures = count(Int64(source.failures), "failure")
         return "news of \(source.name): \(read); \(failures) in a row: \(problem)"
     }

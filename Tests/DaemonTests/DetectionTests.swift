@@ -23,12 +23,13 @@ import Testing
     }
 
     private func detection(
-        _ kind: EventKind, effective: Duration = .minutes(3), _ claim: Claim
+        _ kind: EventKind, effective: Duration = .minutes(3), _ claim: Claim,
+        under policy: Policy = Policy()
     ) -> Detection? {
         Event(
             kind, userID: "ann", entitlement: nil, purchaseID: 7, app: Self.app, environment: nil,
             product: "pro", orderID: nil, effectiveAt: Self.now - effective, expiresAt: nil
-        ).detection(by: claim, at: Self.now + .seconds(1))
+        ).detection(by: claim, under: policy, at: Self.now + .seconds(1))
     }
 
     @Test(arguments: [
@@ -39,6 +40,18 @@ import Testing
     func aRevokeIsDatedByTheStore(_ reason: RevokeReason, _ change: Detection.Change?) {
         let found = detection(.revoke(reason), claim())
         #expect(found == change.map { Detection(change: $0, lag: .seconds(181)) })
+    }
+
+    /// What the policy gives after the end is no lag; a refund has none of it.
+    @Test(arguments: [
+        (RevokeReason.expired, Duration.minutes(2), Duration.seconds(61)),
+        (.cancelled, .minutes(3), .seconds(1)), (.cancelled, .minutes(4), .seconds(181)),
+        (.refunded, .minutes(2), .seconds(181)),
+    ])
+    func leniencyIsNoLag(_ reason: RevokeReason, leniency: Duration, lag: Duration) {
+        var policy = Policy()
+        policy.leniency = leniency
+        #expect(detection(.revoke(reason), claim(), under: policy)?.lag == lag)
     }
 
     @Test func whatEndedBeforeItWasSubmittedIsHistory() {

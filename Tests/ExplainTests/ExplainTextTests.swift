@@ -115,6 +115,14 @@ struct ExplainTextTests {
         #expect(NextCheck(of: over.claim, at: Sample.day(61)).why.hasPrefix(why))
     }
 
+    @Test func saysThatWhatIsOverIsAskedAboutAgain() {
+        let over = Sample.purchase(
+            state: .refunded, access: .none, until: Sample.day(30), due: Sample.day(62),
+            now: Sample.day(61), attempts: 1, checks: [])
+        #expect(
+            NextCheck(of: over.claim, at: Sample.day(61)).why == "after a check without a verdict")
+    }
+
     /// Where nobody may ask a store, nothing is asked as soon as possible.
     @Test(arguments: [
         (nil, nil, "Google Play is asked as soon as possible"),

@@ -11,9 +11,11 @@ import Testing
     /// Calls are reserved for some seconds ahead: no window ever holds more than the quota.
     @Test(arguments: [
         // before: free at; after: free at; the share, in percent
-        (0, 0, 0), (0, 500, 50), (0, 1000, 100), (0, 1750, 100), (400, 900, 50), (1750, 1750, 0),
+        (0, 0, 0), (0, 500, 50), (0, 1000, 100), (0, 1750, 100), (-500, -500, 0), (-500, 200, 20),
+        // Given before, to calls between the two looks.
+        (400, 900, 90), (400, 1200, 100), (400, 400, 40), (1750, 1750, 100), (1750, 3750, 100),
         // Given back.
-        (900, 400, 0),
+        (900, 400, 40),
     ])
     func isNeverMoreThanAll(before: Int64, after: Int64, percent: Double) {
         var status = QueueStatus()

@@ -65,6 +65,41 @@ import Testing
         #expect(try await stage.ledger.status().apps.first?.lag == lag)
     }
 
+    /// What the policy gives after the end is no lag.
+    @Test(arguments: [
+        ("expired", 2, 1), ("cancelled", 3, 0), ("cancelled", 4, 3), ("refunded", 2, 3),
+    ])
+    func leniencyIsNoLag(reason: String, leniency: Int, seconds: Int) async throws {
+        let stage = try await stage()
+        try await script(
+            stage,
+            """
+            UPDATE renewald.purchase SET created_at = created_at - interval '1 hour';
+            UPDATE renewald.event SET kind = 'revoke', reason = '\(reason)',
+                effective_at = created_at - interval '3 seconds'
+            """)
+        var policy = Policy()
+        policy.leniency = .seconds(leniency)
+        let app = try #require(try await stage.ledger.status(under: policy).apps.first)
+        #expect(app.lag?.p99 == .seconds(seconds))
+    }
+
+    /// Who was still to pay was not waited for.
+    @Test func aPaymentInCashCountsForNothing() async throws {
+        let stage = try await stage()
+        try await script(
+            stage,
+            """
+            INSERT INTO renewald.evidence (
+                shard, purchase_id, user_id, kind, heard, rule, call_names, call_statuses,
+                call_bytes, call_digests, state_before, state, access_before, access, product, at)
+            SELECT shard, purchase_id, user_id, 'verdict', '', '', '{}', '{}', '{}', '{}', 'new',
+                'pending', 'none', 'none', product, created_at - interval '1 second'
+            FROM renewald.event WHERE user_id = 'ann'
+            """)
+        #expect(try await lags(stage).map(\.lag.events) == [1])
+    }
+
     /// What we decide ourselves has no lag; what ended before it was submitted is history.
     @Test(arguments: [
         ("invalid", "3 seconds"), ("unverifiable", "3 seconds"), ("expired", "2 hours"),

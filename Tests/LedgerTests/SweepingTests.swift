@@ -136,6 +136,32 @@ import Testing
         await stage.close()
     }
 
+    /// One from which nothing comes, though purchases have been there for a week, tells of nothing.
+    @Test func aSilentSourceCountsAsNone() async throws {
+        let stage = try await Stage()
+        try await fleet(8, stage)
+        let source = SourceID("google com.example.reader notifications")
+        try await stage.beside.script(
+            """
+            UPDATE renewald.schedule SET checked_at = now() - interval '3 hours';
+            UPDATE renewald.app SET counted_since = now() - interval '6 days';
+            INSERT INTO renewald.hint_source (source, pulled_at) VALUES ('\(source)', now())
+            """)
+        #expect(try await woken(stage, sources: [source: .everything]) == 0)
+        try await stage.beside.script(
+            "UPDATE renewald.app SET counted_since = now() - interval '8 days'")
+        #expect(try await woken(stage, sources: [source: .everything]) == 8)
+        try await stage.beside.script(
+            """
+            UPDATE renewald.schedule
+            SET due_at = now() + interval '1 day', checked_at = now() - interval '3 hours';
+            INSERT INTO renewald.heard_hint (source, digest, heard_at)
+            VALUES ('\(source)', sha256(''), now() - interval '20 days')
+            """)
+        #expect(try await woken(stage, sources: [source: .everything]) == 0)
+        await stage.close()
+    }
+
     /// A free trial comes on every fourth walk, whoever may have paid a debt on each.
     @Test func readsWhatThePurchaseIs() async throws {
         let stage = try await Stage()

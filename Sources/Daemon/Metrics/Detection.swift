@@ -29,13 +29,15 @@ extension CommitReport {
     func detections(at clock: DatabaseClock) -> [Detection?] {
         guard !events.isEmpty else { return [] }
         let told = Set(events.map(\.purchaseID))
-        var claims: [Int64: Claim] = [:]
-        for claim in committed.lazy.map(\.claim) where told.contains(claim.purchaseID) {
-            claims[claim.purchaseID] = claim
+        var outcomes: [Int64: Outcome] = [:]
+        for outcome in committed where told.contains(outcome.claim.purchaseID) {
+            outcomes[outcome.claim.purchaseID] = outcome
         }
         return events.map { event in
-            claims[event.purchaseID].flatMap { claim in
-                event.detection(by: claim, at: clock.now ?? claim.claimedAt)
+            outcomes[event.purchaseID].flatMap { outcome in
+                event.detection(
+                    by: outcome.claim, under: outcome.rules.policy,
+                    at: clock.now ?? outcome.claim.claimedAt)
             }
         }
     }
@@ -47,13 +49,18 @@ extension Event {
     ///
     /// - Parameters:
     ///   - claim: of the check.
+    ///   - policy: what its `leniency` gives after an end is no lag.
     ///   - now: the database's time of the commit.
     /// - Returns: nil where the store's time of it is not known.
-    package func detection(by claim: Claim, at now: Timestamp) -> Detection? {
+    package func detection(
+        by claim: Claim, under policy: Policy = Policy(), at now: Timestamp
+    ) -> Detection? {
         guard let (change, since) = detected(by: claim), since >= claim.purchase.createdAt else {
             return nil
         }
-        return Detection(change: change, lag: max(now - since, .zero))
+        let isLenient = change == .expiry && now >= since + policy.leniency
+        let lag = now - (isLenient ? since + policy.leniency : since)
+        return Detection(change: change, lag: max(lag, .zero))
     }
 
     private func detected(by claim: Claim) -> (Detection.Change, since: Timestamp)? {

@@ -152,16 +152,13 @@ extension PostgresLedger {
     package static let longestRead = Duration.seconds(60)
 
     /// Reads the whole queue: for people, not for the hot path.
-    /// `window` is that of the breaker.
-    package func status(
-        window: Duration = BreakerPolicy().window
-    ) async throws(LedgerError) -> QueueStatus {
-        let breakers = try await breakers(window: window)
+    package func status(under policy: Policy = Policy()) async throws(LedgerError) -> QueueStatus {
+        let breakers = try await breakers(window: policy.breaker.window)
         return try await attempt {
             let results = try await self.reads.pipeline([
-                SQL.statusQueue(), SQL.statusWorkers(), SQL.statusBuckets(), SQL.statusLag(),
-                SQL.statusSources(), SQL.now(), SQL.statusUnhandled(), SQL.statusRefunds(),
-                SQL.dataKeyOwners(),
+                SQL.statusQueue(), SQL.statusWorkers(), SQL.statusBuckets(),
+                SQL.statusLag(.int64(policy.leniency.microseconds)), SQL.statusSources(), SQL.now(),
+                SQL.statusUnhandled(), SQL.statusRefunds(), SQL.dataKeyOwners(),
             ])
             var status = QueueStatus()
             status.breakers = breakers

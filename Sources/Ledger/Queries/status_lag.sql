@@ -1,7 +1,8 @@
 -- How long stores knew before we did, by app, over the events among the last 100,000 that are no older than a day:
 -- revokes from the end of access at the store, first grants from the submission. What ended before it was submitted is
--- history, what we decide ourselves has no lag, and what was imported waited its turn: all that came until the last
--- batch of a file, or, where a pipe was imported, which nothing notes, all. No parameters. One row
+-- history, what we decide ourselves has no lag, what leniency gave is none, who was to pay yet was not waited for, and
+-- what was imported waited its turn: all that came until the last batch of a file, or, where a pipe was imported, which
+-- nothing notes, all. $1 int8: how long what is over gives access by the policy, in microseconds. One row
 -- an app for all revokes, whose change is null, and one a change, in the words of `renewald plan`: p50_ms and p99_ms in
 -- milliseconds.
 WITH filled AS MATERIALIZED (
@@ -29,8 +30,12 @@ WITH filled AS MATERIALIZED (
             ELSE 'other'
         END AS change,
         greatest(
-            extract(epoch FROM event.created_at - CASE event.kind
-                WHEN 'grant' THEN purchase.created_at ELSE event.effective_at END) * 1000,
+            extract(epoch FROM event.created_at - CASE
+                WHEN event.kind = 'grant' THEN purchase.created_at
+                WHEN event.reason IN ('expired', 'cancelled')
+                    AND event.created_at >= event.effective_at + $1 * interval '1 microsecond'
+                THEN event.effective_at + $1 * interval '1 microsecond'
+                ELSE event.effective_at END) * 1000,
             0)::float8 AS ms
     FROM event
     JOIN renewald.purchase ON purchase.shard = event.shard AND purchase.id = event.purchase_id
@@ -39,6 +44,12 @@ WITH filled AS MATERIALIZED (
               AND event.effective_at >= purchase.created_at
           WHEN 'grant' THEN event.reason = 'purchased'
               AND purchase.created_at > now() - interval '1 day'
+              AND NOT EXISTS (
+                  SELECT 1 FROM renewald.evidence
+                  WHERE evidence.shard = event.shard
+                    AND evidence.purchase_id = event.purchase_id
+                    AND evidence.at < event.created_at
+                    AND evidence.state = 'pending')
               AND NOT EXISTS (
                   SELECT 1 FROM filled
                   WHERE filled.lane = purchase.lane AND purchase.created_at <= filled.until)

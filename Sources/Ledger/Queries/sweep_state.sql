@@ -2,7 +2,7 @@
 -- imported and waits for its first check. A probe of the queue's index for each shard, as far as the first that has
 -- any. And which news of its app is read.
 -- $1 int4 (lane); $2 int8 (for how long, microseconds); $3 text[] (where its news comes from). One row: is_behind;
--- heard text[], the sources of $3 that were read within the hour; now.
+-- heard text[], the sources of $3 that were read within the hour and are not silent (status_sources.sql); now.
 SELECT
     EXISTS (
         SELECT 1
@@ -36,5 +36,11 @@ SELECT
         SELECT source.source FROM renewald.hint_source AS source
         WHERE source.source = ANY ($3)
           AND source.pulled_at > now() - interval '1 hour'
+          AND (
+              source.source NOT LIKE '% notifications'
+              OR EXISTS (SELECT 1 FROM renewald.heard_hint WHERE heard_hint.source = source.source)
+              OR EXISTS (
+                  SELECT 1 FROM renewald.app
+                  WHERE app.lane = $1 AND app.counted_since >= now() - interval '7 days'))
     ) AS heard,
     now() AS now
