@@ -76,7 +76,7 @@ enum AppleReceiptWire {
             ]),
             keys: [
                 "product", "original", "tx", "line", "cancelled", "reason", "bought", "group",
-                "account",
+                "account", "first",
             ])
         guard let first = words.plain.first else { throw UnreadableCell(cell: "transaction") }
         let expires = first == "bought" ? nil : try TestCalendar.time(first)
@@ -90,7 +90,8 @@ enum AppleReceiptWire {
                 ?? (expires == nil ? original : String(420_009_900_000_000 + minutes)),
             "original_transaction_id": original,
             "purchase_date_ms": String(bought.milliseconds),
-            "original_purchase_date_ms": String(TestCalendar.start.milliseconds),
+            "original_purchase_date_ms": String(
+                (try words.time("first") ?? TestCalendar.start).milliseconds),
             "is_trial_period": words.has("trial") ? "true" : "false",
             "in_app_ownership_type": words.has("family")
                 ? "FAMILY_SHARED" : words.has("assigned") ? "ASSIGNED" : "PURCHASED",

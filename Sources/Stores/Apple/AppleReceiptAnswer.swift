@@ -34,7 +34,7 @@ struct AppleReceiptReader: Sendable {
             guard !hasExpired || !lists.pool.isEmpty else { throw .malformed(field: "receipt") }
             return try await answerWithoutLatest(nil, lists, scene)
         }
-        let all = try chain(of: id, in: lists.pool, scene)
+        let all = try chain(of: id, in: lists.pool, isListed: false, scene)
         if var own = try chain(of: id, in: lists.latest, scene), own.isSubscription {
             // The receipt itself may hold a later period than the list shows yet.
             if let all, all.isAhead(of: own), !isFollowed(own, lists, scene) { own = all }
@@ -122,7 +122,7 @@ struct AppleReceiptReader: Sendable {
         in observation: Observation, of own: AppleReceiptChain
     ) throws(StoreFailure) {
         guard observation.givesAccess,
-            facts.state == .refunded && (own.shownID == facts.orderID || !own.isSubscription)
+            facts.state == .refunded && own.isOfRefund(knownTo: facts)
                 || facts.state == .revoked && own.isShared,
             let checkedAt, time.now - checkedAt < .days(1)
         else { return }
@@ -248,10 +248,12 @@ struct AppleReceiptReader: Sendable {
     }
 
     private func chain(
-        of id: OrderID, in list: [AppleReceiptTransaction], _ scene: AppleReceiptScene
+        of id: OrderID, in list: [AppleReceiptTransaction], isListed: Bool = true,
+        _ scene: AppleReceiptScene
     ) throws(StoreFailure) -> AppleReceiptChain? {
         let own = list.filter { $0.chainID == id }
-        return own.isEmpty ? nil : try AppleReceiptChain(id, of: own, scene)
+        return own.isEmpty
+            ? nil : try AppleReceiptChain(id, of: own, isListed: isListed, scene)
     }
 
     private func told(
@@ -307,7 +309,7 @@ struct AppleReceiptReader: Sendable {
         _ transactions: [AppleReceiptTransaction]
     ) -> AppleReceiptTransaction? {
         transactions.max {
-            ($0.purchased ?? 0, $0.expires ?? 0) < ($1.purchased ?? 0, $1.expires ?? 0)
+            ($0.periodPurchased ?? 0, $0.expires ?? 0) < ($1.periodPurchased ?? 0, $1.expires ?? 0)
         }
     }
 

@@ -31,7 +31,10 @@ struct AppleReceiptLists: Sendable {
         }
         var beside = held[false] ?? []
         let takenBackAt = min(facts.expiresAt ?? now, facts.statedAt ?? now, now)
-        for place in beside.indices where chains.contains(beside[place].chainID) {
+        for place in beside.indices {
+            let isListed = chains.contains(beside[place].chainID)
+            // A list has all that is sold once and was not used up.
+            guard isListed || beside[place].expires == nil && !listed.isEmpty else { continue }
             beside[place].rememberRefund(of: facts, at: takenBackAt)
         }
         let all = PaidPeriods(listed + beside)
@@ -44,7 +47,7 @@ struct AppleReceiptLists: Sendable {
 private struct PaidPeriods {
     private enum Key: Hashable {
         case number(OrderID, of: ProductID?)
-        /// Of a chain of transactions, to the second.
+        /// Of a chain of transactions, to the second; of what is sold once its first purchase.
         case end(OrderID?, seconds: Int64?)
     }
 
@@ -61,7 +64,7 @@ private struct PaidPeriods {
     }
 
     private static func end(_ one: AppleReceiptTransaction) -> Key {
-        .end(one.chainID, seconds: one.expires.map { $0 / 1000 })
+        .end(one.chainID, seconds: (one.expires ?? one.originallyPurchased).map { $0 / 1000 })
     }
 
     /// Those of the period of a transaction: by its number, or by its end.
@@ -72,13 +75,14 @@ private struct PaidPeriods {
 
     func have(_ one: AppleReceiptTransaction) -> Bool { !same(as: one).isEmpty }
 
-    /// A transaction as bought when its period was; where only a copy is shown that was restored
-    /// after its end, nobody knows when.
+    /// With the time at which its period was bought; where only a copy is shown that was restored
+    /// after its end, nobody knows it.
     func dated(_ one: AppleReceiptTransaction) -> AppleReceiptTransaction {
-        guard let end = one.expires, let bought = same(as: one).compactMap(\.purchased).min()
-        else { return one }
         var dated = one
-        dated.purchased = bought < end ? bought : nil
+        dated.periodPurchased = one.purchased
+        guard let end = one.expires, let bought = same(as: one).compactMap(\.purchased).min()
+        else { return dated }
+        dated.periodPurchased = bought < end ? bought : nil
         return dated
     }
 }
@@ -95,16 +99,18 @@ extension AppleReceiptTransaction {
         return (second.expires ?? .max) / 1000 <= (first.expires ?? .max) / 1000
     }
 
+    /// Whether it is for the latest period that is known.
+    func isFor(_ facts: Facts) -> Bool { lineItem.map { $0 == facts.period } ?? false }
+
     fileprivate func endsWith(_ end: Timestamp?) -> Bool {
         guard let end, let expires else { return false }
         return end.microsecondsSinceEpoch / 1_000_000 == expires / 1000
     }
 
-    /// A subscription that is known to be taken back is so, where a receipt knows nothing of that.
+    /// What is known to be taken back is so, where a receipt knows nothing of that.
     fileprivate mutating func rememberRefund(of facts: Facts, at instant: Timestamp) {
-        guard facts.state == (isShared ? .revoked : .refunded), cancelled == nil, expires != nil,
-            transactionID == facts.orderID || lineItem != nil && lineItem == facts.period
-                || endsWith(facts.paidThrough)
+        guard facts.state == (isShared ? .revoked : .refunded), cancelled == nil,
+            transactionID == facts.orderID || isFor(facts) || endsWith(facts.paidThrough)
         else { return }
         cancelled = instant.microsecondsSinceEpoch / 1000
     }

@@ -28,6 +28,8 @@ struct AppleReceiptChain: Sendable {
     private struct Member: Sendable {
         let wire: AppleReceiptTransaction
         let boughtAt: Timestamp?
+        /// When this very transaction was made, which may be a copy or a further seat.
+        let madeAt: Timestamp?
         let firstBought: Timestamp?
         let expires: Timestamp?
         let cancelled: Timestamp?
@@ -47,16 +49,39 @@ struct AppleReceiptChain: Sendable {
         }
 
         /// In the order in which they were bought: one that was refunded may end later than what
-        /// was bought after it. Of one period the last comes that was not refunded, or last.
+        /// was bought after it. Of one period what was refunded comes first. In whatever order they
+        /// are listed, theirs is the same.
         static func isBefore(_ left: Member, _ right: Member) -> Bool {
-            let early = Timestamp(microsecondsSinceEpoch: 0)
-            return (left.boughtAt ?? early, left.expires ?? early, left.cancelled ?? .never)
-                < (right.boughtAt ?? early, right.expires ?? early, right.cancelled ?? .never)
+            left.period != right.period
+                ? left.period < right.period : left.ofPeriod < right.ofPeriod
         }
+
+        /// As `isBefore`, but by the end first.
+        static func endsBefore(_ left: Member, _ right: Member) -> Bool {
+            let (leftEnd, rightEnd) = (left.expires ?? .never, right.expires ?? .never)
+            return leftEnd != rightEnd ? leftEnd < rightEnd : isBefore(left, right)
+        }
+
+        private var period: (Timestamp, Timestamp) {
+            (boughtAt ?? Self.early, expires ?? Self.early)
+        }
+
+        private var ofPeriod: (Timestamp, Timestamp, OrderID) {
+            (cancelled ?? .never, madeAt ?? Self.early, wire.transactionID ?? "")
+        }
+
+        private static let early = Timestamp(microsecondsSinceEpoch: 0)
     }
 
+    /// - Parameters:
+    ///   - id: of the chain.
+    ///   - transactions: all that there are of it.
+    ///   - isListed: whether they are of one age, as the App Store lists them.
+    ///   - scene: the answer.
+    /// - Throws: `.malformed` for what is no date, or of nothing.
     init(
-        _ id: OrderID, of transactions: [AppleReceiptTransaction], _ scene: AppleReceiptScene
+        _ id: OrderID, of transactions: [AppleReceiptTransaction], isListed: Bool,
+        _ scene: AppleReceiptScene
     ) throws(StoreFailure) {
         self.id = id
         self.scene = scene
@@ -66,7 +91,8 @@ struct AppleReceiptChain: Sendable {
         for wire in transactions where (wire.expires != nil) == renews {
             members.append(try Self.member(wire, scene.window))
         }
-        guard let shown = Self.shown(of: members, at: scene.time.instant) else {
+        let shown = Self.shown(of: members, isListed: isListed, at: scene.time.instant)
+        guard let shown else {
             throw .malformed(field: "latest_receipt_info")
         }
         self.members = members
@@ -85,12 +111,14 @@ struct AppleReceiptChain: Sendable {
     }
 
     /// The one that it stands by; nil of none.
-    private static func shown(of members: [Member], at instant: Timestamp) -> Member? {
+    private static func shown(
+        of members: [Member], isListed: Bool, at instant: Timestamp
+    ) -> Member? {
         guard let newest = members.max(by: Member.isBefore) else { return nil }
         guard newest.expires != nil else { return sold(members) }
         // What ends the sharing ends the period before as well, where Apple has renewed early.
         if newest.endsSharing { return newest }
-        return running(members, at: instant)
+        return running(members, isListed: isListed, at: instant)
             ?? members.filter { !$0.wire.isUpgraded }.max(by: Member.isBefore) ?? newest
     }
 
@@ -101,18 +129,19 @@ struct AppleReceiptChain: Sendable {
         guard let last = refunded.compactMap(\.cancelled).max() else {
             return members.max(by: Member.isBefore)
         }
-        return members.filter { $0.counts && $0.boughtAt.map { $0 > last } ?? false }
+        return members.filter { $0.counts && $0.firstBought.map { $0 > last } ?? false }
             .max(by: Member.isBefore) ?? refunded.max(by: Member.isBefore)
     }
 
-    /// Of the product that was bought last: what was upgraded may not say so yet, and ends later.
-    private static func running(_ members: [Member], at instant: Timestamp) -> Member? {
+    /// What lasts longest. In a list that is older than the receipt what was upgraded does not say
+    /// so yet, and ends later: there of the product that was bought last.
+    private static func running(
+        _ members: [Member], isListed: Bool, at instant: Timestamp
+    ) -> Member? {
         let running = members.filter { $0.runs(at: instant) }
         let last = running.max(by: Member.isBefore)
-        return running.filter { $0.wire.productID == last?.wire.productID }.max {
-            ($0.expires ?? .never, $0.boughtAt ?? .never)
-                < ($1.expires ?? .never, $1.boughtAt ?? .never)
-        }
+        return running.filter { isListed || $0.wire.productID == last?.wire.productID }
+            .max(by: Member.endsBefore)
     }
 
     private static func member(
@@ -121,7 +150,9 @@ struct AppleReceiptChain: Sendable {
         let isFirst = wire.originalID == wire.transactionID
         return Member(
             wire: wire,
-            boughtAt: try window.date(milliseconds: wire.purchased, field: "purchase_date_ms"),
+            boughtAt: try window.date(
+                milliseconds: wire.periodPurchased, field: "purchase_date_ms"),
+            madeAt: try window.date(milliseconds: wire.purchased, field: "purchase_date_ms"),
             firstBought: try window.date(
                 milliseconds: isFirst ? wire.purchased : wire.originallyPurchased ?? wire.purchased,
                 field: "purchase_date_ms"),
@@ -153,6 +184,13 @@ struct AppleReceiptChain: Sendable {
             guard let at = member.boughtAt, at > bought else { return false }
             return !scene.isOld || member.expires ?? .never > end ?? .never
         }
+    }
+
+    /// Whether it stands by what was refunded, as is known, or by a copy of that.
+    func isOfRefund(knownTo facts: Facts) -> Bool {
+        if isSubscription { return shownID == facts.orderID || shown.wire.isFor(facts) }
+        let refundedAt = members.compactMap(\.cancelled).max()
+        return refundedAt.map { at in shown.firstBought.map { $0 <= at } ?? true } ?? true
     }
 
     var isShared: Bool { shown.wire.isShared }
@@ -287,7 +325,8 @@ struct AppleReceiptChain: Sendable {
                 return facts.state != .refunded && facts.state != .revoked
             }
             guard let began = member.boughtAt, let end = member.expires else { return true }
-            let next = members.filter { Member.isBefore(member, $0) }.min(by: Member.isBefore)
+            let next = members.filter { $0.boughtAt.map { $0 > began } ?? false }
+                .min(by: Member.isBefore)
             let wasLatest = next?.boughtAt.map { at <= $0 } ?? true
             return !(began <= at && at < end && wasLatest)
         }

@@ -172,10 +172,13 @@ struct AppleReceiptTransaction: Decodable, Sendable {
     let isIntroductory: Bool
     let isUpgraded: Bool
     /// Milliseconds since 1970; nil where a date is absent, zero where it cannot be read.
-    var purchased: Int64?
+    let purchased: Int64?
+    /// Of what is restored the same as of what it is a copy of.
     let originallyPurchased: Int64?
     let expires: Int64?
     var cancelled: Int64?
+    /// When its period was bought, whatever was restored since (`AppleReceiptLists`).
+    var periodPurchased: Int64?
 
     /// Paid by somebody else: a family's copy, or a seat that was given.
     var isShared: Bool { ownership == "FAMILY_SHARED" || ownership == "ASSIGNED" }
