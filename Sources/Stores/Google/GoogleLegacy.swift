@@ -84,7 +84,7 @@ extension GoogleLegacySubscription {
             Money(currency: priceCurrencyCode?.value, micros: $0)
         }
         var snapshot = GoogleSnapshot(state: state, items: [item])
-        snapshot.payment = payment(facts)
+        snapshot.payment = payment(facts, until: expires, at: now)
         snapshot.latestOrder = orderId
         snapshot.predecessorToken = linkedPurchaseToken
         snapshot.accountToken = obfuscatedExternalAccountId?.value.map(UserID.init)
@@ -141,13 +141,16 @@ extension GoogleLegacySubscription {
     }
 
     /// Whether the end of grace is moved on to the next day about now: hold sets it back to that of
-    /// the paid period, and a copy of Google's data may be some minutes behind.
+    /// the paid period, and a copy of Google's data may be some minutes behind. What was first seen
+    /// in grace is known by its end alone.
     private func isToMoveOn(
         from expires: Timestamp, _ facts: Facts, at proven: Timestamp
     ) -> Bool {
-        guard facts.access == .granted || facts.state == .grace, let paid = facts.paidThrough
-        else { return false }
-        return expires > paid + .minutes(1) && proven - expires < GoogleItem.moveDelay
+        guard facts.access == .granted || facts.state == .grace else { return false }
+        let grace = facts.state == .grace ? facts.expiresAt : nil
+        let last = facts.paidThrough.map { $0 + .minutes(1) } ?? grace.map { $0 - .minutes(1) }
+        guard let last else { return false }
+        return expires > last && proven - expires < GoogleItem.moveDelay
     }
 
     /// A declined order is named, too: in grace and on hold, and after these have run out.
@@ -155,13 +158,19 @@ extension GoogleLegacySubscription {
         paymentState?.value != 0 && cancelReason?.value != 1
     }
 
-    /// A change of plan that waits says nothing of a period beyond the known one.
-    private func payment(_ facts: Facts) -> GooglePayment {
+    /// A change of plan that waits says nothing of a period beyond the known one, unless that ends
+    /// further away than Google moves what is not paid.
+    private func payment(
+        _ facts: Facts, until expires: Timestamp?, at now: Timestamp
+    ) -> GooglePayment {
         switch paymentState?.value {
-        case 0: .unpaid
-        case 1, 2: .paid
-        case 3: facts.paidThrough == nil ? .paid : .notSaid
-        default: .notSaid
+        case 0: return .unpaid
+        case 1, 2: return .paid
+        case 3:
+            guard let paid = facts.paidThrough else { return .paid }
+            let moved = max(paid, facts.expiresAt ?? paid, now) + GoogleItem.renewalWindow
+            return expires.map { $0 > moved } ?? false ? .paid : .notSaid
+        default: return .notSaid
         }
     }
 
