@@ -19,6 +19,19 @@ import Testing
         return stage
     }
 
+    /// The same, of users whose access has ended for that reason, so long before it was told.
+    private func stage(revoked reason: String, ago: String = "3 seconds") async throws -> Stage {
+        let stage = try await stage()
+        try await script(
+            stage,
+            """
+            UPDATE renewald.purchase SET created_at = created_at - interval '1 hour';
+            UPDATE renewald.event SET kind = 'revoke', reason = '\(reason)',
+                effective_at = created_at - interval '\(ago)'
+            """)
+        return stage
+    }
+
     private func script(_ stage: Stage, _ text: String) async throws {
         for part in text.split(separator: ";") {
             _ = try await stage.beside.query(PostgresStatement(String(part)))
@@ -52,14 +65,7 @@ import Testing
         ("payment_failed", "payment_failure"), ("paused", "other"),
     ])
     func aRevokeCountsFromTheStoresDate(reason: String, change: String) async throws {
-        let stage = try await stage()
-        try await script(
-            stage,
-            """
-            UPDATE renewald.purchase SET created_at = created_at - interval '1 hour';
-            UPDATE renewald.event SET kind = 'revoke', reason = '\(reason)',
-                effective_at = created_at - interval '3 seconds'
-            """)
+        let stage = try await stage(revoked: reason)
         let lag = QueueStatus.Lag(events: 2, p50: .seconds(3), p99: .seconds(3))
         #expect(try await lags(stage) == [.init(change: change, lag: lag)])
         #expect(try await stage.ledger.status().apps.first?.lag == lag)
@@ -70,14 +76,7 @@ import Testing
         ("expired", 2, 1), ("cancelled", 3, 0), ("cancelled", 4, 3), ("refunded", 2, 3),
     ])
     func leniencyIsNoLag(reason: String, leniency: Int, seconds: Int) async throws {
-        let stage = try await stage()
-        try await script(
-            stage,
-            """
-            UPDATE renewald.purchase SET created_at = created_at - interval '1 hour';
-            UPDATE renewald.event SET kind = 'revoke', reason = '\(reason)',
-                effective_at = created_at - interval '3 seconds'
-            """)
+        let stage = try await stage(revoked: reason)
         var policy = Policy()
         policy.leniency = .seconds(leniency)
         let app = try #require(try await stage.ledger.status(under: policy).apps.first)
@@ -105,14 +104,7 @@ import Testing
         ("invalid", "3 seconds"), ("unverifiable", "3 seconds"), ("expired", "2 hours"),
     ])
     func whatIsNoDetectionIsNotCounted(reason: String, ago: String) async throws {
-        let stage = try await stage()
-        try await script(
-            stage,
-            """
-            UPDATE renewald.purchase SET created_at = created_at - interval '1 hour';
-            UPDATE renewald.event SET kind = 'revoke', reason = '\(reason)',
-                effective_at = created_at - interval '\(ago)'
-            """)
+        let stage = try await stage(revoked: reason, ago: ago)
         #expect(try await lags(stage) == [])
         #expect(try await stage.ledger.status().apps.first?.lag == nil)
     }

@@ -206,6 +206,24 @@ struct GoogleProductTests {
         }
     }
 
+    /// Version 1 names one product: the others of a bundle, which version 2 has shown, stay.
+    @Test(arguments: [("0", ["plus", "gold"]), ("1", [])])
+    func versionOneKeepsTheRestOfABundle(_ state: String, _ kept: [ProductID]) throws {
+        let facts = Facts(
+            storedProduct: "plus", state: .active, access: .granted,
+            holdings: [
+                Holding(entitlement: "pro", product: "plus", expiresAt: nil),
+                Holding(entitlement: "gold", product: "gold", expiresAt: nil),
+            ])
+        let now = GoogleFixture.now
+        let sale = try Self.sale("v1", #"{"purchaseState":\#(state)}"#, facts, at: now)
+        let heard = try GoogleOneTimeObservation(
+            sale: sale, facts: facts, kind: .nonConsumable, at: now
+        ).observation
+        let isActive = heard.status == .active
+        #expect((isActive ? heard.items.flatMap(\.names) : []) == kept)
+    }
+
     private static func sale(
         _ version: String, _ change: String, _ facts: Facts, at now: Timestamp
     ) throws(StoreFailure) -> GoogleSale {
