@@ -104,7 +104,9 @@ package struct NextCheck: Hashable, Sendable {
     private static func whileActive(
         _ facts: Facts, _ claim: Claim, at now: Timestamp
     ) -> String {
-        let regular = "in a regular check at the latest"
+        let regular =
+            facts.signals.contains(.unacknowledged)
+            ? "to see whether somebody has acknowledged it" : "in a regular check at the latest"
         guard let end = facts.expiresAt ?? facts.paidThrough else { return regular }
         if end <= now { return "as the period is over and the store has not said what came next" }
         if claim.dueAt >= end, claim.dueAt - end <= nearby.after {

@@ -42,11 +42,13 @@ enum Sample {
         app: AppKey = app, state: PurchaseState, access: Access, until: Timestamp? = nil,
         due: Timestamp = .never, submitted: Timestamp = start, now: Timestamp = day(61),
         attempts: Int = 0, problem: String? = nil, orderID: OrderID = "GPA.3301-7742-9918-40211..1",
-        entitlement: EntitlementID = "pro", account: UserID? = nil, checks: [Check]
+        entitlement: EntitlementID = "pro", account: UserID? = nil, signals: Set<Signal> = [],
+        checks: [Check]
     ) -> PurchaseHistory {
         var facts = Facts(storedProduct: product, state: state, access: access)
         facts.environment = .production
         facts.accountToken = account
+        facts.signals = signals
         facts.kind = .autoRenewable
         facts.paidThrough = until
         facts.expiresAt = until

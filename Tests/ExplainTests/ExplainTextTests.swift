@@ -123,6 +123,17 @@ struct ExplainTextTests {
             NextCheck(of: over.claim, at: Sample.day(61)).why == "after a check without a verdict")
     }
 
+    @Test(arguments: [
+        ([], "in a regular check at the latest"),
+        ([Signal.unacknowledged], "to see whether somebody has acknowledged it"),
+    ])
+    func saysThatItLooksForAnAcknowledgement(_ signals: [Signal], why: String) {
+        let active = Sample.purchase(
+            state: .active, access: .granted, until: Sample.day(30), due: Sample.day(2),
+            now: Sample.day(1), signals: Set(signals), checks: [])
+        #expect(NextCheck(of: active.claim, at: Sample.day(1)).why == why)
+    }
+
     /// Where nobody may ask a store, nothing is asked as soon as possible.
     @Test(arguments: [
         (nil, nil, "Google Play is asked as soon as possible"),

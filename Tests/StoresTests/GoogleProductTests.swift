@@ -206,22 +206,27 @@ struct GoogleProductTests {
         }
     }
 
-    /// Version 1 names one product: the others of a bundle, which version 2 has shown, stay.
-    @Test(arguments: [("0", ["plus", "gold"]), ("1", [])])
-    func versionOneKeepsTheRestOfABundle(_ state: String, _ kept: [ProductID]) throws {
+    /// Cancelled as a whole, whatever each line says: the main product stays the one it was.
+    @Test func whatIsCancelledIsAllGone() throws {
         let facts = Facts(
             storedProduct: "plus", state: .active, access: .granted,
             holdings: [
                 Holding(entitlement: "pro", product: "plus", expiresAt: nil),
                 Holding(entitlement: "gold", product: "gold", expiresAt: nil),
             ])
-        let now = GoogleFixture.now
-        let sale = try Self.sale("v1", #"{"purchaseState":\#(state)}"#, facts, at: now)
+        var sale = GoogleSale(
+            state: .cancelled,
+            items: try ["plus", "gold"].map { product in
+                try GoogleSale.Item(
+                    product: product, quantity: 1,
+                    refundableQuantity: product == "plus" ? 0 : nil, isConsumed: false)
+            })
+        sale.order = "GPA.1"
         let heard = try GoogleOneTimeObservation(
-            sale: sale, facts: facts, kind: .nonConsumable, at: now
+            sale: sale, facts: facts, kind: .nonConsumable, at: GoogleFixture.now
         ).observation
-        let isActive = heard.status == .active
-        #expect((isActive ? heard.items.flatMap(\.names) : []) == kept)
+        #expect(heard.status == .refunded(at: nil))
+        #expect(heard.items.flatMap(\.names) == ["plus", "gold"])
     }
 
     private static func sale(

@@ -41,6 +41,23 @@ struct GoogleQuestionTests {
         #expect(observation.kind == configured ?? known ?? .autoRenewable)
     }
 
+    /// Version 1 tells of one product of several: these are asked about in version 2.
+    @Test(arguments: [
+        (ProductKind.nonConsumable, "/purchases/productsv2/tokens/t"),
+        (.autoRenewable, "/purchases/subscriptionsv2/tokens/t"),
+    ])
+    func version2IsAskedAboutWhatIsOfSeveralProducts(kind: ProductKind, path: String) async throws {
+        let world = GoogleFixture.world { _ in .json("{}") }
+        let held = ["plus", "gold"].map {
+            Holding(entitlement: "pro", product: $0, expiresAt: nil)
+        }
+        let bundle = purchase(
+            .google, token: "t", state: .active, access: .granted, holdings: held
+        ) { $0.kind = kind }
+        _ = try await GoogleFixture.store(world, api: .v1).ask(bundle, at: Self.now)
+        #expect(world.calls == ["GET " + Self.app + path])
+    }
+
     @Test(arguments: ["", ".."])
     func refusesAProductThatCannotBeAskedAbout(product: ProductID) async throws {
         let world = GoogleFixture.world { _ in .json("{}") }

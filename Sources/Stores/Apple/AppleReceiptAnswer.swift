@@ -41,6 +41,9 @@ struct AppleReceiptReader: Sendable {
             return try await answer(own, lists, scene)
         }
         if let all, !all.isSubscription {
+            guard !isOlder(all, isWhole: lists.haveTheLatest) else {
+                throw .mismatch(what: "time, an earlier one")
+            }
             let observation = try told(all, kind(of: all), scene)
             try requireReversal(in: observation, of: all)
             return .verdict(observation)
@@ -52,7 +55,9 @@ struct AppleReceiptReader: Sendable {
     private func answer(
         _ own: AppleReceiptChain, _ lists: AppleReceiptLists, _ scene: AppleReceiptScene
     ) async throws(StoreFailure) -> Answer {
-        guard !isOlder(own, lists) else { throw .mismatch(what: "period, an older one") }
+        guard !isOlder(own, isWhole: lists.showTheLatest) else {
+            throw .mismatch(what: "period, an older one")
+        }
         var reading = try own.reading(in: environment, kind: .autoRenewable)
         try requireReversal(in: reading.observation, of: own)
         if !own.isRunning, let heir = try await standIn(for: own, own.group, lists, scene),
@@ -94,15 +99,15 @@ struct AppleReceiptReader: Sendable {
         }
     }
 
-    /// Whether the answer lacks the latest period that is known, and takes away what it gave, or
-    /// gives anew what was taken back, by one that was bought before: a copy of Apple's data that
-    /// lags behind, as long as it may be one.
-    private func isOlder(_ own: AppleReceiptChain, _ lists: AppleReceiptLists) -> Bool {
-        guard mayBeAhead, facts.orderID != nil, !lists.showTheLatest else { return false }
+    /// Whether the answer lacks the latest transaction that is known, and takes away what it gave,
+    /// gives another product in its place, or gives anew what was taken back, by what had happened
+    /// before: a copy of Apple's data that lags behind, as long as it may be one.
+    private func isOlder(_ own: AppleReceiptChain, isWhole: Bool) -> Bool {
+        guard mayBeAhead, facts.orderID != nil, !isWhole else { return false }
         let since: Timestamp?
         if facts.access == .granted {
             let isShorter = own.end ?? .never < (facts.latestEnd ?? .never) - .minutes(1)
-            guard !own.isRunning || isShorter else { return false }
+            guard !own.isRunning || isShorter || own.product != facts.product else { return false }
             since = facts.statedAt
         } else {
             guard facts.state == .refunded || facts.state == .revoked, own.isRunning else {
@@ -110,8 +115,8 @@ struct AppleReceiptReader: Sendable {
             }
             since = [facts.expiresAt, facts.statedAt].compactMap(\.self).min()
         }
-        guard let since, let bought = own.boughtAt else { return true }
-        return bought <= since
+        guard let since, let latest = own.changedAt else { return true }
+        return latest <= since
     }
 
     /// What was given back, or whose sharing has ended, and reads as in force again within a day of
@@ -122,9 +127,8 @@ struct AppleReceiptReader: Sendable {
         in observation: Observation, of own: AppleReceiptChain
     ) throws(StoreFailure) {
         guard observation.givesAccess,
-            facts.state == .refunded && own.isOfRefund(knownTo: facts)
-                || facts.state == .revoked && own.isShared,
-            let checkedAt, time.now - checkedAt < .days(1)
+            facts.state == .refunded || facts.state == .revoked && own.isShared,
+            own.isOfLoss(knownTo: facts), let checkedAt, time.now - checkedAt < .days(1)
         else { return }
         throw .mismatch(what: "time, before it was taken back")
     }

@@ -12,6 +12,8 @@ struct AppleReceiptLists: Sendable {
     let pool: [AppleReceiptTransaction]
     /// Whether the App Store lists the latest transaction that is known, or what it is a copy of.
     let showTheLatest: Bool
+    /// Whether that, or the receipt.
+    let haveTheLatest: Bool
 
     /// - Parameters:
     ///   - response: as it came.
@@ -40,6 +42,7 @@ struct AppleReceiptLists: Sendable {
         let all = PaidPeriods(listed + beside)
         latest = listed.map(all.dated)
         pool = latest + beside.map(all.dated)
+        haveTheLatest = showTheLatest || beside.contains { $0.transactionID == facts.orderID }
     }
 }
 

@@ -37,6 +37,10 @@ struct AppleReceiptChain: Sendable {
         /// Paid, and neither taken back nor replaced.
         var counts: Bool { cancelled == nil && !wire.isUpgraded }
 
+        /// Of what is sold once: a copy is of the same sale. What is shared anew is restored by no
+        /// user: it has been given again.
+        var soldAt: Timestamp? { wire.isShared ? madeAt : firstBought }
+
         var endsSharing: Bool { cancelled != nil && wire.isShared }
 
         func runs(at instant: Timestamp) -> Bool {
@@ -62,6 +66,9 @@ struct AppleReceiptChain: Sendable {
             return leftEnd != rightEnd ? leftEnd < rightEnd : isBefore(left, right)
         }
 
+        /// One period may have ends that differ by less.
+        var endSecond: Int64? { expires.map { $0.microsecondsSinceEpoch / 1_000_000 } }
+
         private var period: (Timestamp, Timestamp) {
             (boughtAt ?? Self.early, expires ?? Self.early)
         }
@@ -70,7 +77,7 @@ struct AppleReceiptChain: Sendable {
             (cancelled ?? .never, madeAt ?? Self.early, wire.transactionID ?? "")
         }
 
-        private static let early = Timestamp(microsecondsSinceEpoch: 0)
+        static let early = Timestamp(microsecondsSinceEpoch: 0)
     }
 
     /// - Parameters:
@@ -129,7 +136,7 @@ struct AppleReceiptChain: Sendable {
         guard let last = refunded.compactMap(\.cancelled).max() else {
             return members.max(by: Member.isBefore)
         }
-        return members.filter { $0.counts && $0.firstBought.map { $0 > last } ?? false }
+        return members.filter { $0.counts && $0.soldAt.map { $0 > last } ?? false }
             .max(by: Member.isBefore) ?? refunded.max(by: Member.isBefore)
     }
 
@@ -186,18 +193,33 @@ struct AppleReceiptChain: Sendable {
         }
     }
 
-    /// Whether it stands by what was refunded, as is known, or by a copy of that.
-    func isOfRefund(knownTo facts: Facts) -> Bool {
-        if isSubscription { return shownID == facts.orderID || shown.wire.isFor(facts) }
-        let refundedAt = members.compactMap(\.cancelled).max()
-        return refundedAt.map { at in shown.firstBought.map { $0 <= at } ?? true } ?? true
+    /// Whether it stands by what was taken back, as is known, or by another transaction of that
+    /// sale or period: an answer that shows what was taken back as such is from after that.
+    func isOfLoss(knownTo facts: Facts) -> Bool {
+        let known = members.first { $0.wire.transactionID == facts.orderID }
+        guard isSubscription else {
+            if let known, known.counts {
+                return shown.soldAt ?? Member.early <= known.soldAt ?? .never
+            }
+            let lostAt = members.compactMap(\.cancelled).max()
+            return lostAt.map { at in shown.soldAt.map { $0 <= at } ?? true } ?? true
+        }
+        if let known { return known.counts && known.expires == shown.expires }
+        guard facts.state == .revoked else { return shown.wire.isFor(facts) }
+        // By which of the family's copies it was shared is not known any more.
+        let lostAt = [facts.expiresAt, facts.statedAt].compactMap(\.self).min()
+        guard let lostAt, let made = shown.madeAt else { return true }
+        return made <= lostAt
     }
 
     var isShared: Bool { shown.wire.isShared }
     /// When it was taken away from a member of the family, or who was given a seat.
     var sharingEndedAt: Timestamp? { shown.endsSharing ? shown.cancelled : nil }
     var group: GroupID? { shown.wire.group }
+    var product: ProductID? { shown.wire.productID }
     var boughtAt: Timestamp? { shown.boughtAt }
+    /// When it was bought, or taken back since.
+    var changedAt: Timestamp? { shown.cancelled ?? shown.boughtAt }
     var end: Timestamp? { shown.expires }
     /// The transaction that it stands by.
     var shownID: OrderID? { shown.wire.transactionID }
@@ -324,6 +346,8 @@ struct AppleReceiptChain: Sendable {
             if member.wire.transactionID == facts.orderID {
                 return facts.state != .refunded && facts.state != .revoked
             }
+            // Nobody has asked since.
+            if let told = facts.statedAt, at > told { return true }
             guard let began = member.boughtAt, let end = member.expires else { return true }
             let next = members.filter { $0.boughtAt.map { $0 > began } ?? false }
                 .min(by: Member.isBefore)
@@ -336,7 +360,7 @@ struct AppleReceiptChain: Sendable {
     /// Whether it was taken back of the period that is shown, which other transactions pay as well.
     private func isSeatTakenBack(_ member: Member) -> Bool {
         member.cancelled != nil && !member.wire.isUpgraded
-            && member.expires != nil && member.expires == shown.expires
+            && member.expires != nil && member.endSecond == shown.endSecond
     }
 
     private var period: OrderID? {

@@ -171,7 +171,7 @@ struct AppleReceiptTransaction: Decodable, Sendable {
     let isTrial: Bool
     let isIntroductory: Bool
     let isUpgraded: Bool
-    /// Milliseconds since 1970; nil where a date is absent, zero where it cannot be read.
+    /// Milliseconds since 1970; nil where a date is absent or empty, zero where it cannot be read.
     let purchased: Int64?
     /// Of what is restored the same as of what it is a copy of.
     let originallyPurchased: Int64?
@@ -216,7 +216,8 @@ struct AppleReceiptTransaction: Decodable, Sendable {
             try members.decodeIfPresent(Flag.self, forKey: key)?.isSet ?? false
         }
         func date(_ milliseconds: Key, _ plain: Key) throws -> Int64? {
-            try (text(milliseconds) ?? text(plain)).map { Self.milliseconds($0) ?? 0 }
+            let told = [try text(milliseconds), try text(plain)].compactMap(\.self)
+            return told.first { !$0.isEmpty }.map { Self.milliseconds($0) ?? 0 }
         }
         productID = try id(.productID)
         transactionID = try id(.transactionID)

@@ -49,14 +49,15 @@ extension GoogleObservation {
     }
 
     /// Version 1, in grace: the end that was moved on has been moved on further since. Hold sets it
-    /// back to that of the paid period, which may be later than was ever seen to be paid: once
-    /// the known end is over, an earlier one counts.
+    /// back to that of the paid period, which may be later than was ever seen to be paid, or was
+    /// never seen: once the known end is over, an earlier one counts.
     private var isFromBeforeItMovedOn: Bool {
-        guard snapshot.payment == .unpaid, facts.state == .grace, let paid = facts.paidThrough,
+        guard snapshot.payment == .unpaid, facts.state == .grace,
             let known = facts.expiresAt, let expires = main?.expires,
             proven < known + GoogleItem.moveDelay
         else { return false }
-        return expires > paid + .minutes(1) && expires < known - .minutes(1)
+        let isMoved = facts.paidThrough.map { expires > $0 + .minutes(1) } ?? true
+        return isMoved && expires < known - .minutes(1)
     }
 
     /// Whether what was not to renew is over before its known end, by the known order, and nothing

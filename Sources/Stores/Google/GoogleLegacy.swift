@@ -167,8 +167,11 @@ extension GoogleLegacySubscription {
         case 0: return .unpaid
         case 1, 2: return .paid
         case 3:
-            guard let paid = facts.paidThrough else { return .paid }
-            let moved = max(paid, facts.expiresAt ?? paid, now) + GoogleItem.renewalWindow
+            let isInTrouble = facts.state == .grace || facts.state == .hold
+            guard let known = facts.paidThrough ?? (isInTrouble ? facts.expiresAt : nil) else {
+                return .paid
+            }
+            let moved = max(known, facts.expiresAt ?? known, now) + GoogleItem.renewalWindow
             return expires.map { $0 > moved } ?? false ? .paid : .notSaid
         default: return .notSaid
         }

@@ -68,7 +68,10 @@ struct GoogleOneTimeObservation: Sendable {
         return observation
     }
 
-    private var kept: [GoogleSale.Item] { sale.items.filter { !$0.isGivenBack } }
+    /// What is cancelled is so as a whole.
+    private var kept: [GoogleSale.Item] {
+        sale.state == .purchased ? sale.items.filter { !$0.isGivenBack } : sale.items
+    }
 
     private var lostParts: LostParts {
         var lost = LostParts()

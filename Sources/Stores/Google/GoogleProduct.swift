@@ -47,7 +47,7 @@ extension GoogleLegacyProduct {
             product: purchase.facts.product, quantity: quantity?.value ?? 1,
             refundableQuantity: refundableQuantity?.value,
             isConsumed: consumptionState?.value == 1)
-        var sale = GoogleSale(state: state, items: [item] + (try Self.others(of: purchase)))
+        var sale = GoogleSale(state: state, items: [item])
         sale.order = orderId
         sale.accountToken = obfuscatedExternalAccountId?.value.map(UserID.init)
         sale.boughtAt = try DateWindow(now: now).past(
@@ -57,21 +57,6 @@ extension GoogleLegacyProduct {
         sale.notes.region = RegionCode.checked(regionCode?.value)
         sale.notes.profileToken = SaleNotes.word(obfuscatedExternalProfileId?.value)
         return sale
-    }
-
-    /// What version 2 has shown of a bundle: version 1 tells of one product of it.
-    private static func others(
-        of purchase: Purchase
-    ) throws(StoreFailure) -> [GoogleSale.Item] {
-        let products = Set(purchase.facts.holdings.map(\.product))
-            .subtracting([purchase.facts.product])
-        var items: [GoogleSale.Item] = []
-        for product in products.sorted() {
-            items.append(
-                try GoogleSale.Item(
-                    product: product, quantity: 1, refundableQuantity: nil, isConsumed: false))
-        }
-        return items
     }
 }
 

@@ -105,9 +105,12 @@ package struct GoogleStore: Sendable {
 
     /// What may be asked about it. Version 1 turns the token of a subscription down that is now
     /// another product's, as after a change of plan at the end of a period, and version 2 asks
-    /// without a product. Of a kind that neither the configuration nor an answer has told, it may
-    /// be sold once as well.
+    /// without a product. What version 2 has shown to be of several products is always asked there:
+    /// version 1 tells of one. Of a kind that neither the configuration nor an answer has told, it
+    /// may be sold once as well.
     private func questions(about purchase: Purchase) -> [GoogleQuestion] {
+        let isOfSeveral = Set(purchase.facts.holdings.map(\.product)).count > 1
+        let api = isOfSeveral ? .v2 : self.api
         let asked = GoogleQuestion(about: kind(of: purchase) ?? .autoRenewable, with: api)
         var questions = [asked]
         if asked == .legacySubscription { questions.append(.subscription) }
