@@ -110,7 +110,7 @@ private struct RunService: Service {
         telemetry.health.enter(.starting)
         let watch = QueueWatch(
             ledger: services.ledger, telemetry: telemetry,
-            safety: services.rules.policy.breaker)
+            safety: { [reloader] in reloader.configuration.rules.policy.breaker })
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await watch.run() }
             tasks.addTask { await MemoryReturn.run() }

@@ -290,9 +290,19 @@ extension QueueMachine {
 
     mutating func stop() -> [Action] {
         isStopping = true
-        guard isInSession else { return turnAllAway() }
+        let left = leaveStore()
+        guard isInSession else { return left + turnAllAway() }
         isInSession = false
-        return turnAllAway() + [.end]
+        return left + turnAllAway() + [.end]
+    }
+
+    /// What is known of the store ends with the queue: another one begins anew.
+    private mutating func leaveStore() -> [Action] {
+        var actions: [Action] = []
+        if circuit.position != .closed { actions.append(.circuitMoved) }
+        if pace.share < 1 { actions.append(.paceMoved) }
+        (circuit, pace) = (StoreCircuit(), CallPace())
+        return actions
     }
 
     private mutating func turnAllAway() -> [Action] {
@@ -305,6 +315,7 @@ extension QueueMachine {
     ) -> [Action] {
         inFlight -= 1
         followsAt = now
+        guard !isStopping else { return [.giveSlot] }
         var actions: [Action] = [.giveSlot]
         let (before, share) = (circuit.position, pace.share)
         switch answer {

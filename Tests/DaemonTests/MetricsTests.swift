@@ -94,6 +94,24 @@ import Testing
         }
     }
 
+    /// What a reload has taken out stands still: as an open circuit, or as news that nobody reads.
+    @Test func endsWhatTheConfigurationNamesNoMore() {
+        let metrics = Self.metrics()
+        let source: SourceID = "apple com.example.reader notifications"
+        metrics.begin(source: source)
+        metrics.keep(apps: [Self.app], sources: [source])
+        let text = metrics.registry.text(.text)
+        #expect(text.contains("renewald_circuit_state{"))
+        #expect(text.contains("renewald_hints_total{"))
+        metrics.keep(apps: [], sources: [])
+        // A check or a reading that was under way ends.
+        metrics.circuitMoved(Self.app, .open)
+        metrics.read(source, at: Timestamp(microsecondsSinceEpoch: 7_000_000))
+        let rest = metrics.registry.text(.text)
+        #expect(!rest.contains("renewald_circuit_state{"))
+        #expect(!rest.contains("renewald_hints"))
+    }
+
     @Test func endsOpenMetricsAsItMustEnd() {
         let text = Self.metrics().registry.text(.openMetrics)
         #expect(text.hasSuffix("\n# EOF\n"))

@@ -197,6 +197,21 @@ import Testing
 
     // MARK: Circuit
 
+    /// The next one of the app begins closed, and says nothing of that by itself.
+    @Test func aStopLeavesNoCircuitOpen() {
+        var machine = opened()
+        let actions = machine.on(.stop, at: at(.seconds(2)))
+        #expect(actions.contains { if case .circuitMoved = $0 { true } else { false } })
+        #expect(machine.circuit.position == .closed)
+        // Nor does what was under way.
+        for second in 3..<20 {
+            let late = machine.on(
+                .answered(outage, since: at(.zero), jitter: 1), at: at(.seconds(second)))
+            expect(late == [.giveSlot])
+        }
+        #expect(machine.circuit.position == .closed)
+    }
+
     private func opened() -> QueueMachine {
         var (machine, actions) = filled(100)
         _ = settle(&machine, actions, at: .zero)

@@ -48,6 +48,10 @@ package final class DaemonMetrics: Sendable {
         }
     }
 
+    /// Ends the series of apps and sources that the configuration names no more: one that stands
+    /// still would raise alerts.
+    package func keep(apps: Set<AppKey>, sources: Set<SourceID>) { figures.keep(apps, sources) }
+
     // MARK: Stores
 
     package func called(_ app: AppKey) { figures.change(app) { $0.calls += 1 } }
@@ -176,7 +180,7 @@ package final class DaemonMetrics: Sendable {
     // MARK: News
 
     /// Begins the series of a source of news.
-    package func begin(source: SourceID) { change(source) { _ in } }
+    package func begin(source: SourceID) { figures.begin(source) }
 
     /// Counts news that nobody handles. Types are the stores' words, and no labels.
     package func unhandled(_ source: SourceID, _ counts: [UnhandledCount]) {
@@ -207,7 +211,7 @@ package final class DaemonMetrics: Sendable {
     }
 
     private func change(_ source: SourceID, _ change: (inout SourceFigures) -> Void) {
-        figures.sources.withLock { change(&$0[source, default: SourceFigures()]) }
+        figures.change(source, change)
     }
 
     // MARK: Instruments

@@ -5,7 +5,7 @@ import Synchronization
 /// What is measured of each app and each source of news.
 final class Figures: Sendable {
     private let apps = Mutex<[AppKey: AppMeter]>([:])
-    let sources = Mutex<[SourceID: SourceFigures]>([:])
+    private let sources = Mutex<[SourceID: SourceFigures]>([:])
 
     /// The samples of a family; empty for those that are kept elsewhere.
     func samples(_ family: MetricFamily) -> [MetricSample] {
@@ -22,6 +22,30 @@ final class Figures: Sendable {
     func begin(_ app: AppKey) {
         apps.withLock { apps in
             if apps[app] == nil { apps[app] = AppMeter() }
+        }
+    }
+
+    /// Begins the series of a source of news.
+    func begin(_ source: SourceID) {
+        sources.withLock { sources in
+            if sources[source] == nil { sources[source] = SourceFigures() }
+        }
+    }
+
+    /// Ends the series of all others.
+    func keep(_ wanted: Set<AppKey>, _ wantedSources: Set<SourceID>) {
+        apps.withLock { apps in apps = apps.filter { wanted.contains($0.key) } }
+        sources.withLock { sources in
+            sources = sources.filter { wantedSources.contains($0.key) }
+        }
+    }
+
+    /// Changes what is measured of a source that has begun.
+    func change(_ source: SourceID, _ change: (inout SourceFigures) -> Void) {
+        sources.withLock { sources in
+            guard var figures = sources[source] else { return }
+            change(&figures)
+            sources[source] = figures
         }
     }
 

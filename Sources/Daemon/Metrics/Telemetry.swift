@@ -31,7 +31,8 @@ package final class Telemetry: Sendable {
 struct QueueWatch: Sendable {
     let ledger: PostgresLedger
     let telemetry: Telemetry
-    let safety: BreakerPolicy
+    /// As it is configured now.
+    let safety: @Sendable () -> BreakerPolicy
 
     private static let pulse = Duration.seconds(1)
     /// The queue is looked at once in so many pulses, and more rarely where there are many apps:
@@ -71,6 +72,7 @@ struct QueueWatch: Sendable {
                     refunds.app, open: refunds.open, nearestDeadline: refunds.nearestDeadline)
             }
             telemetry.metrics.queueRead(at: WallClock.now())
+            let safety = safety()
             for standing in try await ledger.breakers(window: safety.window) {
                 telemetry.metrics.breakerRead(
                     standing.app, isTripped: standing.breaker(under: safety).isTripped,

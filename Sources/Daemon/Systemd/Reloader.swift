@@ -79,6 +79,9 @@ final class Reloader: Sendable {
         for source in services.clients.hintSources {
             services.telemetry.metrics.begin(source: source.name)
         }
+        services.telemetry.metrics.keep(
+            apps: Set(next.apps.map(\.key)),
+            sources: Set(services.clients.hintSources.map(\.name)))
         let changes = Reload.changes(from: configuration, to: next)
         if next.rules.decidesOtherwise(than: configuration.rules) { outlook.look(at: next.rules) }
         current.withLock { $0 = next }
