@@ -107,7 +107,10 @@ struct AppleReceiptReader: Sendable {
         let since: Timestamp?
         if facts.access == .granted {
             let isShorter = own.end ?? .never < (facts.latestEnd ?? .never) - .minutes(1)
-            guard !own.isRunning || isShorter || own.product != facts.product else { return false }
+            // Bought as the known period ended: another plan is the next one.
+            let isNext = facts.paidThrough.map { own.boughtAt ?? $0 - .hours(1) >= $0 } ?? false
+            let isOther = own.product != facts.product && !isNext
+            guard !own.isRunning || isShorter || isOther else { return false }
             since = facts.statedAt
         } else {
             guard facts.state == .refunded || facts.state == .revoked, own.isRunning else {

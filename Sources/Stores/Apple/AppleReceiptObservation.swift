@@ -347,7 +347,7 @@ struct AppleReceiptChain: Sendable {
                 return facts.state != .refunded && facts.state != .revoked
             }
             // Nobody has asked since.
-            if let told = facts.statedAt, at > told { return true }
+            if !isShared, let told = facts.statedAt, at > told { return true }
             guard let began = member.boughtAt, let end = member.expires else { return true }
             let next = members.filter { $0.boughtAt.map { $0 > began } ?? false }
                 .min(by: Member.isBefore)
