@@ -212,6 +212,20 @@ import Testing
         #expect(machine.circuit.position == .closed)
     }
 
+    @Test func aStopLeavesNoPaceSlowed() {
+        var (machine, actions) = filled(100)
+        _ = settle(&machine, actions, at: .zero)
+        actions = []
+        let throttled = Answer.failure(.throttled(retryAfter: nil))
+        for _ in 0..<QueueMachine.firstWindow {
+            actions += machine.on(
+                .answered(throttled, since: at(.zero), jitter: 1), at: at(.seconds(1)))
+        }
+        #expect(machine.pace.share < 1)
+        #expect(machine.on(.stop, at: at(.seconds(2))).contains(.paceMoved))
+        #expect(machine.pace.share == 1)
+    }
+
     private func opened() -> QueueMachine {
         var (machine, actions) = filled(100)
         _ = settle(&machine, actions, at: .zero)

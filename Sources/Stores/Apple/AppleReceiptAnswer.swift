@@ -107,9 +107,7 @@ struct AppleReceiptReader: Sendable {
         let since: Timestamp?
         if facts.access == .granted {
             let isShorter = own.end ?? .never < (facts.latestEnd ?? .never) - .minutes(1)
-            // Bought as the known period ended: another plan is the next one.
-            let isNext = facts.paidThrough.map { own.boughtAt ?? $0 - .hours(1) >= $0 } ?? false
-            let isOther = own.product != facts.product && !isNext
+            let isOther = own.product != facts.product && !isNext(own)
             guard !own.isRunning || isShorter || isOther else { return false }
             since = facts.statedAt
         } else {
@@ -120,6 +118,12 @@ struct AppleReceiptReader: Sendable {
         }
         guard let since, let latest = own.changedAt else { return true }
         return latest <= since
+    }
+
+    /// Whether it was bought as the known period ended, or later: another plan is the next one.
+    private func isNext(_ own: AppleReceiptChain) -> Bool {
+        guard let paid = facts.paidThrough, let bought = own.boughtAt else { return false }
+        return bought >= paid
     }
 
     /// What was given back, or whose sharing has ended, and reads as in force again within a day of

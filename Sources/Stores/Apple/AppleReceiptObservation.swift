@@ -204,7 +204,7 @@ struct AppleReceiptChain: Sendable {
             let lostAt = members.compactMap(\.cancelled).max()
             return lostAt.map { at in shown.soldAt.map { $0 <= at } ?? true } ?? true
         }
-        if let known { return known.counts && known.expires == shown.expires }
+        if let known { return known.counts && known.endSecond == shown.endSecond }
         guard facts.state == .revoked else { return shown.wire.isFor(facts) }
         // By which of the family's copies it was shared is not known any more.
         let lostAt = [facts.expiresAt, facts.statedAt].compactMap(\.self).min()
