@@ -42,8 +42,8 @@ struct ReleaseTests {
         for file in [
             "bin/renewald", "lib/systemd/system/renewald.service",
             "lib/sysusers.d/renewald.conf", "share/man/man1/renewald.1",
-            "share/doc/renewald/README.md", "share/doc/renewald/upgrading.md",
-            "share/doc/renewald/linked.txt", "share/doc/renewald/examples/renewald.toml",
+            "share/doc/renewald/README.md", "share/doc/renewald/docs/upgrading.md",
+            "share/doc/renewald/linked.txt", "share/doc/renewald/etc/renewald.toml",
         ] {
             #expect(
                 FileManager.default.fileExists(atPath: "\(folder)/\(top)/usr/\(file)"), "\(file)")
@@ -52,11 +52,32 @@ struct ReleaseTests {
         let version = try await succeed("\(folder)/\(top)/usr/bin/renewald", "--version")
         #expect(said.hasPrefix(version))
 
+        // Whoever reads the documents of a machine finds what they name, as they are.
+        _ = try await succeed("dpkg-deb", "-x", "\(folder)/\(package)", "\(folder)/package")
+        for place in ["\(folder)/\(top)", "\(folder)/package"] {
+            let links = try Self.links(in: "\(place)/usr/share/doc/renewald")
+            #expect(links.count > 60)
+            let dead = links.filter { !FileManager.default.fileExists(atPath: $0) }
+            #expect(dead.isEmpty)
+        }
+
         let linked = try String(contentsOfFile: "\(folder)/\(list)", encoding: .utf8)
         #expect(linked.contains(version) && linked.contains("libcurl/"))
         #expect(linked.contains(/\n  swift-certificates +[0-9.]+\n/))
         #expect(linked.contains(/\n  libcurl\.so\.4 +libcurl4 [0-9]/))
         // Packages of the simulator alone are not in the daemon.
         #expect(!linked.contains("swift-nio-http2"))
+    }
+
+    /// The files that documents in a folder name in links.
+    private static func links(in folder: String) throws -> [String] {
+        let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String }
+        return try (files ?? []).filter { $0.hasSuffix(".md") }.flatMap { file in
+            let words = try String(contentsOfFile: "\(folder)/\(file)", encoding: .utf8)
+            let place = URL(filePath: "\(folder)/\(file)").deletingLastPathComponent()
+            return words.matches(of: /\]\(([^):#]+)(#[^)]*)?\)/).map { link in
+                place.appending(path: String(link.1)).standardizedFileURL.path()
+            }
+        }
     }
 }
