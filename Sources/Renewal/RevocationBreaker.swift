@@ -112,7 +112,8 @@ package struct RevocationBreaker: Hashable, Sendable {
         self.policy = policy
         self.now = now
         self.count = count
-        if let trip = count.trip, isOver(trip) { self.count.trip = nil }
+        // One that is off holds nothing, whatever it did before.
+        if let trip = count.trip, !policy.isOn || isOver(trip) { self.count.trip = nil }
     }
 
     /// Early revocations in a window of the past four weeks, on average.

@@ -83,6 +83,39 @@ struct AvalancheTests {
         }
     }
 
+    @Test func theMetricFollowsAReload() async throws {
+        try await onStage(from: "2026-01-01T00:00:00Z") { stage in
+            try stage.configure(
+                "[metrics]\nlisten = \"127.0.0.1:0\"\n\n[safety]\nbreaker_floor = 5")
+            let made = try await stage.buy("google", count: 10)
+            try await stage.submit(made, "google") { "user-\($0)" }
+            _ = try await once(stage)
+            try await stage.fault(#"{"kind":"ended","store":"google"}"#)
+            try await stage.pass("P8D")
+            #expect(trips(try await once(stage)) == 1)
+
+            let daemon = try stage.daemon()
+            let line = try await daemon.line { $0.contains("metrics are served on ") }
+            let port = try #require(line.firstMatch(of: /port (\d+)/)?.1)
+            func isTripped(_ told: String) async throws -> Bool {
+                let page = try await ChildProcess.run(
+                    "curl", ["-s", "http://127.0.0.1:\(port)/metrics"])
+                return page.standardOutput.split(separator: "\n").contains { line in
+                    line.hasPrefix("renewald_breaker_tripped{")
+                        && line.contains("store=\"google\"") && line.hasSuffix("} \(told)")
+                }
+            }
+            try await stage.wait { try await isTripped("1") }
+            try stage.editConfiguration { text in
+                text.replacingOccurrences(of: "breaker_floor = 5", with: "breaker = \"off\"")
+            }
+            daemon.send(SIGHUP)
+            try await stage.wait { try await isTripped("0") }
+            daemon.send(SIGTERM)
+            #expect(try await daemon.exit() == .code(0))
+        }
+    }
+
     private func endTruly(_ stage: Stage, _ made: [Stage.Made]) async throws {
         for purchase in made { try await stage.act(purchase, "expire") }
         try await stage.pass("P8D")

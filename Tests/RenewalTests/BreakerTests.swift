@@ -102,7 +102,9 @@ import Testing
     @Test func offLetsEverythingThrough() {
         var policy = BreakerPolicy()
         policy.isOn = false
-        #expect(admitted(100, .early, by: breaker(policy, trip: Self.now)) == 100)
+        let tripped = breaker(policy, trip: Self.now)
+        #expect(admitted(100, .early, by: tripped) == 100)
+        #expect(!tripped.isTripped)
     }
 
     private func breaker(
