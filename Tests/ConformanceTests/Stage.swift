@@ -304,6 +304,7 @@ enum Shop {
         "pass30": .init(kind: .nonRenewing, duration: .days(30), entitlements: ["plus"]),
         "memories": .init(kind: nil, entitlements: ["plus"]),
         "lifetime": .init(kind: .nonConsumable, entitlements: ["plus"]),
+        "book": .init(kind: .nonConsumable, entitlements: ["book"]),
         "coins": .init(kind: .consumable, entitlements: []),
     ])
 

@@ -21,16 +21,15 @@ extension Judgement {
     /// alone: it was named there three days ago, and the product reads as bought to this day. Nil
     /// where its order reads as paid too.
     var voidedAt: Timestamp? {
-        guard facts.kind != .autoRenewable, observation.status == .active,
-            !observation.isSubstitute
-        else { return nil }
+        guard facts.kind != .autoRenewable, observation.status == .active else { return nil }
         if let doubt = known.doubt, doubt.doubt == .voided, let order = known.orderID,
             order == facts.orderID
         {
             // Its order tells otherwise, since the refund was reversed.
             return observation.settledClues.contains(.refund(of: order)) ? nil : doubt.since
         }
-        guard claim.purchase.app.store.traits.listsVoids else { return nil }
+        guard claim.purchase.app.store.traits.listsVoids, !observation.isSubstitute
+        else { return nil }
         return unseenRefunds(observation.settledClues).filter { clue, heardAt in
             guard case .refund(let order) = clue, order == facts.orderID else { return false }
             return moment.now - heardAt >= Clue.disagreementLimit
@@ -47,7 +46,7 @@ extension Judgement {
         }
         let isShown = facts.state == .refunded && facts.kind != .autoRenewable
         for (clue, heardAt) in unseenRefunds(settled)
-        where isShown || moment.now - heardAt >= Clue.disagreementLimit && !isOfThisPeriod(clue) {
+        where isShown || moment.now - heardAt >= lookLimit && !isOfThisPeriod(clue) {
             settled.insert(clue)
         }
         // It has been told with its refund, or never will be.
@@ -59,6 +58,12 @@ extension Judgement {
                 return !unseen.refundedOrders.contains(order)
             })
         return settled
+    }
+
+    /// How long a refund that was named is looked for in answers like this one. What stands in for
+    /// a purchase may go on lacking what would show it.
+    private var lookLimit: Duration {
+        observation.isSubstitute ? .days(30) : Clue.disagreementLimit
     }
 
     /// Whether it names the order of a period that runs on all the same: it is told when that is a
@@ -84,7 +89,7 @@ extension Judgement {
     /// When the rest is looked for again: after 1, 5 and 15 minutes, then hourly.
     func nextLook(_ settled: Set<Clue>) -> Timestamp? {
         unseenRefunds(settled).filter { clue, heardAt in
-            moment.now - heardAt < Clue.disagreementLimit || !isOfThisPeriod(clue)
+            moment.now - heardAt < lookLimit || !isOfThisPeriod(clue)
         }
         .map { nextLook(since: $0.heardAt) }.min()
     }
@@ -95,6 +100,8 @@ extension Judgement {
             return soon + .seconds(5 * moment.jitter)
         }
         let last = heardAt + Clue.disagreementLimit
-        return min(moment.now + .hours(1), max(last, moment.now)) + .seconds(30 * moment.jitter)
+        let hourly = moment.now + .hours(1)
+        let next = last <= moment.now && observation.isSubstitute ? hourly : max(last, moment.now)
+        return min(hourly, next) + .seconds(30 * moment.jitter)
     }
 }

@@ -149,11 +149,13 @@ extension Judgement {
     }
 
     /// Rule 8: a replaced link is no link any more when its store says that it is in force itself,
-    /// in another period than the one that was replaced.
+    /// in another period than the one that was replaced. Where periods have no names but their end,
+    /// the replacement was taken back: older copies are told by their age (`Staleness.swift`).
     var isReopened: Bool {
         guard observation.status == .active, !observation.isSubstitute,
             let paid = observation.paidThrough, paid > moment.now
         else { return false }
+        if claim.purchase.app.store.traits.namesPeriodsByEnd { return true }
         if let period = observation.period, let before = known.period { return period != before }
         return known.paidThrough.map { paid > $0 } ?? (known.doubt?.doubt == .replaced)
     }

@@ -186,7 +186,7 @@ struct Judgement {
     /// Why the user gains, should he gain.
     func gain() -> GrantReason {
         guard known.wasGranted else { return .purchased }
-        if known.access == .granted { return .productChanged }
+        if known.access == .granted { return isPartGivenBack ? .refundReversed : .productChanged }
         // Left out by the configuration while it ran on, and taken in again.
         if known.lossReason == .manual, known.state == .active || known.state == .grace {
             return .manual
@@ -224,6 +224,11 @@ struct Judgement {
                 ? .refundReversed : .resubscribed
         case .new, .pending, .active, .expired, .revoked, .superseded, .invalid: .resubscribed
         }
+    }
+
+    /// Whether more is left of what was sold together than was.
+    private var isPartGivenBack: Bool {
+        areSoldTogether && known.period != nil && known.period != facts.period
     }
 
     /// Where the store does not name periods, the date tells.

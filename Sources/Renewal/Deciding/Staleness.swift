@@ -123,6 +123,8 @@ struct Age {
             [.active, .grace].contains(facts.state), facts.doubt?.doubt != .replaced,
             let end = observation.status.endedAt, let checkedAt = claim.checkedAt
         else { return false }
+        // In grace it was known that it may end where it was paid to.
+        if facts.state == .grace, let paid = facts.paidThrough, end >= paid { return false }
         return end < checkedAt - .days(1)
     }
 
@@ -153,7 +155,8 @@ struct Age {
     private var isFromBeforeItWasOver: Bool {
         guard claim.purchase.app.store.traits.namesPeriodsByEnd, isInForce, facts.wasGranted,
             facts.access == .none, facts.environment == .production,
-            [.expired, .refunded].contains(facts.state), let checkedAt = claim.checkedAt,
+            [.expired, .refunded, .superseded].contains(facts.state),
+            let checkedAt = claim.checkedAt,
             moment.now - checkedAt < .days(1)
         else { return false }
         // What is sold once is not sold again under its receipt; a pass ends by itself.

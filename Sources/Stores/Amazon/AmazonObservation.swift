@@ -68,7 +68,7 @@ struct AmazonObservation: Sendable {
         let end = expiresAt(status)
         var observation = Observation(
             environment: environment, kind: kind, status: status,
-            items: [Item(names: names, expiresAt: end)], originalID: receiptID,
+            items: lacksTerm ? [] : [Item(names: names, expiresAt: end)], originalID: receiptID,
             period: period(status), paidThrough: paidThrough(status),
             expiresAt: end, willRenew: willRenew, phase: phase, purchasedAt: purchased,
             signals: signals(status), usedIntroductory: usedIntroductory,
@@ -143,6 +143,12 @@ struct AmazonObservation: Sendable {
     private var names: [ProductID] {
         guard let term = receipt.termSku, !term.isEmpty, term != product else { return [product] }
         return [term, product]
+    }
+
+    /// Whether it does not tell the term of what is held: that stays what it is.
+    private var lacksTerm: Bool {
+        kind == .autoRenewable && receipt.termSku?.isEmpty ?? true && facts.product == product
+            && facts.access == .granted
     }
 
     private var willRenew: Bool? {

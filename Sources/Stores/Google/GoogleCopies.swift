@@ -17,7 +17,7 @@ extension GoogleStore {
         try await keepDoubtfulParts(in: &observation, of: purchase, with: &orders, at: now)
         guard observation.isInForce else { return }
         let facts = purchase.facts
-        let isOfToday = purchase.isCheckedWithinADay(before: now)
+        let isOfToday = purchase.isChecked(within: .days(1), of: now)
         let older = StoreFailure.mismatch(what: "time, before it was refunded")
         // A consumable has no access to give back, unless it was sold together with others.
         let gives = facts.kind != .consumable || observation.items.count > 1
@@ -25,19 +25,26 @@ extension GoogleStore {
         let isAsKnown =
             observation.lostParts.contains(.refunded) && observation.period == facts.period
         if facts.state == .refunded, facts.voidedOrder == nil, gives, !isAsKnown,
-            let known = facts.orderID, observation.orderID == known
+            observation.isOfKnownOrder(of: facts)
         {
-            switch try await standing(of: known, of: purchase, at: now) {
+            switch try await standing(of: facts.orderID, of: purchase, at: now) {
             case .paid: break
             case .givenBack: throw older
-            case .beingGivenBack, .unknown: if isOfToday { throw older }
+            case .beingGivenBack: if purchase.isChecked(within: .days(30), of: now) { throw older }
+            case .givenBackInPart, .unknown: if isOfToday { throw older }
+            }
+        }
+        if let returning = orders.returning {
+            switch try await standing(of: returning.order, of: purchase, at: now) {
+            case .paid: break
+            case .givenBack, .beingGivenBack, .givenBackInPart, .unknown:
+                // What the answer does not tell stays as it is known.
+                if isOfToday || !returning.isTold { throw older }
             }
         }
         // What was refunded as goodwill goes on, and may give nothing that others do not give.
         guard isOfToday else { return }
-        let doubted = orders.joining.intersection(purchase.knownRefunds)
-            .union(orders.returning.map { [$0] } ?? [])
-        for id in doubted.sorted()
+        for id in orders.joining.intersection(purchase.knownRefunds).sorted()
         where try await standing(of: id, of: purchase, at: now) != .paid {
             throw older
         }
@@ -47,14 +54,14 @@ extension GoogleStore {
         in observation: inout Observation, of purchase: Purchase,
         with orders: inout GoogleItemOrders, at now: Timestamp
     ) async throws(StoreFailure) {
-        guard let checkedAt = purchase.checkedAt, purchase.isCheckedWithinADay(before: now)
+        guard let checkedAt = purchase.checkedAt, purchase.isChecked(within: .days(1), of: now)
         else { return }
         let heard = purchase.clues.refundedOrders
         for cut in orders.cutShort where !heard.contains(cut.order) {
             // Google was late to tell, or has told before.
             if let end = cut.longOver, end >= checkedAt - .days(1) { continue }
             switch try await standing(of: cut.order, of: purchase, at: now) {
-            case .givenBack, .beingGivenBack: continue
+            case .givenBack, .givenBackInPart, .beingGivenBack: continue
             case .paid, .unknown: break
             }
             guard let part = cut.part else {
@@ -69,14 +76,15 @@ extension GoogleStore {
     }
 
     private enum Standing {
-        case paid, givenBack, unknown
-        /// In part, or soon.
+        case paid, givenBack, givenBackInPart, unknown
+        /// Soon, or it never was charged.
         case beingGivenBack
     }
 
     private func standing(
-        of id: OrderID, of purchase: Purchase, at now: Timestamp
+        of id: OrderID?, of purchase: Purchase, at now: Timestamp
     ) async throws(StoreFailure) -> Standing {
+        guard let id else { return .unknown }
         await client.transport.beforeExtraCall()
         let order: GoogleOrder?
         do throws(StoreFailure) {
@@ -89,14 +97,28 @@ extension GoogleStore {
         return switch order.state {
         case "PROCESSED": .paid
         case "REFUNDED": .givenBack
-        case "PARTIALLY_REFUNDED", "PENDING_REFUND", "CANCELED": .beingGivenBack
+        case "PARTIALLY_REFUNDED": .givenBackInPart
+        case "PENDING_REFUND", "CANCELED": .beingGivenBack
         default: .unknown
         }
     }
 }
 
 extension Purchase {
-    fileprivate func isCheckedWithinADay(before now: Timestamp) -> Bool {
-        checkedAt.map { now - $0 < .days(1) } ?? false
+    fileprivate func isChecked(within age: Duration, of now: Timestamp) -> Bool {
+        checkedAt.map { now - $0 < age } ?? false
+    }
+}
+
+extension Observation {
+    /// Whether it is about the order that is known. What is sold once has but one, or none; of a
+    /// subscription an answer that names none is so while it shows no later end.
+    fileprivate func isOfKnownOrder(of facts: Facts) -> Bool {
+        guard orderID == nil, kind == .autoRenewable else {
+            return orderID == nil || orderID == facts.orderID
+        }
+        guard facts.orderID != nil, let end = expiresAt, let known = facts.paidThrough
+        else { return false }
+        return end <= known + .minutes(1)
     }
 }

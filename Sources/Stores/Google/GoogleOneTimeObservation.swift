@@ -29,10 +29,12 @@ struct GoogleOneTimeObservation: Sendable {
             throw .mismatch(what: "time, before it was paid")
         }
         guard facts.access == .granted else { return }
-        // What is sold once never becomes something else.
-        guard sale.items.contains(where: { $0.product == facts.product }) else {
-            throw .mismatch(what: "product")
-        }
+        // What is sold once never becomes something else, and each part that is given back is
+        // still listed.
+        let listed = Set(sale.items.map(\.product))
+        let held = Set(facts.holdings.map(\.product))
+        guard listed.contains(facts.product), sale.state != .purchased || held.isSubset(of: listed)
+        else { throw .mismatch(what: "product") }
     }
 
     /// What shows that the answer is about this purchase.
@@ -133,13 +135,13 @@ extension GoogleOneTimeObservation {
     /// What was kept of the last answer.
     private var known: GoogleSaleMark? {
         guard facts.state != .new, let mark = facts.period.map({ GoogleSaleMark($0) }),
-            mark.order == sale.order
+            sale.order == nil || mark.order == sale.order
         else { return nil }
         return mark
     }
 
     private var mark: GoogleSaleMark {
-        var mark = GoogleSaleMark(order: sale.order)
+        var mark = GoogleSaleMark(order: sale.order ?? known?.order)
         guard sale.state == .purchased, !kept.isEmpty else { return mark }
         // What was given back stays so: an answer with more left is an older copy. Of a bundle its
         // order was asked.
@@ -157,12 +159,13 @@ extension GoogleOneTimeObservation {
         return sale.items.reduce(0) { $0 + ($1.refundableQuantity ?? $1.quantity) }
     }
 
-    /// The order of a bundle of which more is left than at the last answer.
-    var returning: OrderID? {
-        guard sale.items.count > 1, sale.state == .purchased, let left, let was = known?.left,
-            left > was
+    /// The order of a bundle of which more is left than at the last answer, or may be: where the
+    /// answer does not tell.
+    var returning: GoogleItemOrders.Returning? {
+        guard sale.items.count > 1, sale.state == .purchased, let known, let was = known.left,
+            let order = known.order, (left ?? bought) > was
         else { return nil }
-        return sale.order
+        return GoogleItemOrders.Returning(order: order, isTold: left != nil)
     }
 
     /// Whether less is left than at the last answer.

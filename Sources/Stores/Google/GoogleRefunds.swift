@@ -25,6 +25,10 @@ extension GoogleStore {
         await client.transport.beforeExtraCall()
         for order in await orders(sought.sorted(), at: now) where sought.contains(order.id) {
             let clue = Clue.refund(of: order.id)
+            // The only one that what is sold once can have.
+            if !renews, purchase.facts.orderID == nil, order.token == purchase.token {
+                observation.orderID = observation.orderID ?? order.id
+            }
             guard order.isRefunded, purchase.clues.contains(clue) else {
                 // The list of voids stands alone against the product and its order.
                 let isVoided = order.id == doubted || purchase.hasHeard(of: clue, longBefore: now)
