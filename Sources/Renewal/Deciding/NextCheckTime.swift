@@ -70,8 +70,12 @@ func storeRhythm(
         guard now - since < retryLimit else { return now + .days(7) * spread(moment) }
         return now + ((now - since) / 8).clamped(.minutes(1), .hours(12)) * spread(moment)
     case .paused:
-        guard case .paused(let until?) = observation.status, until > now else {
+        guard case .paused(let until?) = observation.status else {
             return now + .hours(24) * spread(moment)
+        }
+        // The store charges about now.
+        guard until > now else {
+            return now + ((now - until) / 2).clamped(.seconds(15), .hours(24)) * spread(moment)
         }
         return min(until + .seconds(5 + 25 * moment.jitter), now + .days(7) * spread(moment))
     case .new, .pending:

@@ -112,13 +112,12 @@ extension Purchase {
 
 extension Observation {
     /// Whether it is about the order that is known. What is sold once has but one, or none; of a
-    /// subscription an answer that names none is so while it shows no later end.
+    /// subscription an answer that names none is so while it shows nothing later to be paid.
     fileprivate func isOfKnownOrder(of facts: Facts) -> Bool {
         guard orderID == nil, kind == .autoRenewable else {
             return orderID == nil || orderID == facts.orderID
         }
-        guard facts.orderID != nil, let end = expiresAt, let known = facts.paidThrough
-        else { return false }
-        return end <= known + .minutes(1)
+        guard facts.orderID != nil, let known = facts.paidThrough else { return false }
+        return paidThrough.map { $0 <= known + .minutes(1) } ?? true
     }
 }

@@ -73,9 +73,10 @@ extension GoogleLegacySubscription {
         let state = try state(
             of: facts, until: expires, resumes: resumes, renews: renews, at: now,
             provenUpTo: proven ?? now)
+        let payment = payment(facts, until: expires, renews: renews, at: now)
         var item = GoogleItem(
             product: facts.product, expires: state.isPending ? nil : expires,
-            paidOrder: isLatestOrderPaid ? orderId : nil, renews: renews)
+            paidOrder: paidOrder(facts, until: expires, payment), renews: renews)
         item.phase = phase
         item.usedOffer = introductoryPriceInfo == nil ? nil : true
         item.isToBeReplaced = paymentState?.value == 3
@@ -84,7 +85,7 @@ extension GoogleLegacySubscription {
             Money(currency: priceCurrencyCode?.value, micros: $0)
         }
         var snapshot = GoogleSnapshot(state: state, items: [item])
-        snapshot.payment = payment(facts, until: expires, at: now)
+        snapshot.payment = payment
         snapshot.latestOrder = orderId
         snapshot.predecessorToken = linkedPurchaseToken
         snapshot.accountToken = obfuscatedExternalAccountId?.value.map(UserID.init)
@@ -133,11 +134,23 @@ extension GoogleLegacySubscription {
         // Grace and hold look the same but for the expiry. Before the paid period is over, what
         // waits for its payment is an order of the next one.
         if isPending, isOver {
+            if isBeingCharged(at: expires, facts, at: proven) { return .active }
             return isToMoveOn(from: expires, facts, at: proven) ? .inGracePeriod : .onHold
         }
         if isPending, expires > facts.paidThrough ?? now { return .inGracePeriod }
         if isOver, let resumes, resumes > proven { return .paused }
         return .active
+    }
+
+    /// Whether the known paid period has just run out: Google charges about now, and lets access go
+    /// on for a day even where that is declined and no grace is configured.
+    private func isBeingCharged(
+        at expires: Timestamp, _ facts: Facts, at proven: Timestamp
+    ) -> Bool {
+        guard facts.access == .granted, facts.state == .active, let paid = facts.paidThrough,
+            expires >= paid - .minutes(1), expires <= paid + .minutes(1)
+        else { return false }
+        return proven - expires < .days(1)
     }
 
     /// Whether the end of grace is moved on to the next day about now: hold sets it back to that of
@@ -153,21 +166,38 @@ extension GoogleLegacySubscription {
         return expires > last && proven - expires < GoogleItem.moveDelay
     }
 
-    /// A declined order is named, too: in grace and on hold, and after these have run out.
-    private var isLatestOrderPaid: Bool {
-        paymentState?.value != 0 && cancelReason?.value != 1
+    /// A declined order is named, too: in grace and on hold, and after these have run out. What is
+    /// cancelled and ends where it was known to, paid or not, was not paid again.
+    private func paidOrder(
+        _ facts: Facts, until expires: Timestamp?, _ payment: GooglePayment
+    ) -> OrderID? {
+        guard paymentState?.value != 0, cancelReason?.value != 1 else { return nil }
+        guard payment == .notSaid, cancelReason != nil, let latest = orderId,
+            let known = facts.period, GoogleOrderID(known).isBefore(GoogleOrderID(latest)),
+            let paid = facts.paidThrough, let expires
+        else { return orderId }
+        var last = paid
+        if let end = facts.expiresAt, end > paid {
+            switch facts.state {
+            case .grace, .hold: last = end + GoogleItem.renewalWindow
+            case .refunded, .expired: last = end
+            case .new, .pending, .active, .paused, .revoked, .superseded, .invalid: break
+            }
+        }
+        return expires <= last + .minutes(1) ? known : latest
     }
 
     /// A change of plan that waits says nothing of a period beyond the known one, unless that ends
     /// further away than Google moves what is not paid.
     private func payment(
-        _ facts: Facts, until expires: Timestamp?, at now: Timestamp
+        _ facts: Facts, until expires: Timestamp?, renews: Bool, at now: Timestamp
     ) -> GooglePayment {
+        let isInTrouble = facts.state == .grace || facts.state == .hold
         switch paymentState?.value {
         case 0: return .unpaid
-        case 1, 2: return .paid
+        // Of what is cancelled it may stand there, whatever was paid.
+        case 1, 2: return isInTrouble && !renews ? .notSaid : .paid
         case 3:
-            let isInTrouble = facts.state == .grace || facts.state == .hold
             guard let known = facts.paidThrough ?? (isInTrouble ? facts.expiresAt : nil) else {
                 return .paid
             }

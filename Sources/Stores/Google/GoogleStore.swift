@@ -57,6 +57,9 @@ package struct GoogleStore: Sendable {
         switch reply {
         case .answer(let body):
             var reading = try reading(body, of: purchase, question, at: moment)
+            if question == .legacySubscription, purchase.isBack(by: reading.observation) {
+                reading = try await wholeReading(of: purchase, at: now) ?? reading
+            }
             var observation = reading.observation
             let isTest = observation.environment == .sandbox
             guard !purchase.facts.isOtherEnvironment(isTest: isTest) else {
@@ -135,6 +138,26 @@ package struct GoogleStore: Sendable {
         var orders = GoogleItemOrders()
     }
 
+    /// What version 2 says of what gave nothing and is back. It may have been of several products,
+    /// of which version 1 tells one.
+    ///
+    /// - Returns: nil where version 2 has no answer.
+    private func wholeReading(
+        of purchase: Purchase, at now: Timestamp
+    ) async throws(StoreFailure) -> Reading? {
+        await client.transport.beforeExtraCall()
+        do throws(StoreFailure) {
+            let question = GoogleQuestion.subscription
+            let (reply, moment) = try await client.dated(
+                try paths.purchase(question, purchase), calling: question.callName, at: now)
+            guard case .answer(let body) = reply else { return nil }
+            return try reading(body, of: purchase, question, at: moment)
+        } catch {
+            if case .throttled = error { throw error }
+            return nil
+        }
+    }
+
     private enum Whose {
         case itsOwn, perhapsIts, standingIn
     }
@@ -197,5 +220,11 @@ package struct GoogleStore: Sendable {
             orders.returning = read.returning
             return Reading(observation: read.observation, proof: read.proof, orders: orders)
         }
+    }
+}
+
+extension Purchase {
+    fileprivate func isBack(by observation: Observation) -> Bool {
+        facts.access == .none && facts.wasGranted && observation.isInForce
     }
 }
