@@ -4,7 +4,7 @@ import TestSupport
 
 /// verifyReceipt: the status, then the transactions, each after a plus sign, and what is said of
 /// the renewal: `0 + 30 + 60 trial + pending off`. What is `embedded` stands in the receipt alone. With
-/// `ios6` there is one transaction, in the form of iOS 6.
+/// `ios6` there is one transaction, in the form of iOS 6. `ms=2` moves an end by two milliseconds.
 enum AppleReceiptWire {
     static func result(
         _ text: String, in environment: String, at day: Timestamp
@@ -76,7 +76,7 @@ enum AppleReceiptWire {
             ]),
             keys: [
                 "product", "original", "tx", "line", "cancelled", "reason", "bought", "group",
-                "account", "first",
+                "account", "first", "ms",
             ])
         guard let first = words.plain.first else { throw UnreadableCell(cell: "transaction") }
         let expires = first == "bought" ? nil : try TestCalendar.time(first)
@@ -97,7 +97,8 @@ enum AppleReceiptWire {
                 ? "FAMILY_SHARED" : words.has("assigned") ? "ASSIGNED" : "PURCHASED",
         ]
         if let expires {
-            row["expires_date_ms"] = String(expires.milliseconds)
+            let more = words["ms"].flatMap { Int64($0) } ?? 0
+            row["expires_date_ms"] = String(expires.milliseconds + more)
             row["is_in_intro_offer_period"] = words.has("intro") ? "true" : "false"
             row["web_order_line_item_id"] =
                 words["line"] ?? String(420_019_900_000_000 + minutes)

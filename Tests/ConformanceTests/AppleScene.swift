@@ -197,6 +197,11 @@ struct AppleEntry {
 
     private var original: String { "42000101010100" + (words["original"] ?? "1") }
 
+    /// When a period was bought that lasts a month, or is seen at once.
+    private var usualStart: Timestamp {
+        max(TestCalendar.start, min(expires.map { $0 - .days(30) } ?? day, day))
+    }
+
     private var transactionID: String {
         let day = expires.map { ($0 - TestCalendar.start).components.seconds / 60 } ?? 0
         return words["tx"].map { "42000101010100" + $0 }
@@ -226,7 +231,7 @@ struct AppleEntry {
         json["quantity"] = words["seats"].flatMap { Int($0) } ?? 1
         extend(&json)
         json["purchaseDate"] =
-            (try words.time("began") ?? words.time("bought") ?? TestCalendar.start).milliseconds
+            (try words.time("began") ?? words.time("bought") ?? usualStart).milliseconds
         json["originalPurchaseDate"] =
             (try words.time("bought") ?? TestCalendar.start).milliseconds
         json["signedDate"] = try signedDate.milliseconds

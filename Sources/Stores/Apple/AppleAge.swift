@@ -3,8 +3,8 @@ import Renewal
 // Whether what is shown of a subscription is its present (design rule 11). Apple signs a record
 // when it answers, so a copy of its data that lags behind is as new as any by its date.
 extension AppleEnquiry {
-    /// The latest period that is known, where an earlier one is shown: one call, in that case
-    /// alone.
+    /// The latest period that is known, where an earlier one may be shown: one call, in that case
+    /// alone. What ends later counts where Apple does not tell of the known one.
     ///
     /// - Returns: nil where what is shown is the present.
     /// - Throws: `.mismatch` where the known period runs, or is not shown; and why Apple does not
@@ -12,20 +12,22 @@ extension AppleEnquiry {
     mutating func knownPeriod(
         after own: AppleSubscription, _ statuses: inout AppleStatuses, _ reader: AppleReader
     ) async throws(StoreFailure) -> AppleSubscription? {
-        guard let order = facts.orderID, own.transaction.endsBefore(facts),
+        guard let order = facts.orderID, own.transaction.mayComeBefore(facts),
             await !statuses.shows(order)
         else { return nil }
+        let endsEarlier = own.transaction.endsBefore(facts)
         let known: AppleTransaction
         switch try await calls.reply(to: .transaction(order), from: reader.environment) {
         case .answer(let body): known = try await reader.transaction(body.bytes)
         // It may be one of what was in force in its place.
         case .notFound where await statuses.mayShowHeir(of: own, knowing: facts): return nil
         // Apple has lost it, or a family's member does not share it any more.
-        case .notFound where !options.mayBeAhead: return nil
+        case .notFound where !options.mayBeAhead || !endsEarlier: return nil
         case .notFound: throw Self.older
         // It is no transaction of Apple's.
         case .invalidIdentifier: return nil
         case .unauthorized: throw Self.refused
+        case .failed where !endsEarlier: return nil
         case .failed(let failure): throw failure
         }
         guard known.transactionId == order else { throw .mismatch(what: "purchase") }
@@ -103,13 +105,18 @@ extension AppleEnquiry {
 }
 
 extension AppleTransaction {
-    /// Whether it is another one than the latest that is known, paid for a shorter time, and may
-    /// have been bought before that.
+    /// Whether it is another one than the latest that is known, and may have been bought before
+    /// that. It may end later all the same, as a year that was given back, or changed for a month.
+    fileprivate func mayComeBefore(_ facts: Facts) -> Bool {
+        facts.latestEnd != nil && transactionId != facts.orderID && expiresDate != nil
+            && !facts.areFromBefore(purchaseDate)
+    }
+
     fileprivate func endsBefore(_ facts: Facts) -> Bool {
-        guard let known = facts.latestEnd, transactionId != facts.orderID,
+        guard let known = facts.latestEnd,
             let end = expiresDate.flatMap({ Timestamp(millisecondsSinceEpoch: $0) })
         else { return false }
-        return end < known - .minutes(1) && !facts.areFromBefore(purchaseDate)
+        return end < known - .minutes(1)
     }
 }
 

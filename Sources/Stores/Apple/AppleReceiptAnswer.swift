@@ -44,8 +44,9 @@ struct AppleReceiptReader: Sendable {
             guard !isOlder(all, isWhole: lists.haveTheLatest) else {
                 throw .mismatch(what: "time, an earlier one")
             }
-            let observation = try told(all, kind(of: all), scene)
+            var observation = try told(all, kind(of: all), scene)
             try requireReversal(in: observation, of: all)
+            if lacksTheLatest(all, isWhole: lists.haveTheLatest) { observation.forgetOrder() }
             return .verdict(observation)
         }
         return try await answerWithoutLatest(all, lists, scene)
@@ -85,6 +86,7 @@ struct AppleReceiptReader: Sendable {
         }
         reading.observation.originalID = facts.originalID ?? own.id
         reading.observation.nextToken = nextToken(scene.response)
+        if lacksTheLatest(own, isWhole: lists.showTheLatest) { reading.observation.forgetOrder() }
         return reading.answer
     }
 
@@ -100,30 +102,31 @@ struct AppleReceiptReader: Sendable {
     }
 
     /// Whether the answer lacks the latest transaction that is known, and takes away what it gave,
-    /// gives another product in its place, or gives anew what was taken back, by what had happened
-    /// before: a copy of Apple's data that lags behind, as long as it may be one.
+    /// gives another product in its place, or tells anew of what was over before, by what had
+    /// happened until then: a copy of Apple's data that lags behind, as long as it may be one.
     private func isOlder(_ own: AppleReceiptChain, isWhole: Bool) -> Bool {
-        guard mayBeAhead, facts.orderID != nil, !isWhole else { return false }
-        let since: Timestamp?
-        if facts.access == .granted {
-            let isShorter = own.end ?? .never < (facts.latestEnd ?? .never) - .minutes(1)
-            let isOther = own.product != facts.product && !isNext(own)
-            guard !own.isRunning || isShorter || isOther else { return false }
-            since = facts.statedAt
-        } else {
-            guard facts.state == .refunded || facts.state == .revoked, own.isRunning else {
-                return false
-            }
-            since = [facts.expiresAt, facts.statedAt].compactMap(\.self).min()
-        }
+        guard lacksTheLatest(own, isWhole: isWhole) else { return false }
+        let isShorter = own.end ?? .never < (facts.latestEnd ?? .never) - .minutes(1)
+        guard facts.access == .granted else { return own.isRunning || isShorter }
+        return !own.isRunning || isShorter || own.product != facts.product
+    }
+
+    /// Whether the answer lacks the latest transaction that is known, and shows nothing newer.
+    private func lacksTheLatest(_ own: AppleReceiptChain, isWhole: Bool) -> Bool {
+        guard mayBeAhead, facts.orderID != nil, facts.wasGranted, !isWhole, !isNext(own)
+        else { return false }
+        let since =
+            facts.access == .granted
+            ? facts.statedAt : [facts.expiresAt, facts.statedAt].compactMap(\.self).min()
         guard let since, let latest = own.changedAt else { return true }
         return latest <= since
     }
 
     /// Whether it was bought as the known period ended, or later: another plan is the next one.
+    /// Apple renews in the day before the end.
     private func isNext(_ own: AppleReceiptChain) -> Bool {
         guard let paid = facts.paidThrough, let bought = own.boughtAt else { return false }
-        return bought >= paid
+        return bought >= paid - .days(1)
     }
 
     /// What was given back, or whose sharing has ended, and reads as in force again within a day of
@@ -354,6 +357,9 @@ extension AppleReceiptTransaction {
 }
 
 extension Observation {
+    /// What is known of the latest transaction stays.
+    fileprivate mutating func forgetOrder() { (orderID, period) = (nil, nil) }
+
     fileprivate var hasEnded: Bool {
         switch status {
         case .active, .grace: false

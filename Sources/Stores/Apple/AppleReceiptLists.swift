@@ -59,20 +59,22 @@ private struct PaidPeriods {
 
     init(_ transactions: [AppleReceiptTransaction]) {
         numbered = Dictionary(grouping: transactions.filter { $0.lineItem != nil }, by: Self.number)
-        ending = Dictionary(grouping: transactions, by: Self.end)
+        ending = Dictionary(grouping: transactions) { Self.end($0) }
     }
 
     private static func number(_ one: AppleReceiptTransaction) -> Key {
         one.lineItem.map { .number($0, of: one.productID) } ?? end(one)
     }
 
-    private static func end(_ one: AppleReceiptTransaction) -> Key {
-        .end(one.chainID, seconds: (one.expires ?? one.originallyPurchased).map { $0 / 1000 })
+    private static func end(_ one: AppleReceiptTransaction, later seconds: Int64 = 0) -> Key {
+        .end(one.chainID, seconds: one.mark.map { $0 / 1000 + seconds })
     }
 
     /// Those of the period of a transaction: by its number, or by its end.
     private func same(as one: AppleReceiptTransaction) -> [AppleReceiptTransaction] {
-        (ending[Self.end(one)] ?? [])
+        let near: [Int64] = one.mark == nil ? [0] : [-1, 0, 1]
+        return near.flatMap { ending[Self.end(one, later: $0)] ?? [] }
+            .filter { $0.mark.isAbout(one.mark) }
             + (numbered[Self.number(one)] ?? []).filter(one.isForPeriod)
     }
 
@@ -99,16 +101,19 @@ extension AppleReceiptTransaction {
     fileprivate func isForPeriod(of other: AppleReceiptTransaction) -> Bool {
         let isLater = purchased ?? 0 > other.purchased ?? 0
         let (first, second) = isLater ? (other, self) : (self, other)
-        return (second.expires ?? .max) / 1000 <= (first.expires ?? .max) / 1000
+        return second.expires.isAbout(first.expires)
+            || second.expires ?? .max <= first.expires ?? .max
     }
 
     /// Whether it is for the latest period that is known.
     func isFor(_ facts: Facts) -> Bool { lineItem.map { $0 == facts.period } ?? false }
 
     fileprivate func endsWith(_ end: Timestamp?) -> Bool {
-        guard let end, let expires else { return false }
-        return end.microsecondsSinceEpoch / 1_000_000 == expires / 1000
+        expires != nil && expires.isAbout(end.map { $0.microsecondsSinceEpoch / 1000 })
     }
+
+    /// When its period ends; of what is sold once when it was first bought.
+    fileprivate var mark: Int64? { expires ?? originallyPurchased }
 
     /// What is known to be taken back is so, where a receipt knows nothing of that.
     fileprivate mutating func rememberRefund(of facts: Facts, at instant: Timestamp) {
@@ -116,5 +121,14 @@ extension AppleReceiptTransaction {
             transactionID == facts.orderID || isFor(facts) || endsWith(facts.paidThrough)
         else { return }
         cancelled = instant.microsecondsSinceEpoch / 1000
+    }
+}
+
+extension Int64? {
+    /// Whether two dates, in milliseconds, are those of one period: they differ by less than a
+    /// second.
+    func isAbout(_ other: Int64?) -> Bool {
+        guard let self, let other else { return self == other }
+        return self.distance(to: other).magnitude < 1000
     }
 }

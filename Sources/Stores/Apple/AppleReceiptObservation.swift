@@ -66,8 +66,10 @@ struct AppleReceiptChain: Sendable {
             return leftEnd != rightEnd ? leftEnd < rightEnd : isBefore(left, right)
         }
 
-        /// One period may have ends that differ by less.
-        var endSecond: Int64? { expires.map { $0.microsecondsSinceEpoch / 1_000_000 } }
+        /// Whether they are of one period: its ends may differ by less than a second.
+        func ends(with other: Member) -> Bool {
+            wire.expires.isAbout(other.wire.expires)
+        }
 
         private var period: (Timestamp, Timestamp) {
             (boughtAt ?? Self.early, expires ?? Self.early)
@@ -204,7 +206,7 @@ struct AppleReceiptChain: Sendable {
             let lostAt = members.compactMap(\.cancelled).max()
             return lostAt.map { at in shown.soldAt.map { $0 <= at } ?? true } ?? true
         }
-        if let known { return known.counts && known.endSecond == shown.endSecond }
+        if let known { return known.counts && known.ends(with: shown) }
         guard facts.state == .revoked else { return shown.wire.isFor(facts) }
         // By which of the family's copies it was shared is not known any more.
         let lostAt = [facts.expiresAt, facts.statedAt].compactMap(\.self).min()
@@ -336,8 +338,8 @@ struct AppleReceiptChain: Sendable {
         guard isSubscription else { return [] }
         let facts = scene.facts
         let past = members.filter { member in
-            guard let at = member.cancelled, !member.wire.isUpgraded, !isSeatTakenBack(member),
-                member.wire.transactionID != shown.wire.transactionID
+            guard let at = member.cancelled, !member.wire.isUpgraded, !member.wire.isShared,
+                !isSeatTakenBack(member), member.wire.transactionID != shown.wire.transactionID
             else { return false }
             if facts.signals.contains(.pastPeriodRefunded), facts.statedAt.map({ at <= $0 }) ?? true
             {
@@ -347,7 +349,7 @@ struct AppleReceiptChain: Sendable {
                 return facts.state != .refunded && facts.state != .revoked
             }
             // Nobody has asked since.
-            if !isShared, let told = facts.statedAt, at > told { return true }
+            if let told = facts.statedAt, at > told { return true }
             guard let began = member.boughtAt, let end = member.expires else { return true }
             let next = members.filter { $0.boughtAt.map { $0 > began } ?? false }
                 .min(by: Member.isBefore)
@@ -359,8 +361,8 @@ struct AppleReceiptChain: Sendable {
 
     /// Whether it was taken back of the period that is shown, which other transactions pay as well.
     private func isSeatTakenBack(_ member: Member) -> Bool {
-        member.cancelled != nil && !member.wire.isUpgraded
-            && member.expires != nil && member.endSecond == shown.endSecond
+        member.cancelled != nil && !member.wire.isUpgraded && !member.wire.isShared
+            && member.expires != nil && member.ends(with: shown)
     }
 
     private var period: OrderID? {
