@@ -224,12 +224,13 @@ struct AppleStatuses: Sendable {
         let ownEnd = own.expiresDate.flatMap { Timestamp(millisecondsSinceEpoch: $0) }
         let wasPaidLater = facts.paidThrough ?? .never > ownEnd ?? .never
         let others = await all().filter { other in
-            guard other.transaction.subscriptionGroupIdentifier == group, !other.isShared,
+            guard other.transaction.subscriptionGroupIdentifier == group,
                 other.transaction.originalTransactionId != own.originalTransactionId
             else { return false }
             let isLater =
                 other.transaction.purchaseDate ?? 0 > own.purchaseDate ?? 0
-            return other.transaction.transactionId == facts.orderID || wasPaidLater && isLater
+            return other.transaction.transactionId == facts.orderID
+                || wasPaidLater && isLater && !other.isShared
         }
         return try await best(of: others, beside: own)
     }

@@ -72,7 +72,7 @@ extension AppleEnquiry {
         case .heir(let heir, let own):
             var reading = try heir.reading(in: environment)
             if heir.isShared || own.isShared { reading.observation.forgetPeriod() }
-            if !heir.isShared,
+            if !own.isShared,
                 case .refunded = try own.reading(in: environment).observation.status
             {
                 reading.observation.note(refundOf: own.transaction.transactionId, since: facts)

@@ -70,7 +70,7 @@ struct AppleReceiptReader: Sendable {
             if heir.isShared || own.isShared { observation.forgetPeriod() }
             observation.nextToken = nextToken(scene.response)
             let isEnd = !reading.isContested && reading.observation.hasEnded
-            if isEnd, !heir.isShared, case .refunded = reading.observation.status {
+            if isEnd, !own.isShared, case .refunded = reading.observation.status {
                 observation.note(refundOf: own.shownID, since: facts)
             }
             return isEnd ? .verdict(observation) : observation.asSubstitute()
@@ -166,6 +166,12 @@ struct AppleReceiptReader: Sendable {
             guard isSecretRefused, isOlder else { return observation.asSubstitute() }
         }
         if isSecretRefused { throw AppleVerifyReceipt.secretRefused }
+        // It says that it is over, and shows no later period than is known.
+        if hasExpired, facts.access == .granted, let old, !old.isRunning,
+            old.end ?? .never >= (facts.latestEnd ?? .never) - .minutes(1)
+        {
+            return try told(old, .autoRenewable, scene).asContested()
+        }
         let isOver = [.expired, .refunded, .revoked].contains(facts.state)
         guard lists.latest.isEmpty, facts.kind == .autoRenewable, facts.wasGranted, !isOver else {
             return .doubt(.notFound)
@@ -235,7 +241,7 @@ struct AppleReceiptReader: Sendable {
             $0.transactionID == facts.orderID && $0.group == own.group && $0.chainID != own.id
         }
         guard facts.wasGranted, let id = followed?.chainID, own.group != nil,
-            let heir = try chain(of: id, in: lists.latest, scene), !heir.isShared,
+            let heir = try chain(of: id, in: lists.latest, scene),
             try await !isAnothers(heir, beside: own)
         else { return nil }
         return heir
