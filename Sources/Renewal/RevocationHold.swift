@@ -48,8 +48,11 @@ extension Outcome {
     }
 
     /// What becomes of a purchase whose revocation is held already and that was judged as granted:
-    /// in force again, or held on, or let go.
-    func goingOn(with claim: Claim, lettingGo: Bool, at now: Timestamp) -> Outcome {
+    /// in force again, or held on, or let go: where this answer takes the same away as before, or
+    /// by hand whatever it takes.
+    func goingOn(
+        with claim: Claim, lettingGo: Bool, byHand: Bool = false, at now: Timestamp
+    ) -> Outcome {
         var outcome = Outcome(
             claim: claim, decision: decision, schedule: schedule, rule: rule, rules: rules,
             evidence: evidence, kept: kept)
@@ -63,7 +66,10 @@ extension Outcome {
         }
         let known = claim.purchase.facts
         if isVerdict || change.facts.access != .granted {
-            if !lettingGo { change.hold(whatGave: known, since: known.heldSince ?? now) }
+            let isSame = change.takes(from: known, onlyAs: known.lossReason)
+            if !byHand, !lettingGo || !isSame {
+                change.hold(whatGave: known, since: isSame ? known.heldSince ?? now : now)
+            }
             if let since = change.facts.heldSince {
                 outcome.schedule.askAgain(of: claim, heldSince: since, at: now)
             }
@@ -221,6 +227,11 @@ extension Facts {
 }
 
 extension Change {
+    /// Whether all that it takes is taken for one reason.
+    fileprivate func takes(from known: Facts, onlyAs reason: RevokeReason?) -> Bool {
+        known.given(beyond: facts).allSatisfy { reasons.loss(of: $0.entitlement) == reason }
+    }
+
     /// Goes on giving what the known facts gave. Where all is lost, nothing of the answer is
     /// believed but that: what it says beside may be as wrong.
     fileprivate mutating func hold(whatGave known: Facts, since: Timestamp) {

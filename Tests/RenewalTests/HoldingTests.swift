@@ -31,8 +31,8 @@ import Testing
     }
 
     /// A purchase whose revocation is held: by the store's word before its end.
-    private func heldStage() throws -> Stage {
-        let story = Story(head: "held | active 30")
+    private func heldStage(_ policy: String = "") throws -> Stage {
+        let story = Story(head: "held | active 30" + policy)
         var stage = try Stage(story, isTripped: true)
         let (outcome, settlements) = try stage.hear("refunded 10", at: "10")
         #expect(outcome.facts.access == .held && settlements.events.isEmpty)
@@ -53,6 +53,21 @@ import Testing
         #expect(settlements.events.isEmpty)
         #expect(outcome.decision == .unchanged)
         #expect(outcome.rule.hasSuffix("decided to revoke as refunded, and the breaker holds it"))
+    }
+
+    /// A day later the second answer lets go, where it takes the same away: what comes for another
+    /// reason begins to be held.
+    @Test(arguments: [("refunded 10", "ended 11"), ("refunded 10", "refunded 10")])
+    func aSecondAnswerLetsGoWhatItAgreesOn(first: String, second: String) throws {
+        var stage = try heldStage(" | policy release=confirmed")
+        _ = try stage.hear(first, at: "10+12h")
+        let (outcome, _) = try stage.hear(second, at: "11+1h")
+        let isSame = first == second
+        #expect(outcome.facts.access == (isSame ? .none : .held))
+        #expect(outcome.facts.heldSince == (isSame ? nil : try TestCalendar.time("11+1h")))
+        guard !isSame else { return }
+        #expect(try stage.hear(second, at: "12").0.facts.access == .held)
+        #expect(try stage.hear(second, at: "12+2h").0.facts.access == .none)
     }
 
     /// No answer and a first doubt neither drop a hold nor let it go.

@@ -176,6 +176,8 @@ func policy(_ cell: String) throws -> Policy {
         words["payment_pending"].flatMap(Policy.Choice.init) ?? policy.paymentPending
     policy.sandbox = words["sandbox"].flatMap(Policy.Sandbox.init) ?? policy.sandbox
     policy.refund = words["refund"].flatMap(Policy.Refund.init) ?? policy.refund
+    policy.breaker.release =
+        words["release"].flatMap(BreakerPolicy.Release.init) ?? policy.breaker.release
     policy.shared = words["shared"].flatMap(Policy.Shared.init) ?? policy.shared
     policy.leniency = try words["leniency"].map { try TestCalendar.duration($0) } ?? policy.leniency
     return policy

@@ -15,8 +15,8 @@ package func decide(
             rules.policy.breaker.release == .confirmed
             && moment.now - since >= BreakerPolicy.secondAnswerAfter
         outcome = outcome.goingOn(
-            with: claim, lettingGo: answer.isAboutThePurchase && (isReleasing || isSecond),
-            at: moment.now)
+            with: claim, lettingGo: answer.isAboutThePurchase && isSecond,
+            byHand: answer.isAboutThePurchase && isReleasing, at: moment.now)
     }
     outcome.endBaseline()
     // What is graver is told first; the verdict stands.

@@ -124,7 +124,9 @@ struct Age {
             let end = observation.status.endedAt, let checkedAt = claim.checkedAt
         else { return false }
         // In grace it was known that it may end where it was paid to.
-        if facts.state == .grace, let paid = facts.paidThrough, end >= paid { return false }
+        if facts.state == .grace, let paid = facts.paidThrough, end >= paid - .days(1) {
+            return false
+        }
         return end < checkedAt - .days(1)
     }
 

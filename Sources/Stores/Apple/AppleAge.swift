@@ -15,34 +15,57 @@ extension AppleEnquiry {
         guard let order = facts.orderID, own.transaction.mayComeBefore(facts),
             await !statuses.shows(order)
         else { return nil }
-        let endsEarlier = own.transaction.endsBefore(facts)
         let known: AppleTransaction
-        switch try await calls.reply(to: .transaction(order), from: reader.environment) {
-        case .answer(let body): known = try await reader.transaction(body.bytes)
-        // It may be one of what was in force in its place.
-        case .notFound where await statuses.mayShowHeir(of: own, knowing: facts): return nil
-        // Apple has lost it, or a family's member does not share it any more.
-        case .notFound where !options.mayBeAhead || !endsEarlier: return nil
-        case .notFound: throw Self.older
-        // It is no transaction of Apple's.
-        case .invalidIdentifier: return nil
-        case .unauthorized: throw Self.refused
-        case .failed where !endsEarlier: return nil
-        case .failed(let failure): throw failure
+        do throws(StoreFailure) {
+            guard let shown = try await transaction(order, besides: own, &statuses, reader)
+            else { return nil }
+            known = shown
+        } catch {
+            // What gives is not held up by a question that fails; what takes is asked about again.
+            guard !own.gives(facts), own.transaction.endsBefore(facts) || options.mayBeAhead
+            else { return nil }
+            throw error
         }
         guard known.transactionId == order else { throw .mismatch(what: "purchase") }
         let runs = known.isInForce(at: reader.time(of: known).instant)
         guard known.originalTransactionId == own.transaction.originalTransactionId else {
-            if runs, try await isHidden(known, of: own, &statuses) { throw Self.older }
+            let mayRun = runs || known.isUpgraded == true && options.mayBeAhead
+            if mayRun, try await isHidden(known, of: own, &statuses) { throw Self.older }
             return nil
         }
-        guard known.isUpgraded != true, !known.mayPayWithOthers,
-            known.purchaseDate ?? 0 > own.transaction.purchaseDate ?? 0
+        let isFurtherSeat = known.mayPayWithOthers && known.paysSamePeriod(as: own.transaction)
+        guard !isFurtherSeat, known.purchaseDate ?? 0 > own.transaction.purchaseDate ?? 0
         else { return nil }
+        // What has replaced it is missing as well.
+        if known.isUpgraded == true {
+            guard !options.mayBeAhead else { throw Self.older }
+            return nil
+        }
         if known.isTakenBack { return try takenBack(known, after: own, reader) }
         if runs, own.isUpgraded { return reader.subscription(1, known, nil) }
         guard !runs else { throw Self.older }
         return own.isUpgraded ? nil : reader.subscription(own.status, known, own.renewal)
+    }
+
+    /// The known transaction.
+    ///
+    /// - Returns: nil where Apple does not know it, or something else may be shown in its place.
+    private mutating func transaction(
+        _ order: OrderID, besides own: AppleSubscription, _ statuses: inout AppleStatuses,
+        _ reader: AppleReader
+    ) async throws(StoreFailure) -> AppleTransaction? {
+        switch try await calls.reply(to: .transaction(order), from: reader.environment) {
+        case .answer(let body): return try await reader.transaction(body.bytes)
+        // It may be one of what was in force in its place.
+        case .notFound where await statuses.mayShowHeir(of: own, knowing: facts): return nil
+        // Apple has lost it, or a family's member does not share it any more.
+        case .notFound where !options.mayBeAhead: return nil
+        case .notFound: throw Self.older
+        // It is no transaction of Apple's.
+        case .invalidIdentifier: return nil
+        case .unauthorized: throw Self.refused
+        case .failed(let failure): throw failure
+        }
     }
 
     /// Whether a running period by which the purchase is in force is missing from the statuses, and
@@ -104,12 +127,23 @@ extension AppleEnquiry {
     }
 }
 
+extension AppleSubscription {
+    /// Whether it runs, for as long as is known or longer, and takes nothing else away.
+    fileprivate func gives(_ facts: Facts) -> Bool {
+        isRunning && !transaction.endsBefore(facts)
+            && (facts.access == .none || transaction.productId == facts.product)
+    }
+}
+
 extension AppleTransaction {
     /// Whether it is another one than the latest that is known, and may have been bought before
     /// that. It may end later all the same, as a year that was given back, or changed for a month.
     fileprivate func mayComeBefore(_ facts: Facts) -> Bool {
-        facts.latestEnd != nil && transactionId != facts.orderID && expiresDate != nil
-            && !facts.areFromBefore(purchaseDate)
+        guard let known = facts.latestEnd, transactionId != facts.orderID, let end = expiresDate
+        else { return false }
+        // Of a further seat of the known period the history tells.
+        let isSeat = mayPayWithOthers && known.microsecondsSinceEpoch / 1000 == end
+        return !isSeat && !facts.areFromBefore(purchaseDate)
     }
 
     fileprivate func endsBefore(_ facts: Facts) -> Bool {

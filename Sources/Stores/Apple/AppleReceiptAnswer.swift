@@ -106,14 +106,19 @@ struct AppleReceiptReader: Sendable {
     /// happened until then: a copy of Apple's data that lags behind, as long as it may be one.
     private func isOlder(_ own: AppleReceiptChain, isWhole: Bool) -> Bool {
         guard lacksTheLatest(own, isWhole: isWhole) else { return false }
-        let isShorter = own.end ?? .never < (facts.latestEnd ?? .never) - .minutes(1)
-        guard facts.access == .granted else { return own.isRunning || isShorter }
-        return !own.isRunning || isShorter || own.product != facts.product
+        let (end, known) = (own.end ?? .never, facts.latestEnd ?? .never)
+        let isShorter = end < known - .minutes(1)
+        guard facts.access == .granted else { return own.isRunning && isTakenBack || isShorter }
+        return !own.isRunning || isShorter || end - .minutes(1) > known
+            || own.product != facts.product
     }
+
+    private var isTakenBack: Bool { facts.state == .refunded || facts.state == .revoked }
 
     /// Whether the answer lacks the latest transaction that is known, and shows nothing newer.
     private func lacksTheLatest(_ own: AppleReceiptChain, isWhole: Bool) -> Bool {
-        guard mayBeAhead, facts.orderID != nil, facts.wasGranted, !isWhole, !isNext(own)
+        guard mayBeAhead, facts.orderID != nil, facts.wasGranted || isTakenBack, !isWhole,
+            !isNext(own)
         else { return false }
         let since =
             facts.access == .granted
@@ -123,10 +128,10 @@ struct AppleReceiptReader: Sendable {
     }
 
     /// Whether it was bought as the known period ended, or later: another plan is the next one.
-    /// Apple renews in the day before the end.
+    /// Apple renews in the day before the end; a tester's periods are shorter than that.
     private func isNext(_ own: AppleReceiptChain) -> Bool {
         guard let paid = facts.paidThrough, let bought = own.boughtAt else { return false }
-        return bought >= paid - .days(1)
+        return bought >= paid - (environment == .sandbox ? .zero : .days(1))
     }
 
     /// What was given back, or whose sharing has ended, and reads as in force again within a day of

@@ -30,7 +30,7 @@ extension AppleTransaction {
     /// Whether it pays the same period as another of its subscription.
     func paysSamePeriod(as other: AppleTransaction) -> Bool {
         originalTransactionId == other.originalTransactionId && expiresDate != nil
-            && expiresDate == other.expiresDate
+            && expiresDate.isAbout(other.expiresDate)
     }
 }
 

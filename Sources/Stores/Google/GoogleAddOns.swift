@@ -205,14 +205,7 @@ struct GoogleItemOrders: Hashable, Sendable {
     /// Of these, of what gave nothing until now.
     var joining: Set<OrderID> = []
     /// Of a bundle that is sold once, of which more is shown than was left of it.
-    var returning: Returning?
-
-    struct Returning: Hashable, Sendable {
-        let order: OrderID
-        /// Whether the answer says how much is left.
-        let isTold: Bool
-    }
-
+    var returning: OrderID?
     /// Of what has been taken back since the last answer: its revocation tells that.
     var takenBack: Set<OrderID> = []
     /// Of what reads as over before its known end, where Google has not said that it was taken

@@ -34,17 +34,11 @@ extension GoogleStore {
             case .givenBackInPart, .unknown: if isOfToday { throw older }
             }
         }
-        if let returning = orders.returning {
-            switch try await standing(of: returning.order, of: purchase, at: now) {
-            case .paid: break
-            case .givenBack, .beingGivenBack, .givenBackInPart, .unknown:
-                // What the answer does not tell stays as it is known.
-                if isOfToday || !returning.isTold { throw older }
-            }
-        }
         // What was refunded as goodwill goes on, and may give nothing that others do not give.
         guard isOfToday else { return }
-        for id in orders.joining.intersection(purchase.knownRefunds).sorted()
+        let doubted = orders.joining.intersection(purchase.knownRefunds)
+            .union(orders.returning.map { [$0] } ?? [])
+        for id in doubted.sorted()
         where try await standing(of: id, of: purchase, at: now) != .paid {
             throw older
         }

@@ -29,12 +29,10 @@ struct GoogleOneTimeObservation: Sendable {
             throw .mismatch(what: "time, before it was paid")
         }
         guard facts.access == .granted else { return }
-        // What is sold once never becomes something else, and each part that is given back is
-        // still listed.
-        let listed = Set(sale.items.map(\.product))
-        let held = Set(facts.holdings.map(\.product))
-        guard listed.contains(facts.product), sale.state != .purchased || held.isSubset(of: listed)
-        else { throw .mismatch(what: "product") }
+        // What is sold once never becomes something else.
+        guard sale.items.contains(where: { $0.product == facts.product }) else {
+            throw .mismatch(what: "product")
+        }
     }
 
     /// What shows that the answer is about this purchase.
@@ -53,7 +51,7 @@ struct GoogleOneTimeObservation: Sendable {
         let others = items.filter { $0 != main }
         var observation = Observation(
             environment: sale.isTest ? .sandbox : .production, kind: kind, status: status,
-            items: (main.map { [$0] } ?? []).map(\.item) + others.map(\.item),
+            items: (main.map { [$0] } ?? []).map(\.item) + others.map(\.item) + unlisted,
             originalID: sale.order.map(GoogleOrderID.base), orderID: sale.order,
             period: mark.period, purchasedAt: sale.boughtAt, signals: signals,
             words: words)
@@ -72,13 +70,39 @@ struct GoogleOneTimeObservation: Sendable {
 
     /// What is cancelled is so as a whole.
     private var kept: [GoogleSale.Item] {
-        sale.state == .purchased ? sale.items.filter { !$0.isGivenBack } : sale.items
+        guard sale.state == .purchased else { return sale.items }
+        return sale.items.filter { !$0.isGivenBack && !staysGivenBack($0) }
+    }
+
+    /// Whether a part was given back before, and the answer does not say how much of it is left.
+    private func staysGivenBack(_ item: GoogleSale.Item) -> Bool {
+        facts.access == .granted && item.refundableQuantity == nil && known?.left != nil
+            && !held.isEmpty && !held.contains(item.product)
+    }
+
+    private var held: Set<ProductID> { Set(facts.holdings.map(\.product)) }
+
+    /// What is held and not listed at all: an answer that lacks a piece takes nothing away, unless
+    /// Google has said that something was given back.
+    private var unlisted: [Item] {
+        missing.isEmpty || isAnythingSaidToBeGivenBack
+            ? [] : missing.map { Item(names: [$0], expiresAt: nil) }
+    }
+
+    private var missing: [ProductID] {
+        guard facts.access == .granted, sale.state == .purchased, !kept.isEmpty else { return [] }
+        return held.subtracting(sale.items.map(\.product)).sorted()
+    }
+
+    private var isAnythingSaidToBeGivenBack: Bool {
+        !clues.refundedOrders.isEmpty || clues.contains(where: \.isRevocation)
     }
 
     private var lostParts: LostParts {
         var lost = LostParts()
-        for item in sale.items where item.isGivenBack {
-            lost[item.product] = LostPart(reason: .refunded)
+        let back = sale.items.filter { $0.isGivenBack || staysGivenBack($0) }.map(\.product)
+        for product in back + (isAnythingSaidToBeGivenBack ? missing : []) {
+            lost[product] = LostPart(reason: .refunded)
         }
         return lost
     }
@@ -146,8 +170,9 @@ extension GoogleOneTimeObservation {
         // What was given back stays so: an answer with more left is an older copy. Of a bundle its
         // order was asked.
         let former = returning == nil ? known?.left : nil
-        if let least = [left, former].compactMap(\.self).min(), least < bought {
-            mark.left = least
+        if let least = [left, former].compactMap(\.self).min() {
+            // Where lines are missing, there is more than they tell.
+            mark.left = least < bought ? least : former
         }
         return mark
     }
@@ -159,13 +184,15 @@ extension GoogleOneTimeObservation {
         return sale.items.reduce(0) { $0 + ($1.refundableQuantity ?? $1.quantity) }
     }
 
-    /// The order of a bundle of which more is left than at the last answer, or may be: where the
-    /// answer does not tell.
-    var returning: GoogleItemOrders.Returning? {
-        guard sale.items.count > 1, sale.state == .purchased, let known, let was = known.left,
-            let order = known.order, (left ?? bought) > was
+    /// The order of a bundle of which more is said to be left than at the last answer.
+    var returning: OrderID? {
+        guard sale.items.count > 1, sale.state == .purchased, let left, let known,
+            let was = known.left, let order = known.order, left > was
         else { return nil }
-        return GoogleItemOrders.Returning(order: order, isTold: left != nil)
+        let isUntold = sale.items.allSatisfy { item in
+            item.isGivenBack || item.refundableQuantity == nil || held.contains(item.product)
+        }
+        return isUntold && !held.isEmpty ? nil : order
     }
 
     /// Whether less is left than at the last answer.

@@ -141,7 +141,7 @@ package struct GoogleStore: Sendable {
     /// What version 2 says of what gave nothing and is back. It may have been of several products,
     /// of which version 1 tells one.
     ///
-    /// - Returns: nil where version 2 has no answer.
+    /// - Returns: nil where version 2 has no answer, or a copy from before it was back.
     private func wholeReading(
         of purchase: Purchase, at now: Timestamp
     ) async throws(StoreFailure) -> Reading? {
@@ -151,7 +151,8 @@ package struct GoogleStore: Sendable {
             let (reply, moment) = try await client.dated(
                 try paths.purchase(question, purchase), calling: question.callName, at: now)
             guard case .answer(let body) = reply else { return nil }
-            return try reading(body, of: purchase, question, at: moment)
+            let whole = try reading(body, of: purchase, question, at: moment)
+            return whole.observation.isInForce ? whole : nil
         } catch {
             if case .throttled = error { throw error }
             return nil
@@ -201,7 +202,8 @@ package struct GoogleStore: Sendable {
                 question == .subscription
                 ? try GoogleSubscription(body, at: now).snapshot
                 : try JSON.decode(GoogleLegacySubscription.self, from: body)
-                    .snapshot(of: facts, at: now, provenUpTo: moment.proven)
+                    .snapshot(
+                        of: facts, knowing: purchase.clues, at: now, provenUpTo: moment.proven)
             let read = try GoogleObservation(
                 snapshot, facts: facts, clues: purchase.clues, at: moment)
             return Reading(
