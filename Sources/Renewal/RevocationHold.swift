@@ -66,7 +66,7 @@ extension Outcome {
         }
         let known = claim.purchase.facts
         if isVerdict || change.facts.access != .granted {
-            let isSame = change.takes(from: known, onlyAs: known.lossReason)
+            let isSame = change.takes(from: known, as: known.lossReason)
             if !byHand, !lettingGo || !isSame {
                 change.hold(whatGave: known, since: isSame ? known.heldSince ?? now : now)
             }
@@ -227,9 +227,10 @@ extension Facts {
 }
 
 extension Change {
-    /// Whether all that it takes is taken for one reason.
-    fileprivate func takes(from known: Facts, onlyAs reason: RevokeReason?) -> Bool {
-        known.given(beyond: facts).allSatisfy { reasons.loss(of: $0.entitlement) == reason }
+    /// Whether it takes nothing, or for the reason by which it would be listed.
+    fileprivate func takes(from known: Facts, as reason: RevokeReason?) -> Bool {
+        let lost = known.given(beyond: facts).map(\.entitlement).min()
+        return lost.map { reasons.loss(of: $0) == reason } ?? true
     }
 
     /// Goes on giving what the known facts gave. Where all is lost, nothing of the answer is

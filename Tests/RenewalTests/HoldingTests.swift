@@ -70,6 +70,21 @@ import Testing
         #expect(try stage.hear(second, at: "12+2h").0.facts.access == .none)
     }
 
+    /// What goes for several reasons is held on and let go like anything else.
+    @Test func whatGoesForSeveralReasonsIsHeldSinceTheFirst() throws {
+        let story = Story(
+            head: "held | active 10 addon=gold_month ends=10 | policy release=confirmed")
+        var stage = try Stage(story, isTripped: true)
+        let told = "refunded 11 product=pro_month"
+        let (first, _) = try stage.hear(told, at: "11")
+        #expect(Set(first.change?.heldLosses.values.map(\.rawValue) ?? []).count == 2)
+        let since = first.facts.heldSince
+        let (again, _) = try stage.hear(told, at: "11+12h")
+        #expect(since != nil && again.facts.heldSince == since)
+        let (last, _) = try stage.hear(told, at: "12+3h")
+        #expect(last.facts.access == .none)
+    }
+
     /// No answer and a first doubt neither drop a hold nor let it go.
     @Test(arguments: ["unreachable", "malformed", "not_found", "rejected", "mismatch", "foreign"])
     func staysHeldWhereNothingIsSaid(heard: String) throws {

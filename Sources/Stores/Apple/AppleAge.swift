@@ -4,7 +4,7 @@ import Renewal
 // when it answers, so a copy of its data that lags behind is as new as any by its date.
 extension AppleEnquiry {
     /// The latest period that is known, where an earlier one may be shown: one call, in that case
-    /// alone. What ends later counts where Apple does not tell of the known one.
+    /// alone. What gives counts where Apple does not tell of the known one.
     ///
     /// - Returns: nil where what is shown is the present.
     /// - Throws: `.mismatch` where the known period runs, or is not shown; and why Apple does not
@@ -139,10 +139,11 @@ extension AppleTransaction {
     /// Whether it is another one than the latest that is known, and may have been bought before
     /// that. It may end later all the same, as a year that was given back, or changed for a month.
     fileprivate func mayComeBefore(_ facts: Facts) -> Bool {
-        guard let known = facts.latestEnd, transactionId != facts.orderID, let end = expiresDate
+        guard let known = facts.latestEnd, transactionId != facts.orderID, expiresDate != nil
         else { return false }
         // Of a further seat of the known period the history tells.
-        let isSeat = mayPayWithOthers && known.microsecondsSinceEpoch / 1000 == end
+        let isSeat =
+            mayPayWithOthers && expiresDate.isAbout(known.microsecondsSinceEpoch / 1000)
         return !isSeat && !facts.areFromBefore(purchaseDate)
     }
 

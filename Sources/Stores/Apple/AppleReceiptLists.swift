@@ -129,6 +129,8 @@ extension Int64? {
     /// second.
     func isAbout(_ other: Int64?) -> Bool {
         guard let self, let other else { return self == other }
-        return self.distance(to: other).magnitude < 1000
+        // Nobody has looked yet whether they make sense.
+        let gap = self.subtractingReportingOverflow(other)
+        return !gap.overflow && gap.partialValue.magnitude < 1000
     }
 }

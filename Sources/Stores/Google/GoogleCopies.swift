@@ -1,9 +1,9 @@
 import Renewal
 
-// What an older copy of Google's data may say: that is in force again what was given back, or that
-// is over what has been renewed or extended since. The order tells, and for a day after the last
-// verdict nothing is believed against it; for ever would lock out who paid, or leave access to who
-// did not, where the account may not read orders.
+// What an older copy of Google's data may say: that is in force again what was given back, or
+// that is over what has been renewed or extended since. The order tells. For a day after the last
+// verdict nothing is believed against it, for a month where it is soon to be given back: for ever
+// would lock out who paid, or leave access to who did not, where the account may not read orders.
 extension GoogleStore {
     /// Keeps the parts that read as cut short, where their orders read as paid or are not shown,
     /// and asks again soon.

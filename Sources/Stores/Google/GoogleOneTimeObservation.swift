@@ -95,7 +95,8 @@ struct GoogleOneTimeObservation: Sendable {
     }
 
     private var isAnythingSaidToBeGivenBack: Bool {
-        !clues.refundedOrders.isEmpty || clues.contains(where: \.isRevocation)
+        let isVoided = facts.orderID.map(clues.refundedOrders.contains) ?? false
+        return isVoided || clues.contains(where: \.isRevocation)
     }
 
     private var lostParts: LostParts {
